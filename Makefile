@@ -209,14 +209,16 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, then mo
 	done; \
 	$(SWIFT) build --build-tests && \
 		WHORL_KILLS=200 WHORL_CALLS=24000 $(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/test --groups "8 9 10" || status=1; \
+	WHORL_VALUES=30000 WHORL_SEED=$$(date +%Y%j) $(TEST_ENVIRONMENT) $(SWIFT) test --skip-build --filter ValueTests || status=1; \
 	$(SWIFT) build -c $(CONFIG) $(SERVER_BUILD_FLAGS) --package-path Server --scratch-path $(SERVER_BUILD) --product whorl-login-server && \
 		REQUIRE_PEERS=1 PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 Server/Tests/Peers/soak \
 			$(SERVER_BUILD)/$(CONFIG)/whorl-login-server $(SOAK_LOGINS) || status=1; \
 	if [ -n "$(GUEST)" ]; then \
 		$(SWIFT) build --product generate-manual && $(SWIFT) build --product IdiomProbe && \
-		GUEST="$(GUEST)" GUEST_SECONDS=3600 WHORL_CLIENT_KILLS=500 WHORL_CLIENT_CALLS=24000 WHORL_SUDOS=200 scripts/test-system debug \
+		GUEST="$(GUEST)" GUEST_SECONDS=3600 WHORL_CLIENT_KILLS=500 WHORL_CLIENT_CALLS=24000 WHORL_SUDOS=200 WHORL_PRESSED_SUDOS=200 scripts/test-system debug \
 			test_clients_of_two_users_are_killed_and_nothing_acknowledged_is_lost \
 			test_64_clients_of_four_users_lose_nothing_and_leave_nothing_behind \
+			test_hostile_user_does_not_keep_another_from_sudo \
 			test_profile_is_enabled_again test_many_sudos_in_a_row_leave_no_process_and_no_descriptor || status=1; \
 		WHORL_KIOSK_ROUNDS=100 GUEST_SECONDS=3600 $(MAKE) --no-print-directory kiosk || status=1; \
 	fi; \
@@ -229,6 +231,8 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, then mo
 
 fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each
 	SWIFT='$(SWIFT)' scripts/fuzz
+	$(SWIFT) build --build-tests
+	WHORL_VALUES=10000 WHORL_SEED=$$(date +%Y%j) $(TEST_ENVIRONMENT) $(SWIFT) test --skip-build --filter ValueTests
 
 format: ## formats the Swift sources in place
 	$(SWIFT) format --in-place --recursive $(FORMATTED)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One user, or one confined program, tries to take the service from all others."""
 
+import multiprocessing
 import os
 import pathlib
 import signal
@@ -124,3 +125,243 @@ def test_c7_another_programs_folder_or_an_unknown_sandbox_gives_no_items():
     assert sandboxed(theirs, mark) == "io.whorl.Connection.NotProven"
     # A sandbox that nothing is known of.
     assert sandboxed("/home/owner") == "io.whorl.Connection.NotProven"
+
+
+def memory(pid):
+    """The service's memory and its peak, in MiB."""
+    with open(f"/proc/{pid}/status") as status:
+        facts = dict(line.split(":", 1) for line in status)
+    return int(facts["VmRSS"].split()[0]) >> 10, int(facts["VmHWM"].split()[0]) >> 10
+
+
+def threads(pid):
+    return len(os.listdir(f"/proc/{pid}/task"))
+
+
+def descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def flood_with_passwords(seconds):
+    """Uses an item with a password of its own on many connections, and returns what came of it."""
+    try:
+        call(
+            "io.whorl.Items.Add",
+            {"id": name("secret", "flood", "mallory"),
+             "item": {"kind": "secret", "access": "none+application-password", "secret": 0, "applicationPassword": 1}},
+            secrets=[b"value", b"password"],
+        )
+    except Refused as error:
+        assert error.parameters.get("code") == "itemExists", error
+    use = {
+        "call": {"id": name("secret", "flood", "mallory"), "use": {"secret": {}}, "asking": {"request": request()},
+                 "applicationPassword": 0},
+        "presenter": PRESENTER,
+    }
+    codes, end = {}, time.monotonic() + seconds
+    while time.monotonic() < end:
+        clients = [Client() for _ in range(48)]
+        for client in clients:
+            client.send("io.whorl.Items.Use", use, secrets=[b"wrong"])
+        for client in clients:
+            with client:
+                try:
+                    client.reply()
+                    code = "opened"
+                except Refused as error:
+                    code = str(error.parameters)
+                    code = next((word for word in ("passcodeBusy", "Throttled", "Wrong", "chipLockedOut") if word in code), code)
+                except HungUp:
+                    code = "hung up"
+                codes[code] = codes.get(code, 0) + 1
+    return codes
+
+
+def test_c5_many_costly_calls_of_one_user_leave_the_others_their_turn():
+    pid = wake()
+    flood = multiprocessing.get_context("fork").Process(
+        target=lambda: print("       ", act("mallory", flood_with_passwords, 30), flush=True)
+    )
+    flood.start()
+    slowest, count = 0, 0
+    while flood.is_alive():
+        begun = time.monotonic()
+        act("owner", call, "io.whorl.Items.List")
+        slowest, count = max(slowest, time.monotonic() - begun), count + 1
+    flood.join()
+    assert flood.exitcode == 0 and service_pid() == pid, "the service ended"
+    peak = memory(pid)[1]
+    print(f"        {count} calls of another user, the slowest {slowest:.1f} s; the service's peak is {peak} MiB")
+    assert peak <= 192 and slowest < 30, (peak, slowest)
+
+
+def as_number(uid, body):
+    """Runs a function with a user's number, which need have no account, and returns what it returns."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setgroups([])
+        os.setgid(uid)
+        os.setuid(uid)
+        try:
+            result = body()
+        except BaseException as error:
+            result = repr(error)
+        os.write(write, str(result).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as file:
+        result = file.read().decode()
+    os.waitpid(child, 0)
+    return result
+
+
+def knock():
+    try:
+        return call("io.whorl.Items.List")
+    except Refused as error:
+        return error.name
+
+
+def test_c11_numbers_without_an_account_are_refused_and_cost_nothing():
+    pid = wake()
+    before = threads(pid), descriptors(pid)
+    for uid in range(100_000, 100_060):
+        answer = as_number(uid, knock)
+        assert answer == "io.whorl.Connection.NoAccount", answer
+    after = threads(pid), descriptors(pid)
+    assert service_pid() == pid and after[0] <= before[0] + 4 and after[1] <= before[1] + 4, (before, after)
+    assert not pathlib.Path("/var/lib/whorl/100000").exists()
+
+
+def test_c19_users_of_daemons_are_refused():
+    wake()
+    for user in ("daemon", "nobody", "www-data"):
+        uid = int(subprocess.run(["id", "-u", user], capture_output=True, text=True, check=True).stdout)
+        answer = as_number(uid, knock)
+        assert answer == "io.whorl.Connection.NoAccount", (user, answer)
+
+
+def test_c19_the_unit_has_limits_and_starts_again():
+    shown = subprocess.run(
+        ["systemctl", "show", "whorld.service", "-p",
+         "MemoryMax,TasksMax,Restart,StartLimitIntervalUSec,OOMPolicy"],
+        capture_output=True, text=True, check=True,
+    ).stdout
+    for line in ("MemoryMax=268435456", "TasksMax=256", "Restart=on-failure", "StartLimitIntervalUSec=0", "OOMPolicy=stop"):
+        assert line in shown.splitlines(), shown
+
+
+def hold(seconds):
+    """Holds as much of the service as one user may, in every way, and returns what was refused."""
+    refused = {}
+    clients = []
+    body = "x" * 900_000
+    for number in range(300):
+        try:
+            client = Client(timeout=30, proves=False)
+            if number % 3 == 0:
+                client.send("io.whorl.Owner.Session", {"unknown": body}, more=True)
+            elif number % 3 == 1:
+                client.socket.sendall(('{"method":"' + body).encode())
+            else:
+                client.send("io.whorl.Agent.Register", {}, secrets=[b"x"] * 8, more=True)
+            clients.append(client)
+        except (OSError, HungUp) as error:
+            refused[type(error).__name__] = refused.get(type(error).__name__, 0) + 1
+    time.sleep(seconds)
+    for client in clients:
+        try:
+            client.socket.settimeout(0.2)
+            message = client.receive()
+            if "error" in message:
+                what = message["error"] + " " + message.get("parameters", {}).get("quota", "")
+                refused[what] = refused.get(what, 0) + 1
+        except (OSError, HungUp):
+            pass
+    return refused
+
+
+def test_c13_one_users_full_share_leaves_the_others_theirs():
+    pid = wake()
+    resident, files = memory(pid)[0], descriptors(pid)
+    results = multiprocessing.get_context("fork").SimpleQueue()
+    holder = multiprocessing.get_context("fork").Process(target=lambda: results.put(act("mallory", hold, 15)))
+    holder.start()
+    slowest = most = 0
+    while holder.is_alive():
+        begun = time.monotonic()
+        act("owner", call, "io.whorl.Items.List")
+        slowest, most = max(slowest, time.monotonic() - begun), max(most, descriptors(pid))
+    holder.join()
+    assert holder.exitcode == 0 and service_pid() == pid
+    refused, peak = results.get(), memory(pid)[1]
+    print(f"        refused: {refused}; another user's slowest call {slowest:.1f} s, peak {peak} MiB, {most} descriptors")
+    assert any("QuotaReached" in what for what in refused), refused
+    assert peak <= resident + 64 and most <= files + 256 * 3 + 300 and slowest < 30, (resident, peak, files, most, slowest)
+
+
+def pester(end, kind):
+    """One of the ways to take the service from others, again and again."""
+    while time.time() < end:
+        try:
+            if kind == 0:
+                hold(5)
+            elif kind == 1:
+                flood_with_passwords(10)
+            elif kind == 2:
+                add_spellings()
+                call("io.whorl.Items.List")
+            else:
+                call("io.whorl.Keychain.Find", {"groups": ["x"] * 1000, "match": {}, "withValues": True, "limit": 1 << 60},
+                     update=lambda _: None)
+        except (OSError, HungUp, Refused):
+            pass
+
+
+def sudos(count):
+    from people import lay
+    from test_j_logins import PROMPT, ended, sudo
+
+    times = []
+    for _ in range(count):
+        begun = time.monotonic()
+        child = sudo()
+        child.expect_exact(PROMPT)
+        lay("right")
+        status, text = ended(child)
+        assert status == 0 and text.strip().endswith("0"), (status, text)
+        times.append(time.monotonic() - begun)
+    times.sort()
+    return times
+
+
+def test_hostile_user_does_not_keep_another_from_sudo():
+    """By night there are 200 logins idle and 200 under attack."""
+    count = int(os.environ.get("WHORL_PRESSED_SUDOS", "6"))
+    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
+    subprocess.run(["pam-auth-update", "--enable", "whorl"], check=True)
+    try:
+        pid = wake()
+        idle = sudos(count)
+        end = time.time() + (600 if count >= 200 else 20 * count)
+        attackers = [
+            multiprocessing.get_context("fork").Process(target=lambda kind=kind: act("mallory", pester, end, kind))
+            for kind in range(4)
+        ]
+        for process in attackers:
+            process.start()
+        time.sleep(3)
+        pressed = sudos(count)
+        for process in attackers:
+            process.kill()
+            process.join()
+        peak = memory(pid)[1]
+        median = [times[count // 2] for times in (idle, pressed)]
+        last = [times[min(count - 1, count * 99 // 100)] for times in (idle, pressed)]
+        print(f"        sudo by touch, {count} each: median {median[0]:.1f} s idle, {median[1]:.1f} s under attack; "
+              f"99th {last[0]:.1f} s and {last[1]:.1f} s; the service's peak is {peak} MiB")
+        assert service_pid() == pid, "the service ended"
+        assert peak <= 192, peak
+    finally:
+        subprocess.run(["pam-auth-update", "--package", "--remove", "whorl"], check=True)

@@ -316,7 +316,7 @@ struct AgentTests {
             client: ServiceClientIdentity(user: user, process: nil, label: .none),
             wantsMore: true,
             descriptors: [],
-            body: [],
+            contents: CallContents([]),
             send: { _, _ in }
         )
         let prompt = Prompt(
@@ -362,7 +362,7 @@ struct AgentTests {
             client: ServiceClientIdentity(user: user, process: nil, label: .none),
             wantsMore: true,
             descriptors: [],
-            body: [],
+            contents: CallContents([]),
             send: { _, _ in }
         )
         let abilities = PresenterAbilities(isInteractive: true, takesPasscode: true)

@@ -35,6 +35,19 @@ package enum ThisProcess {
         }
     }
 
+    /// Returns whether the user database has a number; `nil` if it does not answer.
+    @Sendable package static func hasAccount(_ uid: UInt32) -> Bool? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { room in
+            var entry = passwd()
+            var found: UnsafeMutablePointer<passwd>?
+            guard let place = room.baseAddress else { return nil }
+            // The C library returns one of these for a number that it does not find (getpwnam(3)).
+            let unfound = [0, ENOENT, ESRCH, EBADF, EPERM]
+            guard unfound.contains(getpwuid_r(uid, &entry, place, room.count, &found)) else { return nil }
+            return found != nil
+        }
+    }
+
     /// Returns the number of the user with a name, from the user database; `nil` if there is none.
     package static func userNumber(of name: String) -> UInt32? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { room in

@@ -48,7 +48,12 @@ struct SystemService {
         var limits = ServiceServer.Limits()
         // A connection serves one call, and a closed one counts until the service has seen it.
         limits.connectionsOfUser = 256
-        let server = ServiceServer(host.router(version: WhorlVersion.text), limits: limits) { count.set($0) }
+        let accounts = AccountRule()
+        let server = ServiceServer(
+            host.router(version: WhorlVersion.text),
+            limits: limits,
+            admission: UserAdmission { accounts.refusal(of: $0) }
+        ) { count.set($0) }
         EndSignals.onFirst { Task { await end(server, roots, at: .now) } }
         await followSleep(roots.interruptions)
         try server.listen(on: listener)
@@ -56,6 +61,7 @@ struct SystemService {
         let place = FprintPlace(of: roots, readers: servesOverBus)
         place.take()
         Watchdog.begin { await roots.pulse() }
+        roots.letGoIdle { server.connectionCount(of: $0) > 0 }
         // A start for which no client comes ends too.
         count.set(0)
         await count.waitUntilIdle { await wait(for: place) }
@@ -126,7 +132,12 @@ final class RootsOfUsers: Sendable {
     private let service: SystemService
     private let reach: ReaderReach
     private let openReaders: OpenReaders
-    private let roots = Mutex<[UInt32: InProcessRoot]>([:])
+    private let roots = Mutex<[UInt32: Kept]>([:])
+
+    private struct Kept {
+        let root: InProcessRoot
+        var lastUse = ContinuousClock.now
+    }
 
     init(_ service: SystemService) {
         self.service = service
@@ -137,7 +148,7 @@ final class RootsOfUsers: Sendable {
 
     /// Returns the root of a user's services, whose state lies in a folder named by the user's number.
     func root(of uid: UInt32) -> InProcessRoot {
-        if let kept = roots.withLock({ $0[uid] }) { return kept }
+        if let kept = kept(uid) { return kept }
         var configuration = SystemConfiguration(environment: [:])
         configuration.stateDirectory = "\(service.stateRoot)/\(uid)"
         configuration.profile = ThisProcess.userName(of: uid)
@@ -151,9 +162,35 @@ final class RootsOfUsers: Sendable {
         configuration.allowsSimulatedTPM = false
         let made = InProcessRoot(configuration, interruptions: interruptions, reach: reach)
         return roots.withLock { roots in
-            if let kept = roots[uid] { return kept }
-            roots[uid] = made
+            if let kept = roots[uid] { return kept.root }
+            roots[uid] = Kept(root: made)
             return made
+        }
+    }
+
+    private func kept(_ uid: UInt32) -> InProcessRoot? {
+        roots.withLock { roots in
+            roots[uid]?.lastUse = .now
+            return roots[uid]?.root
+        }
+    }
+
+    /// Lets the roots of users go who have no connection, and have had none for longer than any prompt lasts.
+    ///
+    /// What is in use elsewhere, as by a client of the bus, stays there until it ends; a further call opens the state once more, as
+    /// another process would.
+    func letGoIdle(_ isConnected: @escaping @Sendable (UInt32) -> Bool) {
+        let patience = Duration.seconds(service.configuration.longestSeconds + 60)
+        OffPoolTimer.run(after: .seconds(15)) { [self] in
+            let idle = roots.withLock { roots in
+                let idle = roots.filter {
+                    ContinuousClock.now - $0.value.lastUse > patience && !isConnected($0.key)
+                }
+                for uid in idle.keys { roots[uid] = nil }
+                return idle
+            }
+            if !idle.isEmpty { ServiceManager.log(.notice, "\(idle.count) idle users were let go") }
+            letGoIdle(isConnected)
         }
     }
 
@@ -179,5 +216,5 @@ final class RootsOfUsers: Sendable {
     /// Closes what the engines hold of the chip.
     func close() async { for root in all { await root.services.maintenance.close() } }
 
-    private var all: [InProcessRoot] { roots.withLock { Array($0.values) } }
+    private var all: [InProcessRoot] { roots.withLock { $0.values.map(\.root) } }
 }

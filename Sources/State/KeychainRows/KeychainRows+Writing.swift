@@ -16,6 +16,7 @@ extension KeychainRows {
         let now = Date().timeIntervalSince1970
         return try outcome(database) { db throws in
             try remove(replacing, db, keys)
+            try StorageQuota.standard.check(adding: new.reduce(0) { $0 + $1.size }, db)
             var stored: [KeychainRow] = []
             for item in new {
                 let item = item.dated(now)
@@ -120,6 +121,16 @@ extension KeychainRows {
 }
 
 extension NewKeychainRow {
+    /// The number of bytes that the row takes, as far as a client chose them.
+    fileprivate var size: Int {
+        let value =
+            switch contents {
+            case .plain(let value): value.count
+            case .sealed(let item): item.encoded.count
+            }
+        return record.encoded.count + value
+    }
+
     /// The item with the dates of creation and modification that its record lacks.
     fileprivate func dated(_ seconds: Double) -> NewKeychainRow {
         var dated = self
@@ -142,6 +153,7 @@ extension KeychainRows {
             // All rows are compared before the first one is written: it would look changed afterwards.
             for change in changes where try row(change.version, db, keys) == nil { return .failure(.stale) }
             try remove(replacing, db, keys)
+            try StorageQuota.standard.check(adding: changes.reduce(0) { $0 + $1.new.size }, db)
             var stored: [KeychainRow] = []
             for change in changes {
                 let id = change.version.id

@@ -49,7 +49,7 @@ extension FuzzTarget {
             client: ServiceClientIdentity(user: user, process: nil, label: .none),
             wantsMore: head.more == true && head.oneway != true,
             descriptors: [file],
-            body: input,
+            contents: CallContents(input),
             send: { _, _ in }
         )
         guard let handler = try? router.handler(of: head.method) else { return }

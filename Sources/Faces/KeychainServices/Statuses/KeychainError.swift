@@ -20,7 +20,7 @@ package struct KeychainError: Error, Sendable, Hashable {
     package init(_ error: StateError) {
         status =
             switch error.code {
-            case .diskFull: errSecDiskFull
+            case .diskFull, .quotaReached: errSecDiskFull
             case .busy, .failed: errSecIO
             case .notWritable, .tooOpen, .damaged, .newerVersion, .foreign, .keyMissing, .keyDamaged,
                 .chipUnavailable:

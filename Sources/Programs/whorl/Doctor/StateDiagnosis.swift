@@ -53,7 +53,7 @@ struct StateDiagnosis: Sendable {
         let name =
             switch error.code {
             case .notWritable, .tooOpen, .failed: "state directory"
-            case .damaged, .newerVersion, .foreign, .diskFull, .busy: "database"
+            case .damaged, .newerVersion, .foreign, .diskFull, .quotaReached, .busy: "database"
             case .keyMissing, .keyDamaged, .chipUnavailable: "key"
             }
         return .bad(name, Failure(error))

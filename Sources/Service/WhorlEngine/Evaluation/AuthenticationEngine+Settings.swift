@@ -117,6 +117,7 @@ package struct OptOuts: Sendable {
     ///
     /// A second call with the same values changes nothing.
     package func set(_ optedOut: Bool, _ application: ApplicationID, in db: Database) throws {
+        if optedOut { try StorageQuota.standard.check(adding: application.rawValue.utf8.count, db) }
         let change =
             optedOut
             ? "INSERT OR IGNORE INTO opt_outs (profile, application) VALUES (?, ?)"

@@ -10,7 +10,7 @@ package struct ServiceCall: Sendable {
     package let wantsMore: Bool
     /// The descriptors beside the call, at most 8.
     package let descriptors: [Descriptor]
-    let body: [UInt8]
+    let contents: CallContents
     let send: @Sendable ([UInt8], [Descriptor]) -> Void
     /// Waits until the caller has read what was sent.
     var reading: @Sendable () async -> Void = {}
@@ -163,7 +163,9 @@ package struct Router: Sendable {
         of call: ServiceCall
     ) throws(ServiceRefusal) -> Parameters {
         do {
-            return try Wire.decode(ParametersOf<Parameters>.self, call.body).parameters
+            // Calls may last long, and members that no method has are dropped here.
+            defer { call.contents.letGo() }
+            return try Wire.decode(ParametersOf<Parameters>.self, call.contents.bytes).parameters
         } catch {
             throw .invalidParameter(Self.place(of: error))
         }

@@ -19,7 +19,7 @@ final class ServerConnection: @unchecked Sendable {
     private let label: PeerLabel
     private let mostWaiting: Int
     private var isProven = false
-    private let budget: MemoryBudget
+    private let share: UserShare
     private var waiting: [Frame] = []
     private var running: Task<Void, Never>?
 
@@ -30,12 +30,12 @@ final class ServerConnection: @unchecked Sendable {
         _ router: Router,
         _ user: PeerUser,
         mostWaiting: Int,
-        budget: MemoryBudget,
+        share: UserShare,
         adopt: ((Descriptor) -> Bool)?
     ) {
         self.adopt = adopt
         self.channel = channel
-        self.budget = budget
+        self.share = share
         self.router = router
         self.user = user
         self.mostWaiting = mostWaiting
@@ -51,7 +51,7 @@ final class ServerConnection: @unchecked Sendable {
         channel.start(
             onMessage: { self.take($0) },
             onEnd: { ending in
-                for message in self.waiting { _ = self.budget.change(by: -message.bytes.count) }
+                _ = self.share.change(by: self.waiting, -1)
                 self.waiting = []
                 // Not in this connection's turn: a call that is cancelled may send on other connections, and they on this.
                 Self.endings.async { [running = self.running] in
@@ -70,19 +70,23 @@ final class ServerConnection: @unchecked Sendable {
 
     private func take(_ message: Frame) {
         waiting.append(message)
-        let isWithinBudget = budget.change(by: message.bytes.count)
-        // The one under way is not counted.
-        guard isWithinBudget, waiting.count <= mostWaiting else { return channel.close() }
+        guard share.change(by: [message], 1) else { return channel.close(saying: .quota("messages")) }
+        // The one under way is not among them.
+        guard waiting.count <= mostWaiting else { return channel.close(saying: .quota("waiting calls")) }
         answerNext()
     }
 
     private func answerNext() {
         guard running == nil, !waiting.isEmpty else { return }
         let message = waiting.removeFirst()
-        _ = budget.change(by: -message.bytes.count)
+        let contents = CallContents(message.bytes)
+        let (size, count) = (message.bytes.count, message.descriptors.count)
+        let rest = Frame(bytes: [], descriptors: message.descriptors, sender: message.sender)
         // Messages are looked at here, not where they are read: many connections are read by one thread.
-        running = Task { [channel] in
-            let answer = await self.answer(message)
+        running = Task { [channel, share] in
+            let answer = await self.answer(contents, rest)
+            // A call counts for its user until it has been answered, however long that takes.
+            _ = share.change(bytes: -size, descriptors: -count)
             channel.perform { self.finish(answer) }
         }
     }
@@ -98,16 +102,20 @@ final class ServerConnection: @unchecked Sendable {
     // MARK: - In the task of a call
 
     /// Answers a message, with no bytes where the caller wants no answer; `nil` if it is no call.
-    private func answer(_ message: Frame) async -> Router.Answer? {
-        guard (try? JSONCheck.object(message.bytes)) != nil,
-            let head = try? Wire.decode(CallHead.self, message.bytes)
+    private func answer(_ contents: CallContents, _ message: Frame) async -> Router.Answer? {
+        // What is no call is answered by hanging up.
+        guard (try? JSONCheck.object(contents.bytes)) != nil,
+            let head = try? Wire.decode(CallHead.self, contents.bytes)
         else { return nil }
         let answer =
-            if let answer = identification(head, message) { answer } else { await handled(head, message) }
+            if let answer = identification(head, contents, message) { answer } else {
+                await handled(head, contents, message)
+            }
         return head.oneway == true ? Router.Answer(bytes: []) : answer
     }
 
-    private func handled(_ head: CallHead, _ message: Frame) async -> Router.Answer {
+    private func handled(_ head: CallHead, _ contents: CallContents, _ message: Frame) async -> Router.Answer
+    {
         let call = ServiceCall(
             client: ServiceClientIdentity(
                 user: user,
@@ -116,7 +124,7 @@ final class ServerConnection: @unchecked Sendable {
             ),
             wantsMore: head.more == true && head.oneway != true,
             descriptors: message.descriptors,
-            body: message.bytes,
+            contents: contents,
             send: { [channel] in channel.send($0, $1) },
             reading: { [channel] in await channel.untilRead() }
         )
@@ -151,14 +159,18 @@ final class ServerConnection: @unchecked Sendable {
 
     /// Answers the calls about connections: the two by which a client's process proves itself, which no handler may see
     /// done by another, and the one that hands a further connection in.
-    private func identification(_ head: CallHead, _ message: Frame) -> Router.Answer? {
+    private func identification(
+        _ head: CallHead,
+        _ contents: CallContents,
+        _ message: Frame
+    ) -> Router.Answer? {
         switch head.method {
         case "io.whorl.Connection.Challenge":
             let question = isProven ? nil : process?.question.map { String($0, radix: 16) }
             return Self.reply(Question(question: question))
         case "io.whorl.Connection.Prove":
             // An answer that cannot be read proves nothing, as a wrong one does.
-            let body = try? Wire.decode(ParametersOf<Reply>.self, message.bytes).parameters
+            let body = try? Wire.decode(ParametersOf<Reply>.self, contents.bytes).parameters
             guard let process, let answer = body.flatMap({ UInt64($0.answer, radix: 16) }),
                 process.isProven(by: answer, from: message.sender)
             else { return Self.refusal(ServiceRefusal("io.whorl.Connection.NotProven")) }
@@ -167,33 +179,11 @@ final class ServerConnection: @unchecked Sendable {
         case "io.whorl.Connection.Adopt":
             guard let adopt else { return nil }
             // A place that cannot be read is no place.
-            let place = try? Wire.decode(ParametersOf<Place>.self, message.bytes).parameters.value
+            let place = try? Wire.decode(ParametersOf<Place>.self, contents.bytes).parameters.value
             guard let place, message.descriptors.indices.contains(place), adopt(message.descriptors[place])
             else { return Self.refusal(.invalidParameter("value")) }
             return Self.reply(NoParameters())
         default: return nil
-        }
-    }
-}
-
-/// The memory that all connections of one user hold together, so that many of them hold no more than one may.
-final class MemoryBudget: Sendable {
-    private let most: Int
-    private let held = Mutex(0)
-
-    /// Allows `most` bytes.
-    init(most: Int) { self.most = most }
-
-    /// The number of bytes that are held now.
-    var bytesHeld: Int { held.withLock(\.self) }
-
-    /// Counts bytes that came or went.
-    ///
-    /// - Returns: `false` when more are held now than may be; they count all the same until they go.
-    func change(by bytes: Int) -> Bool {
-        held.withLock { held in
-            held += bytes
-            return bytes <= 0 || held <= most
         }
     }
 }

@@ -12,11 +12,14 @@ package final class ServiceServer: Sendable {
         /// The most connections of one user.
         package var connectionsOfUser = 64
         /// The most connections of all users.
-        package var connections = 1024
+        package var connections = 4096
         /// The most calls of one connection that wait for the one under way.
         package var waitingCalls = 16
-        /// The most bytes of messages that are unfinished or wait that one user's connections hold together.
-        package var bytesOfUser = 4 << 20
+        /// The most bytes of messages that are unfinished, wait, or are being answered, and of answers that were not read, that one
+        /// user's connections hold together.
+        package var bytesOfUser = 12 << 20
+        /// The most descriptors that came with messages of one user's connections and are held together.
+        package var descriptorsOfUser = 256
         var channel = Channel.Limits()
 
         package init() {}
@@ -26,21 +29,23 @@ package final class ServiceServer: Sendable {
         var next: UInt64 = 0
         var open: [UInt64: ServerConnection] = [:]
         var ofUser: [UInt32: Int] = [:]
-        var budgets: [UInt32: MemoryBudget] = [:]
+        var shares: [UInt32: UserShare] = [:]
         var isStopped = false
 
         /// Whether a user may have one more.
         ///
         /// A connection counts until its end was dealt with, which a busy machine does late: at the limit those whose client
         /// has gone are left out, and hold as many places again at the most.
-        func hasRoom(for user: PeerUser, _ limits: Limits) -> Bool {
+        ///
+        /// - Returns: The reason why not.
+        func refusal(for user: PeerUser, _ limits: Limits) -> ServiceRefusal? {
             let count = ofUser[user.uid] ?? 0
-            guard !isStopped, open.count < limits.connections, count < 2 * limits.connectionsOfUser else {
-                return false
-            }
-            guard count >= limits.connectionsOfUser else { return true }
+            guard count < 2 * limits.connectionsOfUser else { return .quota("connections") }
+            guard !isStopped, open.count < limits.connections else { return .crowded }
+            guard count >= limits.connectionsOfUser else { return nil }
             let sockets = open.values.filter { $0.user.uid == user.uid }.map(\.socket)
-            return sockets.count - UnixSocket.countHungUp(sockets) < limits.connectionsOfUser
+            let isFull = sockets.count - UnixSocket.countHungUp(sockets) >= limits.connectionsOfUser
+            return isFull ? .quota("connections") : nil
         }
     }
 
@@ -51,6 +56,7 @@ package final class ServiceServer: Sendable {
     private let listening = Mutex<SocketWatch.Registration?>(nil)
 
     private let servesPairs: Bool
+    private let admission: UserAdmission?
     private let onCount: @Sendable (Int) -> Void
 
     /// Describes a server that does not listen yet.
@@ -60,16 +66,19 @@ package final class ServiceServer: Sendable {
     ///   - limits: The share of each user.
     ///   - servesPairs: Whether a client may hand further connections in (`io.whorl.Connection.Adopt`), as the program
     ///     that has started this process does.
+    ///   - admission: Decides which users are served; without it every user is.
     ///   - onCount: Called with the number of open connections after each change, on any thread.
     package init(
         _ router: Router,
         limits: Limits = Limits(),
         servesPairs: Bool = false,
+        admission: UserAdmission? = nil,
         onCount: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         self.router = router
         self.limits = limits
         self.servesPairs = servesPairs
+        self.admission = admission
         self.onCount = onCount
     }
 
@@ -113,7 +122,15 @@ package final class ServiceServer: Sendable {
     package var connectionCount: Int { connections.withLock(\.open.count) }
 
     /// The bytes of messages that a user's connections hold.
-    func bytesHeld(of uid: UInt32) -> Int { connections.withLock { $0.budgets[uid]?.bytesHeld ?? 0 } }
+    func bytesHeld(of uid: UInt32) -> Int { connections.withLock { $0.shares[uid]?.bytesHeld ?? 0 } }
+
+    /// The number of a user's open connections.
+    package func connectionCount(of uid: UInt32) -> Int { connections.withLock { $0.ofUser[uid] ?? 0 } }
+
+    /// The number of descriptors that a user's connections hold.
+    func descriptorsHeld(of uid: UInt32) -> Int {
+        connections.withLock { $0.shares[uid]?.descriptorsHeld ?? 0 }
+    }
 
     private func accept(from listener: Descriptor) {
         listening.withLock { listening in
@@ -140,25 +157,42 @@ package final class ServiceServer: Sendable {
             throw SystemCallError("setsockopt")
         }
         let user = try PeerUser(of: socket)
-        guard let place = admit(user, socket) else { return }
+        guard let admission else { return begin(socket, of: user) }
+        admission.decide(user.uid) { [weak self] refusal in
+            if let refusal { Channel.say(refusal, on: socket) } else { self?.begin(socket, of: user) }
+        }
+    }
+
+    private func begin(_ socket: Descriptor, of user: PeerUser) {
+        let place: (number: UInt64, connection: ServerConnection)
+        do throws(ServiceRefusal) {
+            place = try admit(user, socket)
+        } catch {
+            return Channel.say(error, on: socket)
+        }
         onCount(connectionCount)
         place.connection.start { [weak self] _ in self?.remove(place.number, of: user.uid) }
     }
 
-    /// Makes room for a connection; `nil`, and the socket is closed, where the user has its share already.
-    private func admit(_ user: PeerUser, _ socket: Descriptor) -> (
-        number: UInt64, connection: ServerConnection
-    )? {
-        connections.withLock { connections in
-            guard connections.hasRoom(for: user, limits) else { return nil }
-            let budget = connections.budgets[user.uid] ?? MemoryBudget(most: limits.bytesOfUser)
-            connections.budgets[user.uid] = budget
+    /// Makes room for a connection.
+    ///
+    /// - Throws: the reason where the user has its share already.
+    private func admit(
+        _ user: PeerUser,
+        _ socket: Descriptor
+    ) throws(ServiceRefusal) -> (number: UInt64, connection: ServerConnection) {
+        try connections.withLock { connections throws(ServiceRefusal) in
+            if let refusal = connections.refusal(for: user, limits) { throw refusal }
+            let share =
+                connections.shares[user.uid]
+                ?? UserShare(mostBytes: limits.bytesOfUser, mostDescriptors: limits.descriptorsOfUser)
+            connections.shares[user.uid] = share
             let connection = ServerConnection(
-                Channel(socket, limits: limits.channel, budget: budget),
+                Channel(socket, limits: limits.channel, share: share),
                 router,
                 user,
                 mostWaiting: limits.waitingCalls,
-                budget: budget,
+                share: share,
                 adopt: servesPairs ? { [weak self] in self?.adopt($0) ?? false } : nil
             )
             let number = connections.next
@@ -184,7 +218,7 @@ package final class ServiceServer: Sendable {
             guard connections.open.removeValue(forKey: number) != nil else { return }
             let count = (connections.ofUser[uid] ?? 1) - 1
             connections.ofUser[uid] = count > 0 ? count : nil
-            if count <= 0 { connections.budgets[uid] = nil }
+            if count <= 0 { connections.shares[uid] = nil }
         }
         onCount(connectionCount)
     }

@@ -48,7 +48,7 @@ final class Channel: @unchecked Sendable {
     private let queue = DispatchQueue(label: "whorl.channel")
     let socket: Descriptor
     let limits: Limits
-    private let budget: MemoryBudget?
+    private let share: UserShare?
     private var onMessage: ((Frame) -> Void)?
     private var onEnd: ((Ending) -> Void)?
     private var reader = FrameReader()
@@ -60,7 +60,7 @@ final class Channel: @unchecked Sendable {
     private var progress = 0
     /// Counts messages, so that a deadline sees whether the one it was set for has ended.
     private var messages = 0
-    private var heldBytes = 0
+    private var held = (bytes: 0, descriptors: 0)
 
     private struct Outgoing {
         var bytes: ArraySlice<UInt8>
@@ -72,11 +72,11 @@ final class Channel: @unchecked Sendable {
     /// - Parameters:
     ///   - socket: The connected socket.
     ///   - limits: What the peer may do.
-    ///   - budget: Where the memory that the peer holds is counted, together with others of its user.
-    init(_ socket: Descriptor, limits: Limits = Limits(), budget: MemoryBudget? = nil) {
+    ///   - share: Where the memory and the descriptors that the peer holds are counted, together with others of its user.
+    init(_ socket: Descriptor, limits: Limits = Limits(), share: UserShare? = nil) {
         self.socket = socket
         self.limits = limits
-        self.budget = budget
+        self.share = share
         queue.setSpecific(key: Self.isCurrent, value: ObjectIdentifier(self))
     }
 
@@ -112,6 +112,7 @@ final class Channel: @unchecked Sendable {
             guard onEnd != nil else { return }
             unsentBytes += bytes.count + 1
             guard unsentBytes <= limits.mostUnsent else { return end(.slow) }
+            guard hold() else { return end(.overBudget) }
             unsent.append(Outgoing(bytes: (bytes + [0])[...], descriptors: descriptors))
             if !isWaitingForRoom { write() }
         }
@@ -127,6 +128,22 @@ final class Channel: @unchecked Sendable {
     /// Ends the connection; what was not sent yet is dropped.
     func close() {
         perform { end(.closed) }
+    }
+
+    /// Ends the connection after a refusal, if the peer takes that now.
+    func close(saying refusal: ServiceRefusal) {
+        perform {
+            guard onEnd != nil else { return }
+            // In the middle of another message the peer could not tell it from that.
+            if unsent.isEmpty { Self.say(refusal, on: socket) }
+            end(.overBudget)
+        }
+    }
+
+    /// Sends a refusal without waiting; a peer that takes nothing now is not told.
+    static func say(_ refusal: ServiceRefusal, on socket: Descriptor) {
+        let bytes = refusal.message + [0]
+        _ = bytes.withUnsafeBytes { whorl_send(socket.number, $0.baseAddress, $0.count, [], 0) }
     }
 
     /// Ends the connection as ``close()`` does, and does not wait until that is done.
@@ -183,7 +200,7 @@ final class Channel: @unchecked Sendable {
             let before = reader.pending
             let whole = try reader.take(chunk[..<count], descriptors, sender: control.sender)
             messages += whole.count
-            guard hold(reader.pending) else { return end(.overBudget) }
+            guard hold() else { return close(saying: .quota("messages")) }
             if reader.pending > 0, before == 0 || !whole.isEmpty { watchMessage() }
             for message in whole { onMessage?(message) }
         } catch {
@@ -191,10 +208,18 @@ final class Channel: @unchecked Sendable {
         }
     }
 
-    /// Counts the bytes of a message that is not whole yet.
-    private func hold(_ bytes: Int) -> Bool {
-        defer { heldBytes = bytes }
-        return budget?.change(by: bytes - heldBytes) ?? true
+    /// Counts what the peer holds here: a message that is not whole yet, and what it has not read.
+    private func hold() -> Bool {
+        let now = (bytes: reader.pending + unsentBytes, descriptors: reader.pendingDescriptors)
+        defer { held = now }
+        return share?.change(bytes: now.bytes - held.bytes, descriptors: now.descriptors - held.descriptors)
+            ?? true
+    }
+
+    /// Counts nothing any more.
+    private func forgetHeld() {
+        _ = share?.change(bytes: -held.bytes, descriptors: -held.descriptors)
+        held = (0, 0)
     }
 
     private func watchMessage() {
@@ -221,6 +246,8 @@ final class Channel: @unchecked Sendable {
             }
             progress += 1
             unsentBytes -= count
+            // Less is always within the share.
+            _ = hold()
             unsent[0].bytes = next.bytes.dropFirst(count)
             unsent[0].descriptors = []
             if unsent[0].bytes.isEmpty { unsent.removeFirst() }
@@ -249,8 +276,9 @@ final class Channel: @unchecked Sendable {
         guard let onEnd else { return }
         self.onEnd = nil
         onMessage = nil
-        _ = hold(0)
         unsent = []
+        unsentBytes = 0
+        forgetHeld()
         registration?.cancel()
         registration = nil
         // The peer sees the end now, also while another owner keeps the descriptor.

@@ -34,6 +34,9 @@ struct FrameReader {
     /// The number of bytes of a message whose end has not come yet.
     var pending: Int { partial.bytes.count }
 
+    /// The number of descriptors that came with that message.
+    var pendingDescriptors: Int { partial.descriptors.count }
+
     /// Takes what one `recvmsg(2)` gave.
     ///
     /// The kernel ends a read behind a part that brought descriptors, so these belong to the last message that begins in

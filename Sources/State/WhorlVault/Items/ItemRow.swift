@@ -61,6 +61,7 @@ struct ItemRow: KeptItem {
     /// - Returns: `false` if an item of this profile, kind and name exists.
     func insert(_ db: Database, _ seal: RowMAC) throws -> Bool {
         guard try !ItemRow.exists(id, db) else { return false }
+        try StorageQuota.standard.check(adding: body?.count ?? 0, db)
         try db.execute(
             sql: "INSERT INTO vault_items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [

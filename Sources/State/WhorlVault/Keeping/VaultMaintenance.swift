@@ -140,7 +140,9 @@ extension StateError {
     fileprivate var isDamage: Bool {
         switch code {
         case .damaged, .keyDamaged, .keyMissing: true
-        case .notWritable, .tooOpen, .newerVersion, .foreign, .diskFull, .busy, .chipUnavailable, .failed:
+        case .notWritable, .tooOpen, .newerVersion, .foreign, .diskFull, .quotaReached, .busy,
+            .chipUnavailable,
+            .failed:
             false
         }
     }

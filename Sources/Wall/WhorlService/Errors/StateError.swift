@@ -18,6 +18,8 @@ public struct StateError: Error, Sendable, Hashable, CustomStringConvertible, Co
         case foreign = "foreign"
         /// The disk is full; what was stored before is unchanged.
         case diskFull = "diskFull"
+        /// The items of this user take as much room as one user's may; nothing was added.
+        case quotaReached = "quotaReached"
         /// Another process held the database for longer than the time limit.
         case busy = "busy"
         /// The key is gone although the database exists.
@@ -72,6 +74,7 @@ extension StateError.Code {
         case .newerVersion: "The database \(path) was written by a newer version of Whorl."
         case .foreign: "\(path) is not a database of Whorl."
         case .diskFull: "The disk that holds \(path) is full."
+        case .quotaReached: "The items of this user take as much room as one user's may."
         case .busy: "Another process keeps the database \(path) busy."
         case .keyMissing: "The key \(path) is gone, and the database is there."
         case .keyDamaged: "The key \(path) is damaged, or belongs to another database."
@@ -90,6 +93,7 @@ extension StateError.Code {
         case .newerVersion: "Update Whorl, or name another directory with --state-dir."
         case .foreign: "Move the file away, or name another directory with --state-dir."
         case .diskFull: "Make room on the disk, then try again."
+        case .quotaReached: "Delete items that are not needed: `whorl secret list`, `whorl key list`."
         case .busy: "Wait for the other process to end, then try again."
         case .keyMissing, .keyDamaged:
             "Restore the whole directory from a backup; without its key the stored prints cannot be read, "

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+package import WhorlIPC
+import WhorlSupport
+
+/// The rule which users the system's service serves: root, and the accounts of people.
+///
+/// A daemon's user has no finger, and a number without an account, such as a subordinate one (subuid(5)), is no person: a
+/// single user has 65,536 of those, each of which would have a share of its own.
+package struct AccountRule: Sendable {
+    /// The numbers of people's accounts begin here (login.defs(5)).
+    let firstPerson: UInt32
+    private let hasAccount: @Sendable (UInt32) -> Bool?
+
+    /// Makes the rule.
+    ///
+    /// - Parameters:
+    ///   - definitions: The file with the number of the first account of a person.
+    ///   - hasAccount: Returns whether the user database has a number; `nil` if it does not answer.
+    package init(
+        definitions: String = "/etc/login.defs",
+        hasAccount: @escaping @Sendable (UInt32) -> Bool? = ThisProcess.hasAccount
+    ) {
+        firstPerson = Self.firstPerson(in: definitions) ?? 1000
+        self.hasAccount = hasAccount
+    }
+
+    /// Returns the reason why a user is not served; `nil` where it is.
+    package func refusal(of uid: UInt32) -> ServiceRefusal? {
+        if uid == 0 { return nil }
+        guard uid >= firstPerson, !Self.dynamic.contains(uid), uid != Self.nobody else {
+            return Self.refusal("The service is for people and root; user \(uid) is a user of the system.")
+        }
+        return switch hasAccount(uid) {
+        case true?: nil
+        case false?: Self.refusal("The service is for accounts; the number \(uid) has none on this machine.")
+        case nil: Self.refusal("The user database does not say whose number \(uid) is.")
+        }
+    }
+
+    /// The numbers that systemd gives to services while they run (systemd.exec(5), `DynamicUser=`).
+    private static let dynamic: ClosedRange<UInt32> = 61_184...65_519
+    private static let nobody: UInt32 = 65_534
+
+    private static func refusal(_ message: String) -> ServiceRefusal {
+        ServiceRefusal(
+            "io.whorl.Connection.NoAccount",
+            [
+                "message": message,
+                "recovery":
+                    "Call it as a person's user or as root; a login asks through PAM or fprintd's interface.",
+            ]
+        )
+    }
+
+    private static func firstPerson(in definitions: String) -> UInt32? {
+        guard let file = fopen(definitions, "re") else { return nil }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = fread(&bytes, 1, bytes.count, file)
+        let text = String(decoding: bytes.prefix(count), as: UTF8.self)
+        for line in text.split(separator: "\n") {
+            let words = line.split { $0 == " " || $0 == "\t" }
+            if words.count >= 2, words[0] == "UID_MIN" { return UInt32(words[1]) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import SecretMemory
+import Synchronization
+import Testing
+
+@testable import WhorlIPC
+
+@Suite(.timeLimit(.minutes(5))) struct `The share of one user` {
+    private let quota = "io.whorl.Connection.QuotaReached"
+
+    private func refusal(_ body: () async throws(ServiceCallError) -> Void) async -> ServiceRefusal? {
+        do throws(ServiceCallError) { try await body() } catch {
+            if case .refused(let refusal) = error { return refusal }
+        }
+        return nil
+    }
+
+    private func wait(_ client: ServiceConnection, _ text: String, _ descriptors: [Descriptor] = []) -> Task<
+        Void, Never
+    > {
+        Task {
+            // It goes on until the test ends it.
+            _ = try? await client.call(
+                "org.example.test.Wait",
+                TestService.Words(text: text),
+                descriptors: descriptors,
+                returning: TestService.Words.self
+            )
+        }
+    }
+
+    private func echo(
+        _ client: ServiceConnection,
+        _ text: String,
+        _ descriptors: [Descriptor] = []
+    ) async throws(ServiceCallError) {
+        _ = try await client.call(
+            "org.example.test.Echo",
+            TestService.Words(text: text),
+            descriptors: descriptors,
+            returning: TestService.Words.self
+        )
+    }
+
+    @Test func `of connections is named to the one that is too many`() async throws {
+        let service = try TestService { $0.connectionsOfUser = 2 }
+        let clients = [try service.connect(), try service.connect()]
+        for client in clients { try await echo(client, "x") }
+        let third = try RawClient(service)
+        let answer = try await apart { third.receive() }
+        #expect(
+            answer?.contains(quota) == true && answer?.contains(#""quota":"connections""#) == true,
+            "\(answer ?? "")"
+        )
+    }
+
+    @Test func `of bytes holds a call until it has been answered`() async throws {
+        let service = try TestService { $0.bytesOfUser = 1 << 20 }
+        let text = String(repeating: "x", count: 700_000)
+        let first = try service.connect()
+        let call = wait(first, text)
+        var waits = service.waits.makeAsyncIterator()
+        #expect(await waits.next() == true)
+        #expect(service.server.bytesHeld(of: geteuid()) > 700_000)
+        let second = try service.connect()
+        #expect(
+            await refusal { () async throws(ServiceCallError) in try await echo(second, text) }?.name == quota
+        )
+        // A small call of the same user goes on.
+        try await echo(try service.connect(), "x")
+        call.cancel()
+        #expect(await waits.next() == false)
+        while service.server.bytesHeld(of: geteuid()) > 0 { await Task.yield() }
+        try await echo(try service.connect(), text)
+    }
+
+    @Test func `of descriptors holds those of a call until it has been answered`() async throws {
+        let service = try TestService { $0.descriptorsOfUser = 8 }
+        let files = try (0..<6).map { _ in try SecretDescriptor.make([1]) }
+        let call = wait(try service.connect(), "x", files)
+        var waits = service.waits.makeAsyncIterator()
+        #expect(await waits.next() == true)
+        #expect(service.server.descriptorsHeld(of: geteuid()) == 6)
+        let second = try service.connect()
+        #expect(
+            await refusal { () async throws(ServiceCallError) in try await echo(second, "x", files) }?.name
+                == quota
+        )
+        try await echo(try service.connect(), "x", [files[0]])
+        call.cancel()
+        #expect(await waits.next() == false)
+        while service.server.descriptorsHeld(of: geteuid()) > 0 { await Task.yield() }
+        try await echo(try service.connect(), "x", files)
+    }
+
+    @Test func `of bytes holds what no one reads`() async throws {
+        let service = try TestService {
+            $0.bytesOfUser = 300_000
+            $0.channel.reading = .seconds(60)
+        }
+        let client = try RawClient(service)
+        client.send(#"{"method":"org.example.test.Count","parameters":{"number":100000},"more":true}"#)
+        #expect(try await apart { client.seesHangUp() })
+        while service.server.bytesHeld(of: geteuid()) > 0 { await Task.yield() }
+    }
+
+    @Test func `that is not served is told why, and looked for once`() async throws {
+        let asked = Mutex(0)
+        let path = FileManager.default.temporaryDirectory.appending(path: "whorl-\(UUID())").path
+        let router = Router(ServiceInfo(vendor: "Whorl", product: "test", version: "1", url: "about:blank"))
+        let server = ServiceServer(
+            router,
+            admission: UserAdmission { _ in
+                asked.withLock { $0 += 1 }
+                return ServiceRefusal("io.whorl.Connection.NoAccount", ["message": "no one"])
+            }
+        )
+        try server.listen(on: UnixSocket.listen(at: path))
+        defer {
+            server.stop()
+            unlink(path)
+        }
+        for _ in 0..<5 {
+            let client = try RawClient(path)
+            let answer = try await apart { client.receive() }
+            #expect(answer?.contains("io.whorl.Connection.NoAccount") == true)
+            #expect(try await apart { client.isHungUpOn() })
+        }
+        #expect(asked.withLock(\.self) == 1)
+        #expect(server.connectionCount == 0)
+    }
+}
