@@ -43,6 +43,7 @@ class Connection {
 async function evaluate(path) {
     const request = {
         policy: 'biometrics',
+        purpose: {kind: 'yes'},
         reason: 'open the till',
         application: 'org.example.gjs',
         interactionAllowed: true,

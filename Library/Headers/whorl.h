@@ -227,6 +227,10 @@ enum whorl_text {
     WHORL_TEXT_RETRY = 16,         /* Of an update: "general", "tooShort", "centerFinger", "removeFinger", "tooFast". */
     WHORL_TEXT_STRENGTH = 17       /* Of an evaluation: the strength that the touch had, "any" or words with + between them:
                                       "match-on-chip", "two-fingers", "passcode", and last "reader:" with the reader's id. */
+    WHORL_TEXT_PURPOSE = 18,       /* Of a prompt: what the touch is for, by the service's word; show it in a line of its own:
+                                      "yes" (unlocks nothing), "storedByProgram", "item", "signIn", "setPasscode",
+                                      "changeFingers", "keyring", "logIn", "unlockScreen". */
+    WHORL_TEXT_PURPOSE_NAME = 19   /* The name of the item, server or PAM service; "" for a purpose without one. */
 };
 
 /* Returns a text; "" where there is none, and for a context that is none. Never NULL. */
@@ -245,7 +249,9 @@ enum whorl_number {
     WHORL_NUMBER_HAS_READER = 9,   /* Of whorl_can_evaluate. */
     WHORL_NUMBER_IS_PASSCODE_SET = 10,
     WHORL_NUMBER_GENERATION = 11,  /* Of whorl_domain_state: grows with each change of the fingers. */
-    WHORL_NUMBER_ASKER_PROCESS = 12
+    WHORL_NUMBER_ASKER_PROCESS = 12,
+    WHORL_NUMBER_UNUSED_SECONDS = 13, /* Of a prompt: the touch counts this long after each use ... */
+    WHORL_NUMBER_WHOLE_SECONDS = 14   /* ... and this long in all; -1 where it counts once. */
 };
 
 /* Returns a number; -1 where there is none. */

@@ -115,6 +115,7 @@ import WhorlSupport
             profile: fixture.profile,
             generation: fingers.generation,
             reader: info,
+            in: "",
             at: fixture.clock.time.now()
         )
         return (books, match, fingers)

@@ -71,29 +71,14 @@ import WhorlService
         let preset = PresetPasscode(SecretBox(secret("1234")), on: shown)
         #expect(await fixture.answer(preset).success?.method == .passcode)
         #expect(await !preset.takesPasscode)
-        #expect(shown.prompts.count == 1)
+        #expect(shown.prompts.isEmpty)
     }
 
-    @Test func `before the prompt was shown waits for the next prompt if a finger was faster`() async throws {
-        let comparing = Gate()
-        let fixture = try await Fixture.enrolled([.perform { await comparing.pass() }, .match(0)])
-        let authority = MemoryPasscode {
-            comparing.open()
-            await cancellation()
-        }
-        let preset = PresetPasscode(SecretBox(secret("1234")), on: ScriptedPresenter(interactive: false))
-        #expect(await fixture.answer(preset, passcode: authority).success?.method == .biometry)
-        #expect(await preset.takesPasscode)
-        #expect(await fixture.answer(preset, connected: false).success?.method == .passcode)
-        #expect(await !preset.takesPasscode)
-    }
-
-    @Test func `before the prompt was shown and is wrong leaves the finger, or fails`() async throws {
-        let told = Gate()
-        let fixture = try await Fixture.enrolled([.perform { await told.pass() }, .match(0)])
-        let authority = MemoryPasscode { told.open() }
+    @Test func `before the prompt was shown and is wrong fails, and no finger is waited for`() async throws {
+        let fixture = try await Fixture.enrolled([.match(0)])
         let wrong = PresetPasscode(SecretBox(secret("0000")), on: ScriptedPresenter())
-        #expect(await fixture.answer(wrong, passcode: authority).success?.method == .biometry)
+        #expect(await fixture.answer(wrong).code == .authenticationFailed)
+        #expect(fixture.reader.counts.scans == 0)
         let alone = PresetPasscode(SecretBox(secret("0000")), on: ScriptedPresenter(interactive: false))
         #expect(await fixture.answer(alone, connected: false).code == .authenticationFailed)
         let right = PresetPasscode(SecretBox(secret("1234")), on: ScriptedPresenter(interactive: false))

@@ -215,6 +215,15 @@ struct `One touch, one purpose` {
         )
     }
 
+    @Test func `each release of an item that requires its owner is in the owner's log`() async throws {
+        let scene = try await Scene()
+        let open = try await scene.engine.seal(box("z"), access: .none, applicationPassword: nil)
+        try await scene.touch(for: .storedByProgram)
+        _ = try await scene.engine.secret(in: .sealed(open), release(), presenter: ScriptedPresenter())
+        #expect(try await scene.tries(.secret))
+        #expect(try await scene.bench.fixture.log() == ["evaluation matched", "release releasedAgain"])
+    }
+
     @Test func `the engine names an item in the prompt, whatever the program says it is for`() async throws {
         let scene = try await Scene(touches: 2)
         for (item, line) in [
@@ -227,5 +236,10 @@ struct `One touch, one purpose` {
             _ = try await scene.engine.secret(in: item, request, presenter: presenter)
             #expect(presenter.prompts.map(\.purposeLine) == [line])
         }
+        #expect(
+            try await scene.bench.fixture.log().filter { $0.hasPrefix("release") } == [
+                "release released", "release released",
+            ]
+        )
     }
 }

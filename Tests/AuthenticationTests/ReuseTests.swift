@@ -166,6 +166,7 @@ import WhorlService
                 for: "thief",
                 generation: moved.generation,
                 reader: .scripted(),
+                in: "",
                 at: fixture.clock.time.now(),
                 window: .seconds(60)
             )
@@ -188,10 +189,35 @@ import WhorlService
             profile: "owner",
             generation: 1,
             reader: reader,
+            in: "2",
             at: Moment(bootID: bootID, sinceBoot: 5, wall: 5)
         )
         let now = Moment(bootID: bootID, sinceBoot: sinceBoot, wall: 5)
-        let holds = match.holds(for: "owner", generation: 1, reader: reader, at: now, window: .seconds(60))
-        #expect(holds == isOpen)
+        func holds(in place: String, _ now: Moment) -> Bool {
+            match.holds(
+                for: "owner",
+                generation: 1,
+                reader: reader,
+                in: place,
+                at: now,
+                window: .seconds(60)
+            )
+        }
+        #expect(holds(in: "2", now) == isOpen)
+        #expect(!holds(in: "3", now) && !holds(in: "", now))
+        let awake = Moment(bootID: bootID, sinceBoot: sinceBoot, wall: 5, asleep: 51)
+        #expect(!holds(in: "2", awake))
+    }
+
+    @Test func `is closed by a sleep of the machine, and in another login session`() async throws {
+        for (session, sleep, isReused) in [("2", 0, true), ("3", 0, false), ("2", 1, false)] {
+            let fixture = try await Fixture.enrolled([.match(0), .match(0)])
+            var request = Fixture.request(reuse: .seconds(60))
+            request.asker = Asker(user: 1000, session: "2")
+            _ = try #require(await fixture.evaluate(request).success)
+            if sleep > 0 { fixture.clock.sleep(.seconds(sleep)) }
+            request.asker = Asker(user: 1000, session: session)
+            #expect(try await #require(fixture.evaluate(request).success).isReused == isReused)
+        }
     }
 }

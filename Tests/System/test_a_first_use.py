@@ -7,7 +7,7 @@ import pexpect
 
 from people import act, command, forgive, lay, sit, start, touching, whorl
 from run import allow
-from whorl_client import PRESENTER, Refused, call
+from whorl_client import CONSENT, PRESENTER, Refused, call
 
 
 def first_finger():
@@ -32,7 +32,7 @@ def first_finger():
 
 def first_passcode():
     try:
-        call("io.whorl.Passcode.Set", {"passcode": 0}, secrets=[b"2468 hunter"])
+        call("io.whorl.Passcode.Set", {"passcode": 0, "request": CONSENT}, secrets=[b"2468 hunter"])
     except Refused as error:
         return str(error.parameters)
     return None

@@ -12,7 +12,7 @@ import pexpect
 from people import act, command, lay, sit, start, whorl
 from run import allow
 from test_e_agents import PASSCODE, set_passcode
-from whorl_client import PRESENTER, Client, HungUp, Refused, call, name, request, using
+from whorl_client import CONSENT, PRESENTER, Client, HungUp, Refused, call, name, request, using
 
 NO_PLACE = lambda user: None
 
@@ -268,7 +268,7 @@ def test_first_finger_and_passcode_and_reset_need_the_systems_consent():
         assert status != 0 and "no login session" in text, (status, text)
         for method, parameters in (
             ("io.whorl.Maintenance.Reset", {"value": False}),
-            ("io.whorl.Passcode.Set", {"passcode": 0}),
+            ("io.whorl.Passcode.Set", {"passcode": 0, "request": CONSENT}),
         ):
             refused = act("mallory", refusal, method, parameters)
             assert refused and "io.whorl." in refused[1], refused

@@ -101,6 +101,7 @@ def call(method, parameters=None, secrets=(), update=None):
 
 
 PRESENTER = {"isInteractive": True, "takesPasscode": True}
+CONSENT = {"application": "test", "timeoutMilliseconds": 60_000}
 
 
 def request(reason="a test", **more):

@@ -34,18 +34,19 @@ struct PasscodePromptTests {
     @Test func `it begins as the finger's prompt, and typing opens the line`() {
         #expect(
             state(after: .told(.scan(.touch))).lines(bare) == [
-                "vault-app", "  unlock the vault", "  Touch the reader.",
+                "vault-app", "  unlock the vault", "  Confirms that it is you. Unlocks nothing.",
+                "  Touch the reader.",
                 "  [Esc] Cancel   [Tab] Use Password…",
             ]
         )
         for change in [PromptChange.opened, .typed(0)] {
             #expect(
-                state(after: .told(.scan(.touch)), change).lines(bare)[2...] == [
+                state(after: .told(.scan(.touch)), change).lines(bare)[3...] == [
                     "  Touch the reader.", "  Passcode: ", "  [Esc] Cancel",
                 ]
             )
         }
-        #expect(state(after: .typed(3)).lines(bare)[3] == "  Passcode: •••")
+        #expect(state(after: .typed(3)).lines(bare)[4] == "  Passcode: •••")
     }
 
     @Test func `a finger's hint and a passcode's verdict stand side by side`() {
@@ -57,7 +58,7 @@ struct PasscodePromptTests {
             .told(.scan(.touch))
         )
         #expect(
-            both.lines(bare)[2...] == [
+            both.lines(bare)[3...] == [
                 "  Touch the reader.", "  Not recognised. 2 tries left.", "  Passcode: ",
                 "  Wrong passcode. 4 tries left before a wait.", "  [Esc] Cancel",
             ]
@@ -78,7 +79,7 @@ struct PasscodePromptTests {
     @Test func `when no finger is asked for any more the line opens, and says why`() {
         for fallback in ["Use Password…", nil] {
             let ended = state(prompt(fallback: fallback), after: .told(.fingerEnded("Locked.\u{1B}[2J")))
-            #expect(ended.lines(bare)[2...] == ["  Locked.[2J", "  Passcode: ", "  [Esc] Cancel"])
+            #expect(ended.lines(bare)[3...] == ["  Locked.[2J", "  Passcode: ", "  [Esc] Cancel"])
         }
     }
 
@@ -89,7 +90,8 @@ struct PasscodePromptTests {
     @Test func `where only the passcode is asked for there is no word of a finger`() {
         #expect(
             state(prompt(.passcode, fallback: nil)).lines(bare) == [
-                "vault-app", "  unlock the vault", "  Passcode: ", "  [Esc] Cancel",
+                "vault-app", "  unlock the vault", "  Confirms that it is you. Unlocks nothing.",
+                "  Passcode: ", "  [Esc] Cancel",
             ]
         )
     }
@@ -100,7 +102,12 @@ struct PasscodePromptTests {
             (.matched(.leftThumb), "✓ Matched: left thumb."), (.ended("Nothing came."), "✗ Nothing came."),
         ] {
             let ended = state(after: .typed(9), .told(update), .typed(3))
-            #expect(ended.lines(bare) == ["vault-app", "  unlock the vault", "  " + text])
+            #expect(
+                ended.lines(bare) == [
+                    "vault-app", "  unlock the vault", "  Confirms that it is you. Unlocks nothing.",
+                    "  " + text,
+                ]
+            )
         }
     }
 
@@ -126,7 +133,8 @@ struct PasscodePromptTests {
         #expect(state().line(for: .opened, plain) == "Type the passcode, then Enter.")
         #expect(
             state(prompt(.passcode, fallback: nil)).opening(plain) == [
-                "vault-app: unlock the vault", "Type the passcode, then Enter.",
+                "vault-app: unlock the vault", "Confirms that it is you. Unlocks nothing.",
+                "Type the passcode, then Enter.",
             ]
         )
     }

@@ -37,16 +37,17 @@ struct PromptDrawingTests {
     @Test func `a prompt begins with title, reason and keys`() {
         #expect(
             PromptState(prompt()).lines(bare) == [
-                "vault-app", "  unlock the vault", "  Getting the reader ready…",
+                "vault-app", "  unlock the vault", "  Confirms that it is you. Unlocks nothing.",
+                "  Getting the reader ready…",
                 "  [Esc] Cancel   [Tab] Enter Password",
             ]
         )
     }
 
     @Test func `a finger is asked for in the way of the reader`() {
-        #expect(state(prompt(), after: .scan(.touch)).lines(bare)[2] == "  Touch the reader.")
+        #expect(state(prompt(), after: .scan(.touch)).lines(bare)[3] == "  Touch the reader.")
         #expect(
-            state(prompt(scan: .swipe), after: .scan(.touch)).lines(bare)[2]
+            state(prompt(scan: .swipe), after: .scan(.touch)).lines(bare)[3]
                 == "  Draw the finger over the reader."
         )
     }
@@ -58,24 +59,27 @@ struct PromptDrawingTests {
     @Test func `a retry hint stays while the next touch is waited for, and goes when it comes`() {
         var prompt = state(prompt(), after: .scan(.touch), .scan(.retry(.centerFinger)), .scan(.touch))
         #expect(
-            prompt.lines(bare)[2...3] == [
+            prompt.lines(bare)[3...4] == [
                 "  Touch the reader.", "  Put the middle of the finger on the sensor, and try again.",
             ]
         )
         prompt.apply(.told(.scan(.finger(present: true))))
-        #expect(prompt.lines(bare)[2...] == ["  Reading…", "  [Esc] Cancel   [Tab] Enter Password"])
+        #expect(prompt.lines(bare)[3...] == ["  Reading…", "  [Esc] Cancel   [Tab] Enter Password"])
     }
 
     @Test(arguments: [(2, "2 tries left."), (1, "1 try left.")])
     func `a finger that does not match says how many tries are left`(remaining: Int, text: String) {
         let prompt = state(prompt(), after: .scan(.touch), .noMatch(remaining: remaining), .scan(.touch))
-        #expect(prompt.lines(bare)[3] == "  Not recognised. " + text)
+        #expect(prompt.lines(bare)[4] == "  Not recognised. " + text)
     }
 
     @Test func `a match names the finger and takes the keys away`() {
         #expect(
             state(prompt(), after: .scan(.touch), .matched(.rightIndex)).lines(bare)
-                == ["vault-app", "  unlock the vault", "  ✓ Matched: right index finger."]
+                == [
+                    "vault-app", "  unlock the vault", "  Confirms that it is you. Unlocks nothing.",
+                    "  ✓ Matched: right index finger.",
+                ]
         )
     }
 
@@ -85,7 +89,12 @@ struct PromptDrawingTests {
             after: .ended("The finger did not match."),
             .scan(.finger(present: false))
         )
-        #expect(prompt.lines(bare) == ["vault-app", "  unlock the vault", "  ✗ The finger did not match."])
+        #expect(
+            prompt.lines(bare) == [
+                "vault-app", "  unlock the vault", "  Confirms that it is you. Unlocks nothing.",
+                "  ✗ The finger did not match.",
+            ]
+        )
     }
 
     @Test func `a passcode that comes from elsewhere is not told in a prompt that asks for none`() {
@@ -101,9 +110,9 @@ struct PromptDrawingTests {
 
     @Test func `a right passcode that comes from elsewhere ends a prompt for a finger as a success`() {
         let waiting = state(prompt(), after: .scan(.touch), .fingerEnded("Locked."))
-        #expect(waiting.lines(bare)[2...] == ["  Locked.", "  [Esc] Cancel   [Tab] Enter Password"])
+        #expect(waiting.lines(bare)[3...] == ["  Locked.", "  [Esc] Cancel   [Tab] Enter Password"])
         let over = state(prompt(), after: .scan(.touch), .fingerEnded("Locked."), .verified)
-        #expect(over.lines(bare)[2...] == ["  ✓ The passcode is right."])
+        #expect(over.lines(bare)[3...] == ["  ✓ The passcode is right."])
         #expect(over.line(for: .told(.verified), .plain) == "The passcode is right.")
     }
 
@@ -112,13 +121,13 @@ struct PromptDrawingTests {
         (.virtual, "  A virtual reader answers: no real finger is asked for."),
     ])
     func `a pretended reader is said to be one`(kind: ReaderInfo.Kind, line: String) {
-        #expect(PromptState(prompt(kind: kind)).lines(bare)[2] == line)
-        #expect(PromptState(prompt(kind: kind)).opening(.plain)[1] == line.dropFirst(2))
+        #expect(PromptState(prompt(kind: kind)).lines(bare)[3] == line)
+        #expect(PromptState(prompt(kind: kind)).opening(.plain)[2] == line.dropFirst(2))
     }
 
     @Test func `stages are a bar`() {
         let prompt = state(prompt(), after: .scan(.stage(completed: 3, total: 5)))
-        #expect(prompt.lines(bare)[2] == "  ███░░ 3/5")
+        #expect(prompt.lines(bare)[3] == "  ███░░ 3/5")
         #expect(
             prompt.lines(TerminalStyle(columns: 60, redraws: true, colours: false, ascii: true))[2]
                 == "  ###.. 3/5"
@@ -129,7 +138,8 @@ struct PromptDrawingTests {
         let colours = TerminalStyle(columns: 60, redraws: true, colours: true, ascii: false)
         #expect(
             state(prompt(), after: .scan(.touch)).lines(colours) == [
-                "\u{1B}[1mvault-app\u{1B}[0m", "  unlock the vault", "  \u{1B}[1mTouch the reader.\u{1B}[0m",
+                "\u{1B}[1mvault-app\u{1B}[0m", "  unlock the vault",
+                "  Confirms that it is you. Unlocks nothing.", "  \u{1B}[1mTouch the reader.\u{1B}[0m",
                 "  \u{1B}[1m[Esc]\u{1B}[0m Cancel   \u{1B}[1m[Tab]\u{1B}[0m Enter Password",
             ]
         )
@@ -162,7 +172,8 @@ struct PromptDrawingTests {
         }
         #expect(
             lines == [
-                "vault-app: unlock the vault", "Touch the reader.",
+                "vault-app: unlock the vault", "Confirms that it is you. Unlocks nothing.",
+                "Touch the reader.",
                 "The finger could not be read. Try again.",
                 "Touch the reader.", "Not recognised. 2 tries left.", "Touch the reader.",
                 "Matched: left thumb.",
@@ -231,7 +242,7 @@ struct ScanActivityTests {
             .scan(.touch)
         )
         #expect(
-            checking.lines(bare)[2...] == [
+            checking.lines(bare)[3...] == [
                 "  █████ 5/5", "  Touch once more to check.", "  Touch the reader.",
             ]
         )

@@ -60,6 +60,13 @@ import WhorlService
         #expect(CallerPlace.session(remote).obstacle(under: .activeSeatOnly, isRoot: true) != nil)
     }
 
+    @Test func `that is locked lets nothing be asked for`() {
+        var session = LoginSession(id: "2", user: 1000, seat: "seat0")
+        #expect(CallerPlace.session(session).lock == nil && CallerPlace.noSession.lock == nil)
+        session.isLocked = true
+        #expect(CallerPlace.session(session).lock == .sessionLocked)
+    }
+
     @Test func `is no session where that is another user's`() async throws {
         let other = ScriptedSessions(found: LoginSession(id: "7", user: 4242, seat: "seat0"))
         let caller = await Callers(sessions: other).caller(try .thisProcess(uid: 1000))

@@ -52,6 +52,8 @@ struct ConfigurationTests {
             Fingers=3
             LockMinutes=60
             [Touch]
+            UnusedSeconds=60
+            KeptSeconds=600
             Match=on-chip
             Fingers=2
             Passcode=yes
@@ -68,9 +70,12 @@ struct ConfigurationTests {
         wanted.longestSeconds = 45
         wanted.tries = 3
         wanted.lockMinutes = 60
+        wanted.unusedSeconds = 60
+        wanted.wholeSeconds = 600
         wanted.groups.mostPeople = 12
         wanted.groups.strangerOneIn = 50
         wanted.strength = TouchStrength(isMatchedOnChip: true, hasTwoFingers: true, hasPasscode: true)
+        #expect(wanted.proofLimits == ProofLimits(unusedSeconds: 60, wholeSeconds: 600))
         #expect(wanted.attemptRules == AttemptRules(tries: 3, firstLockMinutes: 60))
         #expect(read.configuration == wanted && read.warnings.isEmpty)
     }
@@ -82,7 +87,8 @@ struct ConfigurationTests {
         "[Timeout]\nLongestSeconds=9", "[Timeout]\nLongestSeconds=1e3", "[Tries]\nFingers=0",
         "[Tries]\nFingers=6",
         "[Tries]\nLockMinutes=4", "[Tries]\nLockMinutes=1441", "[Reader]\nId=",
-        "[Touch]\nMatch=chip", "[Touch]\nPasscode=true", "[Reader]\nId=mock:then=match", "[Reader]\nId=mock",
+        "[Touch]\nMatch=chip", "[Touch]\nUnusedSeconds=301", "[Touch]\nKeptSeconds=3601",
+        "[Touch]\nPasscode=true", "[Reader]\nId=mock:then=match", "[Reader]\nId=mock",
         "[Reader]\nId=a b",
     ])
     func `a value that is not allowed is refused with its key, itself and what is allowed`(text: String)

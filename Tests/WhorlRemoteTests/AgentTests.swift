@@ -457,6 +457,26 @@ struct AgentTests {
         #expect(evaluation.method == .passcode && agent.prompts.isEmpty)
     }
 
+    @Test func `a prompt for a finger is the agent's, whatever the program has`() async throws {
+        let machine = try await HostMachine(passcode: "2468 hunter")
+        let item = try await machine.services.items.seal(
+            secret("the secret"),
+            access: .biometryAny,
+            applicationPassword: nil
+        )
+        let (agent, own) = (ScriptedPresenter(), ScriptedPresenter())
+        let registration = await machine.agent(agent)
+        defer { registration.cancel() }
+        let released = try await machine.services.items.secret(
+            in: .sealed(item),
+            ReleaseRequest(EvaluationRequest("open")),
+            presenter: PresetPasscode(secret("2468 hunter"), on: own)
+        )
+        #expect(released.evaluations.map(\.method) == [.biometry])
+        #expect(agent.prompts.map(\.reason) == ["open"] && own.prompts.isEmpty)
+        #expect(agent.prompts.first?.purposeLine == "Unlocks something that this program stored, once.")
+    }
+
     @Test func `a program that hangs up takes its prompt away from the agent`() async throws {
         let machine = try await HostMachine(reader: "mock:hang*9")
         let agent = try await WildAgent(at: machine) { _ in }

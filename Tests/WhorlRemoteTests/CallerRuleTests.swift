@@ -28,6 +28,7 @@ final class ScriptedRules: CallerRules {
     func set(
         _ confinement: Confinement = .none,
         obstacle: AuthenticationError? = nil,
+        lock: AuthenticationError? = nil,
         refusal: AuthenticationError? = nil,
         isUnknown: Bool = false,
         session: String? = nil
@@ -38,6 +39,7 @@ final class ScriptedRules: CallerRules {
             state.caller = Caller(
                 asker: Asker(user: 77, confinedAs: id, process: "test", session: session),
                 fingerObstacle: obstacle,
+                obstacle: lock,
                 confinement: isUnknown ? nil : confinement
             )
             state.refusal = refusal

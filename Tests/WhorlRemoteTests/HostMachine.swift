@@ -18,6 +18,7 @@ final class HostMachine {
     let transport: HostTransport
     /// The services of a program that asks.
     let services: Services
+    let host: ServiceHost
     private let server: ServiceServer
 
     init(
@@ -31,7 +32,7 @@ final class HostMachine {
         let root = InProcessRoot(on: tpm, reader: reader)
         if let enrolled { try await root.enroll(enrolled) }
         let own = root.services
-        let host = ServiceHost(
+        host = ServiceHost(
             prompts: rules,
             rules: callers,
             services: { _ throws(ServiceRefusal) in own },

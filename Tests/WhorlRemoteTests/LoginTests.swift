@@ -21,6 +21,7 @@ final class LoginMachine {
     let root: InProcessRoot
     private let tpm: SoftwareTPM
     private let server: ServiceServer
+    let host: ServiceHost
 
     /// Makes the service.
     ///
@@ -43,6 +44,7 @@ final class LoginMachine {
         let owner = root.services.owner
         let keyring = root.loginKeyring
         host.logins = LoginAccess(asker: asker, owner: { _ in owner }, keyring: { _ in keyring })
+        self.host = host
         server = ServiceServer(host.router(version: "test"))
     }
 
@@ -87,6 +89,7 @@ final class LoginMachine {
 
 extension LoginInterface.Asking {
     fileprivate static func sudo(
+        service: String = "sudo",
         terminal: String? = "/dev/pts/7",
         remoteHost: String? = nil,
         within limit: Duration = .seconds(30),
@@ -94,7 +97,7 @@ extension LoginInterface.Asking {
     ) -> Self {
         Self(
             user: 1000,
-            service: "sudo",
+            service: service,
             terminal: terminal,
             remoteHost: remoteHost,
             timeoutMilliseconds: limit.components.seconds * 1000,
@@ -105,6 +108,25 @@ extension LoginInterface.Asking {
 
 @Suite("Logins")
 struct LoginTests {
+    @Test func `a login in a locked session serves lockers alone, and a lock ends the others`() async throws {
+        let machine = try await LoginMachine("mock:then=match")
+        machine.rules.set(lock: .sessionLocked, session: "2")
+        for service in ["sudo", "su", "doas", "polkit-1", "swaylockx", "kdesu"] {
+            let refused = try await machine.refusal(.sudo(service: service))
+            #expect(refused.reason == .noSession && refused.messages.isEmpty, "\(service)")
+        }
+        for service in ["swaylock", "kde", "kde-fingerprint", "gdm-password"] {
+            #expect(try await machine.verify(.sudo(service: service)).outcome.get() == true, "\(service)")
+        }
+        let waiting = try await LoginMachine("mock:hang*9")
+        waiting.rules.set(session: "2")
+        let sudo = Task { try await waiting.refusal() }
+        // The lock refuses a call that comes after it as well.
+        try await Task.sleep(for: .milliseconds(300))
+        waiting.host.lock("2")
+        #expect(try await sudo.value.reason == .noSession)
+    }
+
     @Test func `a matching finger is the only yes, and the person is told what to do`() async throws {
         let machine = try await LoginMachine("mock:then=match")
         let (messages, outcome) = try await machine.verify()

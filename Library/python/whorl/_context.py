@@ -85,6 +85,8 @@ class Text(enum.IntEnum):
     ASKER_PROCESS = 15
     RETRY = 16
     STRENGTH = 17
+    PURPOSE = 18
+    PURPOSE_NAME = 19
 
 
 class Number(enum.IntEnum):
@@ -102,6 +104,8 @@ class Number(enum.IntEnum):
     IS_PASSCODE_SET = 10
     GENERATION = 11
     ASKER_PROCESS = 12
+    UNUSED_SECONDS = 13
+    WHOLE_SECONDS = 14
 
 
 class Action(enum.IntEnum):

@@ -50,6 +50,8 @@ struct PromptContent: Sendable {
     /// Who asks; the id of a confined program or the program's own word, each marked as what it is.
     var asker: String { DisplayText.clean(prompt.title, limit: 200) }
     var reason: String { DisplayText.clean(prompt.reason, limit: 200) }
+    /// What the touch or passcode is for, by the service's word.
+    var purpose: String { DisplayText.clean(prompt.purposeLine, limit: 200) }
     var cancelTitle: String { DisplayText.clean(translated(prompt.cancelTitle), limit: 40) }
 
     /// The title of the fallback's button, where there is one; the passcode's field takes its place.

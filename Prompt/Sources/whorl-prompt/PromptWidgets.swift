@@ -21,6 +21,7 @@ struct PromptWidgets {
     private let window: Widget
     private let asker = label(GTK_ACCESSIBLE_ROLE_LABEL, "title-4", characters: 20)
     private let reason = label(GTK_ACCESSIBLE_ROLE_LABEL)
+    private let purpose = label(GTK_ACCESSIBLE_ROLE_LABEL)
     private let warning = label(GTK_ACCESSIBLE_ROLE_LABEL, "warning")
     private let drawing = FingerprintDrawing.make()
     // GTK 4.8 has no call that announces a text; a screen reader reads changes of these roles by itself.
@@ -34,7 +35,9 @@ struct PromptWidgets {
     init() {
         window = whorl_window_with_role(GTK_ACCESSIBLE_ROLE_DIALOG)
         let box: Widget = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12)
-        for widget in [asker, reason, warning, drawing, status, hint, passcode, fallback, cancel, refuse] {
+        for widget in [
+            asker, reason, purpose, warning, drawing, status, hint, passcode, fallback, cancel, refuse,
+        ] {
             gtk_box_append(box.of(GtkBox.self), widget)
         }
         for set in [
@@ -91,6 +94,7 @@ struct PromptWidgets {
     func show(_ content: PromptContent) {
         set(asker, content.asker)
         set(reason, content.reason)
+        set(purpose, content.purpose)
         set(warning, content.warning)
         set(status, content.status)
         // It is there also when there is none, as a blank: a screen reader is told of a change, and of no part that appears. Nor

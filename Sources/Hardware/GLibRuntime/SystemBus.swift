@@ -92,19 +92,44 @@ package actor SystemBus {
         of target: Target,
         _ body: @escaping @Sendable (BusValue) -> Void
     ) async throws(Fault) {
+        try await follow(signal, from: target.service, at: target.path) { _, value in body(value) }
+    }
+
+    /// Follows a signal of all objects of a service for as long as the process runs.
+    ///
+    /// - Parameters:
+    ///   - signal: The qualified name.
+    ///   - service: The name of the service on the bus.
+    ///   - body: Takes the object's path and the tuple of each, on the GLib thread.
+    /// - Throws: the reason for which there is no bus.
+    package func followAll(
+        _ signal: String,
+        from service: String,
+        _ body: @escaping @Sendable (_ path: String, BusValue) -> Void
+    ) async throws(Fault) {
+        try await follow(signal, from: service, at: nil, body)
+    }
+
+    private func follow(
+        _ signal: String,
+        from service: String,
+        at path: String?,
+        _ body: @escaping @Sendable (String, BusValue) -> Void
+    ) async throws(Fault) {
         let (interface, member) = try split(signal)
         let connection = try await connected()
         g_dbus_connection_signal_subscribe(
             connection.pointer,
-            target.service,
+            service,
             interface,
             member,
-            target.path,
+            path,
             nil,
             G_DBUS_SIGNAL_FLAGS_NONE,
-            { _, _, _, _, _, parameters, data in
-                guard let data, let parameters else { return }
-                Unmanaged<SignalBody>.fromOpaque(data).takeUnretainedValue().body(BusValue(parameters))
+            { _, _, path, _, _, parameters, data in
+                guard let data, let parameters, let path else { return }
+                Unmanaged<SignalBody>.fromOpaque(data).takeUnretainedValue()
+                    .body(String(cString: path), BusValue(parameters))
             },
             Unmanaged.passRetained(SignalBody(body)).toOpaque(),
             { data in data.map { Unmanaged<SignalBody>.fromOpaque($0).release() } }
@@ -198,8 +223,8 @@ private func firstDescriptor(_ files: UnsafeMutablePointer<GUnixFDList>?) -> CIn
 }
 
 private final class SignalBody: Sendable {
-    let body: @Sendable (BusValue) -> Void
-    init(_ body: @escaping @Sendable (BusValue) -> Void) { self.body = body }
+    let body: @Sendable (String, BusValue) -> Void
+    init(_ body: @escaping @Sendable (String, BusValue) -> Void) { self.body = body }
 }
 
 /// An owned `GDBusConnection`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GLibRuntime
 import Glibc
 import LoginManager
 import Synchronization
@@ -55,7 +56,8 @@ struct SystemService {
             admission: UserAdmission { accounts.refusal(of: $0) }
         ) { count.set($0) }
         EndSignals.onFirst { Task { await end(server, roots, at: .now) } }
-        await followSleep(roots.interruptions)
+        await followSleep(roots.interruptions, host)
+        await followSessions(host)
         try server.listen(on: listener)
         ServiceManager.notify("READY=1")
         let place = FprintPlace(of: roots, readers: servesOverBus)
@@ -112,8 +114,9 @@ struct SystemService {
     }
 
     /// Prepares for the machine's sleep from now on; returns when that is arranged, or after a second.
-    private func followSleep(_ interruptions: Interruptions) async {
+    private func followSleep(_ interruptions: Interruptions, _ host: ServiceHost) async {
         let keeper = SleepKeeper(LoginManager()) {
+            host.sleep()
             await MachineReaders.letGo(interruptions)
         } resume: {
             await MachineReaders.takeBack(interruptions)
@@ -122,6 +125,31 @@ struct SystemService {
         }
         await OffPoolTimer.wait(atMost: .seconds(1)) { begun in
             Task { await keeper.run(begun: begun) }
+        }
+    }
+}
+
+extension SystemService {
+    /// Ends what the programs of a login session ask when its screen is locked, from now on; returns when that is arranged,
+    /// or after a second.
+    private func followSessions(_ host: ServiceHost) async {
+        await OffPoolTimer.wait(atMost: .seconds(1)) { begun in
+            Task {
+                do throws(SystemBus.Fault) {
+                    let changes = try await LoginManager().sessionChanges()
+                    begun()
+                    for await change in changes {
+                        switch change {
+                        case .locked(let session): host.lock(session)
+                        case .unlocked(let session): host.unlock(session)
+                        case .left(let session): host.leave(session)
+                        }
+                    }
+                } catch {
+                    ServiceManager.log(.warning, "Locks of the screen are not noticed: \(error.cause).")
+                    begun()
+                }
+            }
         }
     }
 }
@@ -156,6 +184,7 @@ final class RootsOfUsers: Sendable {
         configuration.openReaders = openReaders
         configuration.readerIsNamedIn = service.configuration.reader.map { _ in ServiceConfiguration.path }
         configuration.attemptRules = service.configuration.attemptRules
+        configuration.proofLimits = service.configuration.proofLimits
         configuration.strength = service.configuration.strength
         configuration.tpm = service.tpm
         configuration.allowsPretendedReaders = service.allowsVirtualReaders

@@ -20,6 +20,11 @@ package enum CallerPlace: Sendable, Hashable {
         return session
     }
 
+    /// The reason for which nothing may be asked for from here; `nil` where something may be.
+    ///
+    /// A touch in front of a locked screen is meant for the program that unlocks it, whatever the policy is.
+    package var lock: AuthenticationError? { session?.isLocked == true ? .sessionLocked : nil }
+
     /// Returns the reason for which no finger may be asked for from here; `nil` where one may be.
     ///
     /// Root outside any session is the machine itself: its services, such as a login, ask for the person at the seat. A

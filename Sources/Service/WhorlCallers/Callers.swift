@@ -61,6 +61,7 @@ package struct Callers: CallerRules {
         return Caller(
             asker: asker,
             fingerObstacle: place.obstacle(under: seats, isRoot: client.user.uid == 0 && starter == 0),
+            obstacle: place.lock,
             confinement: confinement
         )
     }

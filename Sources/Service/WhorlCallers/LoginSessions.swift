@@ -18,6 +18,8 @@ package struct LoginSession: Sendable, Hashable {
     package var role: String
     /// The type, such as `tty` or `wayland`.
     package var type: String
+    /// Whether the program that locks the session's screen says that it is locked.
+    package var isLocked: Bool
 
     package init(
         id: String,
@@ -26,7 +28,8 @@ package struct LoginSession: Sendable, Hashable {
         isActive: Bool = true,
         isRemote: Bool = false,
         role: String = "user",
-        type: String = "tty"
+        type: String = "tty",
+        isLocked: Bool = false
     ) {
         self.id = id
         self.user = user
@@ -35,6 +38,7 @@ package struct LoginSession: Sendable, Hashable {
         self.isRemote = isRemote
         self.role = role
         self.type = type
+        self.isLocked = isLocked
     }
 }
 
@@ -124,7 +128,8 @@ extension LoginSession {
         guard let id = properties["Id"]?.text, let user = properties["User"]?[0]?.number,
             let number = UInt32(exactly: user), let isActive = properties["Active"]?.flag,
             let isRemote = properties["Remote"]?.flag, let role = properties["Class"]?.text,
-            let type = properties["Type"]?.text, let seat = properties["Seat"]?[0]?.text
+            let type = properties["Type"]?.text, let isLocked = properties["LockedHint"]?.flag,
+            let seat = properties["Seat"]?[0]?.text
         else { return nil }
         self.init(
             id: id,
@@ -133,7 +138,8 @@ extension LoginSession {
             isActive: isActive,
             isRemote: isRemote,
             role: role,
-            type: type
+            type: type,
+            isLocked: isLocked
         )
     }
 }

@@ -22,6 +22,10 @@ package struct ServiceConfiguration: Sendable, Hashable {
     package var tries = AttemptRules.standard.tries
     /// The length in minutes of the first lock of fingers that ends by time.
     package var lockMinutes = AttemptRules.standard.firstLockMinutes
+    /// The seconds after its last use for which a touch for what a program stored counts; 0 asks each time.
+    package var unusedSeconds = ProofLimits.standard.unusedSeconds
+    /// The seconds after the touch for which it counts.
+    package var wholeSeconds = ProofLimits.standard.wholeSeconds
     /// The strength that each touch must have; ``reader`` is not part of it.
     package var strength = TouchStrength.any
     /// The limits for identifying one of several people.
@@ -29,6 +33,11 @@ package struct ServiceConfiguration: Sendable, Hashable {
 
     /// The rules for failed tries.
     package var attemptRules: AttemptRules { AttemptRules(tries: tries, firstLockMinutes: lockMinutes) }
+
+    /// The time limits of proofs.
+    package var proofLimits: ProofLimits {
+        ProofLimits(unusedSeconds: unusedSeconds, wholeSeconds: wholeSeconds)
+    }
 
     package init() {}
 }
@@ -82,6 +91,14 @@ package struct Setting: Sendable {
         Setting(group: "Tries", key: "LockMinutes", allowed: "5 to 1440", standard: "5") {
             configuration,
             value in number(value, 5...1440, &configuration.lockMinutes)
+        },
+        Setting(group: "Touch", key: "UnusedSeconds", allowed: "0 to 300", standard: "300") {
+            configuration,
+            value in number(value, 0...300, &configuration.unusedSeconds)
+        },
+        Setting(group: "Touch", key: "KeptSeconds", allowed: "0 to 3600", standard: "3600") {
+            configuration,
+            value in number(value, 0...3600, &configuration.wholeSeconds)
         },
         Setting(group: "Touch", key: "Match", allowed: "any, on-chip", standard: "any") {
             configuration,

@@ -94,6 +94,7 @@ public final class InProcessRoot: Sendable {
             obstacle: { await reach.untilObstructed($0) },
             rules: configuration.attemptRules,
             strength: configuration.strength,
+            limits: configuration.proofLimits,
             reader: { () async throws(AuthenticationError) in try await choice.chosen() }
         )
     }

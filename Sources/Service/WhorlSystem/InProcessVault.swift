@@ -206,10 +206,12 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
             try await forget()
             return nil
         }
-        return try await vault.secret(
+        let password = try await vault.secret(
             in: item,
             shown: await engine.known(for: login, vault, demanding: [engine.strength])
         )
+        try await engine.logRelease(of: "login password", for: login, isShownBefore: true)
+        return password
     }
 
     func forget() async throws(VaultError) {

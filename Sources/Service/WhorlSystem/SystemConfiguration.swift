@@ -20,6 +20,8 @@ public struct SystemConfiguration: Sendable {
     package var openReaders: OpenReaders?
     /// The machine's rules for failed tries.
     package var attemptRules = AttemptRules.standard
+    /// The time limits of proofs.
+    package var proofLimits = ProofLimits.standard
     /// The strength that the machine demands of each touch.
     package var strength = TouchStrength.any
     /// The TPM, as a TCTI string or `none`; `nil` means `device:/dev/tpmrm0`.

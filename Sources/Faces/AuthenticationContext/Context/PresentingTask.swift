@@ -22,6 +22,7 @@ struct PresentingTask: PromptPresenter {
     // These are asked without a limit: on a machine that is busy, a late answer must not become another one.
     var isInteractive: Bool { get async { await presenter.isInteractive } }
     var takesPasscode: Bool { get async { await presenter.takesPasscode } }
+    var handsPasscodeIn: Bool { get async { await presenter.handsPasscodeIn } }
 
     func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         let answer = OnceAnswer<PromptAction?>()

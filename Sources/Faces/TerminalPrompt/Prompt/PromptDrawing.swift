@@ -15,14 +15,29 @@ extension PromptState {
         return heading(style) + [line(end, style)]
     }
 
-    /// Returns the title, the reason, a warning about a simulated reader, and the progress.
+    /// Returns the title, the reason, what the touch is for, a warning about a simulated reader, and the progress.
     private func heading(_ style: TerminalStyle) -> [String] {
         var lines = [
             style.paint(text(prompt.title, style), .bold), "  " + text(prompt.reason, style, indent: 2),
         ]
+        lines += wrapped(prompt.purposeLine, style).map { "  " + $0 }
         if let warning = prompt.readerKind.warning { lines.append(hint(warning, style)) }
         if let progress { lines.append("  " + style.line(progress)) }
         return lines
+    }
+
+    /// Returns a sentence on as many lines as it needs: none of what a touch is for is left out.
+    private func wrapped(_ sentence: String, _ style: TerminalStyle) -> [String] {
+        var lines: [String] = []
+        for word in sentence.split(separator: " ") {
+            let longer = lines.last.map { $0 + " " + word }
+            if let longer, TerminalText.width(of: longer) <= style.columns - 2 {
+                lines[lines.count - 1] = longer
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines.map { text($0, style, indent: 2) }
     }
 
     private func line(_ end: End, _ style: TerminalStyle) -> String {
@@ -93,6 +108,7 @@ extension PromptState {
     /// Returns the first lines of the prompt on an output that cannot be redrawn.
     package func opening(_ style: TerminalStyle) -> [String] {
         [text(prompt.title, style) + ":" + " " + text(prompt.reason, style)]
+            + wrapped(prompt.purposeLine, style)
             + (prompt.readerKind.warning.map { [text($0, style)] } ?? [])
             + (passcode == .hidden ? [] : [text(Self.instruction, style)])
     }

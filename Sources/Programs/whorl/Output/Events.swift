@@ -48,6 +48,7 @@ struct ReportingPresenter: PromptPresenter {
 
     var isInteractive: Bool { get async { await presenter.isInteractive } }
     var takesPasscode: Bool { get async { await presenter.takesPasscode } }
+    var handsPasscodeIn: Bool { get async { await presenter.handsPasscodeIn } }
 
     func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         if prompt.parts.contains(.finger) { console.used(prompt.readerKind) }

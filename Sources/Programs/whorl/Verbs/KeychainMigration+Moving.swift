@@ -28,10 +28,11 @@ extension KeychainMigration {
         var refused: [Refused] = []
     }
 
-    /// The owner during one run: one touch, or the passcode once, stands for all items that it opens.
+    /// The owner during one run: one touch, or the passcode once, stands for all items that it opens in its time.
     private struct Owner {
         let session = OwnerSession()
-        var isShown = false
+        /// The end of the time for which an answer stands for items that ask no one; `nil` before one.
+        var shownUntil: ContinuousClock.Instant?
         /// The reason for which the owner was not recognised, after which nothing is asked again.
         var refusal: Failure?
     }
@@ -87,10 +88,10 @@ extension KeychainMigration {
         }
     }
 
-    /// Asks the owner once, for the items that ask no one: in the own directory, or in the service where the directory
+    /// Asks the owner for the items that ask no one, and again when the time of the answer is up: in the own directory, or in the service where the directory
     /// has neither a finger nor a passcode.
     private func ask(_ asking: Asking, _ owner: inout Owner) async throws(Failure) {
-        guard !owner.isShown else { return }
+        if let end = owner.shownUntil, ContinuousClock.now < end { return }
         var request = request(asking)
         if asking.hasOwner { request.session = owner.session }
         do throws(AuthenticationError) {
@@ -100,7 +101,7 @@ extension KeychainMigration {
             owner.refusal = Failure(error)
             throw Failure(error)
         }
-        owner.isShown = true
+        owner.shownUntil = .now + ProofLimits.standard.unused
     }
 
     /// Opens an item in the own directory and seals it in the service, with the same access control; its value is in locked

@@ -53,6 +53,9 @@ package struct EvaluationBooks: Sendable {
         self.asker = asker
     }
 
+    /// The login session of the program that asks; empty for none.
+    var place: String { asker?.session ?? "" }
+
     private var ledger: AttemptLedger {
         AttemptLedger(profile: profile, readers: reader.map { ReaderClass($0.kind) } ?? .real, rules: rules)
     }
@@ -188,6 +191,7 @@ package struct EvaluationBooks: Sendable {
                     for: profile,
                     generation: fingers.generation,
                     reader: reader,
+                    in: place,
                     at: now,
                     window: window
                 ),

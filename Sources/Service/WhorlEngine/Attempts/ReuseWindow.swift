@@ -8,9 +8,9 @@ import WhorlSupport
 
 /// A match that a later evaluation may take instead of a new touch.
 ///
-/// It holds only in the boot, for the profile, for the set of enrolled fingers, for the reader and for the kind of
-/// reader that it was made with. So a restart, an added or removed finger, and another reader end it. A match on a mock
-/// is never taken for one on hardware.
+/// It holds only in the boot, until the machine sleeps, for the profile, in the login session, for the set of enrolled
+/// fingers, for the reader and for the kind of reader that it was made with. So a restart, a sleep, an added or removed
+/// finger, and another reader end it. A match on a mock is never taken for one on hardware.
 package struct ReusableMatch: Sendable, Hashable {
     /// The print that matched.
     package let print: PrintID
@@ -28,6 +28,10 @@ package struct ReusableMatch: Sendable, Hashable {
     package let bootID: String
     /// The time of the match, in milliseconds by the boot clock.
     package let sinceBoot: Int64
+    /// The time that the machine had slept by then, in milliseconds.
+    package let asleep: Int64
+    /// The login session in which the match was made; empty for none.
+    package let place: String
 
     package init(
         print: PrintID,
@@ -35,6 +39,7 @@ package struct ReusableMatch: Sendable, Hashable {
         profile: String,
         generation: UInt64,
         reader: ReaderInfo,
+        in place: String,
         at moment: Moment
     ) {
         self.print = print
@@ -45,6 +50,8 @@ package struct ReusableMatch: Sendable, Hashable {
         self.kind = reader.kind
         self.bootID = moment.bootID
         self.sinceBoot = moment.sinceBoot
+        self.asleep = moment.asleep
+        self.place = place
     }
 
     /// Returns whether the match may be taken now, for these bindings, if it was made within the last `window`.
@@ -52,15 +59,17 @@ package struct ReusableMatch: Sendable, Hashable {
         for profile: String,
         generation: UInt64,
         reader: ReaderInfo,
+        in place: String,
         at now: Moment,
         window: Duration
     ) -> Bool {
         guard self.profile == profile, self.generation == generation,
-            self.reader == reader.id, kind == reader.kind
+            self.reader == reader.id, kind == reader.kind, self.place == place
         else { return false }
         // A machine whose boots have no names cannot tell a restart: nothing is reused there.
-        guard !bootID.isEmpty, bootID == now.bootID, now.sinceBoot >= sinceBoot else { return false }
-        return .milliseconds(now.sinceBoot - sinceBoot) < window
+        guard !bootID.isEmpty else { return false }
+        let then = Moment(bootID: bootID, sinceBoot: sinceBoot, wall: 0, asleep: asleep)
+        return now.isAwake(since: then, within: window)
     }
 }
 
@@ -100,7 +109,7 @@ package struct ReuseWindow: Sendable {
 }
 
 extension ReusableMatch {
-    private static let version: UInt8 = 2
+    private static let version: UInt8 = 3
 
     /// The canonical encoding: a version byte, the finger's number, the other numbers as 8 bytes each (big endian),
     /// then each text as 4 bytes of length and UTF-8.
@@ -110,7 +119,8 @@ extension ReusableMatch {
         var bytes = ByteWriter([Self.version, finger.number])
         bytes.append(generation)
         bytes.append(sinceBoot)
-        for text in [profile, reader.rawValue, kind.rawValue, bootID, print.description] {
+        bytes.append(asleep)
+        for text in [profile, reader.rawValue, kind.rawValue, bootID, place, print.description] {
             bytes.append(sized: text)
         }
         return bytes.data
@@ -121,8 +131,10 @@ extension ReusableMatch {
         guard bytes.number() == Self.version, let fingerNumber: UInt8 = bytes.number(),
             let finger = Finger.allCases.first(where: { $0.number == fingerNumber }),
             let generation: UInt64 = bytes.number(), let sinceBoot: Int64 = bytes.number(),
+            let asleep: Int64 = bytes.number(),
             let profile = bytes.text(), let reader = bytes.text(),
             let kind = bytes.text().flatMap(ReaderInfo.Kind.init(rawValue:)), let bootID = bytes.text(),
+            let place = bytes.text(),
             let print = bytes.text().flatMap({ PrintID($0) }), bytes.isAtEnd
         else { return nil }
         self.print = print
@@ -133,5 +145,7 @@ extension ReusableMatch {
         self.kind = kind
         self.bootID = bootID
         self.sinceBoot = sinceBoot
+        self.asleep = asleep
+        self.place = place
     }
 }

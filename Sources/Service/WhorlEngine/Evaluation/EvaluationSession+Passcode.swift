@@ -83,7 +83,8 @@ extension EvaluationSession {
         return try await ask(.passcode, survey, books, obstacle)
     }
 
-    private func ask(
+    /// Shows one prompt that asks for the passcode, and for the finger where it has a part.
+    func ask(
         _ parts: Prompt.Parts,
         _ survey: Survey,
         _ books: EvaluationBooks,

@@ -119,6 +119,7 @@ struct EvaluationSession: Sendable {
         }
         guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
         if !survey.preconditions.demandsPasscode, await asksPasscode(survey) {
+            guard await !presenter.handsPasscodeIn else { return try await ask(.passcode, survey, books) }
             return try await either(reader, survey, books)
         }
         if info.kind == .hardware, await !presenter.isInteractive {

@@ -102,6 +102,7 @@ package struct ScanLoop: Sendable {
             profile: books.profile,
             generation: fingers.generation,
             reader: reader,
+            in: books.place,
             at: books.time.now()
         )
     }

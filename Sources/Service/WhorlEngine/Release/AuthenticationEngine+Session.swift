@@ -96,6 +96,34 @@ extension AuthenticationEngine {
         return proof
     }
 
+    /// Writes the line of the log for a release of something that requires its owner; without the line, nothing is released.
+    ///
+    /// - Parameters:
+    ///   - subject: The name of what is released.
+    ///   - request: The request that it is released for.
+    ///   - isShownBefore: Whether nothing was asked for, since what was shown earlier counted.
+    /// - Throws: `store`.
+    package func logRelease(
+        of subject: String,
+        for request: EvaluationRequest,
+        isShownBefore: Bool
+    ) async throws(VaultError) {
+        let entry = AuditEntry(
+            at: time.now().date,
+            profile: profile,
+            application: request.application.rawValue,
+            event: .release,
+            outcome: isShownBefore ? "releasedAgain" : "released",
+            detail: "\(subject): \(request.reason)",
+            asker: request.asker
+        )
+        do throws(StateError) {
+            try await state.existing()?.write(.relaxed) { try AuditLog.append(entry, in: $0) }
+        } catch {
+            throw VaultError(.store(error), error.path)
+        }
+    }
+
     private func take(for request: EvaluationRequest) -> ShownProofs? {
         let (scope, now) = (scope(of: request), time.now())
         return request.session?.update(as: ShownProofs.self) { content -> ShownProofs? in

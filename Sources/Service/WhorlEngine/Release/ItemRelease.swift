@@ -44,15 +44,26 @@ struct ItemRelease: Sendable {
             vault,
             demanding: [engine.strength, access.strength]
         )
+        let released: Released<Product>
         do throws(ReleaseError) {
-            return try await attempt(access, vault, after: known, use)
+            released = try await attempt(access, vault, after: known, use)
         } catch {
             guard known.showsPasscode, case .vault(let refusal) = error, refusal.code == .passcodeWrong else {
                 throw error
             }
+            request.evaluation.session?.forget()
+            released = try await attempt(access, vault, after: .nothing(of: engine.profile), use)
         }
-        request.evaluation.session?.forget()
-        return try await attempt(access, vault, after: .nothing(of: engine.profile), use)
+        if access.asking() != .nothing {
+            try await inVault { () async throws(VaultError) in
+                try await engine.logRelease(
+                    of: item.missing.subject,
+                    for: request.evaluation,
+                    isShownBefore: released.evaluations.isEmpty
+                )
+            }
+        }
+        return released
     }
 
     /// Asks for what is missing, and returns the product.

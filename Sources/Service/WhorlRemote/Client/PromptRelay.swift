@@ -204,6 +204,6 @@ extension PresenterAbilities {
             isInteractive: await presenter.isInteractive,
             takesPasscode: await presenter.takesPasscode
         )
-        if presenter is PresetPasscode { hasPasscode = true }
+        if await presenter.handsPasscodeIn { hasPasscode = true }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SecretMemory
+import Synchronization
 import WhorlIPC
 package import WhorlService
 import WhorlSupport
@@ -105,7 +106,10 @@ extension ServiceHost {
         guard !asked.isRemote(caller) else { return .failure(LoginRefused(.remoteLogin, .remote)) }
         guard !asked.isForElsewhere(caller) else { return .failure(LoginRefused(.unknownPlace, .noSession)) }
         do throws(AuthenticationError) {
-            let evaluation = try await owner.evaluate(request, presenter: LoginPresenter(call))
+            let evaluation = try await untilLocked(asked.isLocker ? nil : caller.asker?.session) {
+                () async throws(AuthenticationError) in
+                try await owner.evaluate(request, presenter: LoginPresenter(call))
+            }
             // The policy takes a finger alone; anything else would be a fault, and is no match.
             return evaluation.method == .biometry && !evaluation.isReused
                 ? .success(())
@@ -115,10 +119,32 @@ extension ServiceHost {
         }
     }
 
+    /// Runs an evaluation, which ends when a login session is locked; `nil` for one that no lock ends.
+    private func untilLocked<Value: Sendable>(
+        _ session: String?,
+        _ body: @escaping @Sendable () async throws(AuthenticationError) -> Value
+    ) async throws(AuthenticationError) -> Value {
+        let isLocked = Mutex(false)
+        let work = Task { await Result { () async throws(AuthenticationError) in try await body() } }
+        let number = running.add(in: session) {
+            isLocked.withLock { $0 = true }
+            work.cancel()
+        }
+        defer { running.remove(number) }
+        let answer = await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }
+        guard case .failure = answer, isLocked.withLock(\.self) else { return try answer.get() }
+        throw .sessionLocked
+    }
+
     private func request(_ asked: LoginInterface.Asking, _ caller: Caller) -> EvaluationRequest {
         var request = EvaluationRequest(
             policy: .biometrics,
-            purpose: .logIn(asked.purpose.application),
+            purpose: asked.isLocker
+                ? .unlockScreen(asked.purpose.application) : .logIn(asked.purpose.application),
             reason: asked.purpose.text,
             application: ApplicationID(rawValue: asked.purpose.application),
             timeout: min(.milliseconds(max(asked.timeoutMilliseconds, 0)), promptRules.longestTimeout)
@@ -129,7 +155,8 @@ extension ServiceHost {
         request.mostTries = asked.mostTries
         request.asker = caller.asker
         request.fingerObstacle = caller.fingerObstacle
-        request.obstacle = caller.obstacle
+        // In a locked session, the program that unlocks it may ask, and no other.
+        request.obstacle = asked.isLocker ? nil : caller.obstacle
         return request
     }
 }
@@ -162,11 +189,25 @@ extension LoginInterface.Asking {
             || ["/dev/", "tty", "pts/"].contains { terminal.hasPrefix($0) }
     }
 
-    private var isGreeter: Bool {
-        ["gdm", "lightdm", "sddm", "plasmalogin", "greetd", "cosmic-greeter"].contains { name in
-            service == name || service.hasPrefix(name + "-")
-        }
+    private var isGreeter: Bool { isOne(of: Self.greeters) }
+
+    /// Whether the service unlocks screens: greeters do too.
+    var isLocker: Bool { isOne(of: Self.greeters) || isOne(of: Self.lockers) }
+
+    private func isOne(of names: [String]) -> Bool {
+        names.contains { service == $0 || service.hasPrefix($0 + "-") }
     }
+
+    private static let greeters = ["gdm", "lightdm", "sddm", "plasmalogin", "greetd", "cosmic-greeter"]
+
+    /// The PAM services of programs that lock screens; sudo, su and polkit are none, whatever the session is.
+    private static let lockers = [
+        "kde", "kscreensaver", "gnome-screensaver", "cinnamon-screensaver", "mate-screensaver",
+        "xfce4-screensaver",
+        "budgie-screensaver", "xscreensaver", "swaylock", "hyprlock", "gtklock", "waylock", "i3lock",
+        "xsecurelock",
+        "physlock", "vlock", "light-locker",
+    ]
 
     /// The purpose, with PAM's words as the journal shows them.
     fileprivate var purpose: CallPurpose {

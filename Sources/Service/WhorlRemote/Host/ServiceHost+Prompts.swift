@@ -26,6 +26,8 @@ extension ServiceHost {
                 }
             }
             presenter.onLoss { work.cancel() }
+            let number = running.add(in: session) { presenter.lose(.sessionLocked) }
+            defer { running.remove(number) }
             let answer = await withTaskCancellationHandler {
                 await work.value
             } onCancel: {
@@ -108,17 +110,14 @@ extension ServiceHost {
     ///   - call: The call.
     ///   - session: The session of the program that asks; `nil` for none.
     ///   - caller: The caller's own screen.
-    ///   - hasPasscode: Whether the caller hands in a passcode that it has, and shows nothing for it.
     /// - Returns: The screen; `nil` where there has to be an agent and none is registered.
     func screen(
         for call: ServiceCall,
         in session: String?,
-        else caller: any PromptScreen,
-        hasPasscode: Bool
+        else caller: any PromptScreen
     ) -> (any PromptScreen)? {
         switch promptRules.agents {
         case .never: caller
-        case .preferred where hasPasscode: caller
         case .preferred: agents.agent(at: place(of: call, in: session)) ?? caller
         case .required: agents.agent(at: place(of: call, in: session))
         }

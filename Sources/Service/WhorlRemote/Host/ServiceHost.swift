@@ -21,6 +21,7 @@ package struct ServiceHost: Sendable {
     let prompts = PromptBoard()
     let agents = AgentBoard()
     let sessions = SessionBoard()
+    let running = RunningCalls()
     /// The access of logins; without it the service has no accounts to log in to.
     package var logins: LoginAccess?
 

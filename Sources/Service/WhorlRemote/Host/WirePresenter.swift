@@ -25,7 +25,6 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
 
     private let call: ServiceCall
     private let caller: CallerScreen<Reply>
-    private let hasPasscode: Bool
     /// Whether a passcode is taken from the program that asks; a confined one, or one that may be, could try passcodes
     /// without a prompt, so only an agent takes them for it.
     private let takesOwnPasscode: Bool
@@ -40,24 +39,37 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         session = caller.asker?.session
         self.caller = CallerScreen(abilities, call)
         takesOwnPasscode = caller.confinement == Confinement.none
-        hasPasscode = abilities.hasPasscode == true && takesOwnPasscode
     }
 
     /// The reason why no prompt is shown, or is shown no longer; `nil` while there is none.
     var loss: AuthenticationError? { state.withLock(\.loss) }
 
     /// Whether a person can see the prompt, by the word of the program that shows it.
-    var isInteractive: Bool { get async { screen()?.abilities.isInteractive ?? false } }
+    var isInteractive: Bool {
+        get async { handsIn && caller.abilities.isInteractive || screen()?.abilities.isInteractive ?? false }
+    }
 
     var takesPasscode: Bool {
         get async {
+            if handsIn { return true }
             guard let screen = screen(), takesOwnPasscode || screen !== caller else { return false }
             return screen.abilities.takesPasscode
         }
     }
 
+    var handsPasscodeIn: Bool { get async { handsIn } }
+
+    /// Whether the program that asks hands in a passcode that it has; it shows nothing then, and no finger is waited for.
+    private var handsIn: Bool {
+        let abilities = caller.abilities
+        return takesOwnPasscode && host.promptRules.agents != .required && abilities.hasPasscode == true
+            && abilities.takesPasscode
+    }
+
     func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
-        guard let screen = screen() else {
+        // A finger is asked for at the agent, whatever the program has.
+        let own: (any PromptScreen)? = handsIn && prompt.parts == .passcode ? caller : nil
+        guard let screen = own ?? screen() else {
             stop()
             return nil
         }
@@ -97,9 +109,11 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
     }
 
     /// Returns the screen, which is chosen at the first question; `nil` where there has to be an agent and is none.
+    ///
+    /// An agent of the session shows every prompt for a finger.
     private func screen() -> (any PromptScreen)? {
         if let screen = state.withLock(\.screen) { return screen }
-        let found = host.screen(for: call, in: session, else: caller, hasPasscode: hasPasscode)
+        let found = host.screen(for: call, in: session, else: caller)
         return state.withLock { state in
             state.screen = state.screen ?? found
             state.loss = state.screen == nil ? .noAgent : nil
@@ -110,8 +124,8 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
     /// Sets the function that stops the call.
     func onLoss(_ stop: @escaping @Sendable () -> Void) { state.withLock { $0.stop = stop } }
 
-    /// Stops the call, since its prompt is shown no longer.
-    private func lose(_ error: AuthenticationError) {
+    /// Stops the call, since its prompt may be shown no longer.
+    func lose(_ error: AuthenticationError) {
         state.withLock { $0.loss = error }
         stop()
     }

@@ -39,6 +39,10 @@ public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
         ///
         /// The outcome is the change, such as `passcodeChanged`.
         public static let change = Event(rawValue: "change")
+        /// An item that requires its owner was released.
+        ///
+        /// The outcome is `released`, or `releasedAgain` where what was shown earlier counted; the detail names the item.
+        public static let release = Event(rawValue: "release")
         /// A program was opted out (outcome `out`) or in again (outcome `in`).
         public static let optOut = Event(rawValue: "optOut")
     }

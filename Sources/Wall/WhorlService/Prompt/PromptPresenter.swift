@@ -16,6 +16,11 @@ public protocol PromptPresenter: Sendable {
     /// If `false`, an evaluation asks for a finger alone.
     var takesPasscode: Bool { get async }
 
+    /// Whether the presenter hands in a passcode that it has, and shows nothing for it; `false` by default.
+    ///
+    /// If `true`, what finger and passcode can both meet is met by that passcode alone: no finger is waited for behind it.
+    var handsPasscodeIn: Bool { get async }
+
     /// Shows the prompt until the updates of `entry` end or its task is cancelled, and returns the person's action.
     ///
     /// Where ``takesPasscode`` is `true`, the prompt may ask for the passcode (``Prompt/parts``), from the beginning. If
@@ -36,13 +41,17 @@ extension PromptPresenter {
     public var takesPasscode: Bool {
         get async { false }
     }
+
+    /// `false`, since a person types the passcode, if anyone does.
+    public var handsPasscodeIn: Bool {
+        get async { false }
+    }
 }
 
 /// A presenter that shows the same as another one, and hands in a passcode that was known before.
 ///
-/// It is for programs that get the passcode from elsewhere, such as an open file. The passcode gets one verdict: if it
-/// is wrong, the prompt goes on with the finger alone, or ends. If a finger was faster, a later prompt gets the
-/// passcode, as when an item takes the passcode after the chip has refused the finger.
+/// It is for programs that get the passcode from elsewhere, such as an open file. The passcode gets one verdict. What only
+/// a finger can open is asked for at the other presenter.
 public final class PresetPasscode: PromptPresenter {
     private let presenter: any PromptPresenter
     private let passcode: Mutex<SecretBox?>
@@ -63,21 +72,22 @@ public final class PresetPasscode: PromptPresenter {
         get async { passcode.withLock { $0 != nil } }
     }
 
-    /// Hands the passcode in where the prompt asks for one, and shows the finger's part.
+    /// Whether the passcode is still to be handed in.
+    public var handsPasscodeIn: Bool {
+        get async { await takesPasscode }
+    }
+
+    /// Hands the passcode in where the prompt asks for it alone; shows any other prompt.
     public func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
-        guard prompt.parts.contains(.passcode) else { return await presenter.show(prompt, entry) }
+        guard prompt.parts == .passcode else { return await presenter.show(prompt, entry) }
         let box = takePasscode()
         if let box { entry.submit(box) }
+        // A later prompt gets what this one has not compared.
         defer { if !entry.isDecided { passcode.withLock { $0 = box } } }
         // A passcode that was handed in is still compared.
         entry.close()
-        guard prompt.parts.contains(.finger) else {
-            for await _ in entry.updates {}
-            return nil
-        }
-        var ofFinger = prompt
-        ofFinger.parts = .finger
-        return await presenter.show(ofFinger, entry)
+        for await _ in entry.updates {}
+        return nil
     }
 
     private func takePasscode() -> SecretBox? {

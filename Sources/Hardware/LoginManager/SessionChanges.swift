@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import GLibRuntime
+
+/// A change of a login session that ends what its programs were doing at the reader.
+package enum SessionChange: Sendable, Hashable {
+    /// The session's screen was locked, or is being locked.
+    case locked(String)
+    /// The session's screen was unlocked.
+    case unlocked(String)
+    /// The session is no longer the one that its seat shows.
+    case left(String)
+}
+
+extension LoginManager {
+    /// Returns a stream of the changes of all login sessions, by their names.
+    package func sessionChanges() async throws(SystemBus.Fault) -> AsyncStream<SessionChange> {
+        let (changes, sink) = AsyncStream.makeStream(of: SessionChange.self)
+        let service = "org.freedesktop.login1"
+        // The hint tells that a screen is locked; the signal asks the program that locks it, which may set no hint.
+        try await SystemBus.shared.followAll("\(service).Session.Lock", from: service) { path, _ in
+            if let session = Self.session(at: path) { sink.yield(.locked(session)) }
+        }
+        try await SystemBus.shared.followAll(
+            "org.freedesktop.DBus.Properties.PropertiesChanged",
+            from: service
+        ) { path, signal in
+            guard signal[0]?.text == "\(service).Session", let session = Self.session(at: path) else {
+                return
+            }
+            if let isLocked = signal[1]?["LockedHint"]?.flag {
+                sink.yield(isLocked ? .locked(session) : .unlocked(session))
+            }
+            if signal[1]?["Active"]?.flag == false { sink.yield(.left(session)) }
+        }
+        return changes
+    }
+
+    /// Returns the name of the session with an object path: a byte other than a letter or a digit is `_` and two digits there
+    /// (sd_bus_path_encode(3)); `nil` for another object.
+    static func session(at path: String) -> String? {
+        let folder = "/org/freedesktop/login1/session/"
+        guard path.hasPrefix(folder) else { return nil }
+        var bytes: [UInt8] = []
+        var rest = path.utf8.dropFirst(folder.utf8.count)
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "_") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let escaped = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            bytes.append(escaped)
+            rest = rest.dropFirst(2)
+        }
+        return bytes.isEmpty ? nil : String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+package import WhorlService
+
+/// The calls of each login session during which the owner is being asked; a lock of the session ends them.
+final class RunningCalls: Sendable {
+    private struct State {
+        var locked: Set<String> = []
+        var calls: [UInt64: (session: String, end: @Sendable () -> Void)] = [:]
+        var count: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Adds a call, which `end` ends when its session is locked; at once where it is locked already.
+    ///
+    /// - Returns: A number for ``remove(_:)``; `nil` for a call of no session, which no lock ends.
+    func add(in session: String?, _ end: @escaping @Sendable () -> Void) -> UInt64? {
+        guard let session else { return nil }
+        let (number, isLocked) = state.withLock { state in
+            state.count += 1
+            state.calls[state.count] = (session, end)
+            return (state.count, state.locked.contains(session))
+        }
+        if isLocked { end() }
+        return number
+    }
+
+    /// Removes a call that has ended.
+    func remove(_ number: UInt64?) {
+        guard let number else { return }
+        state.withLock { _ = $0.calls.removeValue(forKey: number) }
+    }
+
+    /// Ends the calls of a session that is being locked, and those that come until ``unlock(_:)``.
+    func lock(_ session: String) {
+        let ends = state.withLock { state in
+            state.locked.insert(session)
+            return state.calls.values.filter { $0.session == session }.map(\.end)
+        }
+        for end in ends { end() }
+    }
+
+    /// Lets calls of a session begin again.
+    func unlock(_ session: String) { state.withLock { _ = $0.locked.remove(session) } }
+}
+
+extension ServiceHost {
+    /// Ends what a login session's programs ask, and forgets what was shown there, since its screen is locked.
+    package func lock(_ session: String) {
+        running.lock(session)
+        sessions.forget(in: session)
+    }
+
+    /// Takes questions of a login session's programs again.
+    package func unlock(_ session: String) { running.unlock(session) }
+
+    /// Forgets what was shown in a login session that its seat shows no longer.
+    package func leave(_ session: String) { sessions.forget(in: session) }
+
+    /// Forgets what was shown in all login sessions, since the machine goes to sleep.
+    package func sleep() { sessions.forget() }
+}
+
+extension AuthenticationError {
+    /// The error of a call from a login session whose screen is locked.
+    package static let sessionLocked = AuthenticationError(
+        .notInteractive,
+        message: "The screen of this session is locked.",
+        recovery: "Unlock it, and try again."
+    )
+}

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A touch counts for the purpose that its prompt named, in the process that asked, and a locked session asks nothing."""
+
+import os
+import subprocess
+import threading
+import time
+
+from people import act, lay, sit, start, whorl
+from test_e_agents import Agent
+from whorl_client import PRESENTER, Client, Refused, call, name, request
+
+STORED = {"kind": "storedByProgram"}
+
+
+def session():
+    """Begins a session; returns its connection, which keeps it, and its id."""
+    client = Client()
+    client.send("io.whorl.Owner.Session", more=True)
+    return client, client.receive()["parameters"]["value"]
+
+
+def ask(method, parameters, secrets=(), presenter=PRESENTER):
+    """Calls a method on a connection of its own; returns its value, or the error's code, and the prompts before it."""
+    prompts = []
+    with Client() as client:
+        try:
+            reply = client.call(
+                method,
+                {"call": parameters, "presenter": presenter},
+                secrets=secrets,
+                update=lambda update: prompts.append(update) if "prompt" in update else None,
+            )
+            return reply.get("value", {}), prompts
+        except Refused as error:
+            return error.parameters.get("code") or error.name, prompts
+
+
+def evaluate(purpose, held=None):
+    return ask("io.whorl.Owner.Evaluate", {"request": request("play a game", purpose=purpose), "session": held})
+
+
+def use(item, held=None, asks=False, **more):
+    call = {
+        "asking": {"request": request("open", interactionAllowed=asks, purpose=STORED, **more), "session": held},
+        "use": {"secret": {}},
+        **item,
+    }
+    return ask("io.whorl.Items.Use", call)
+
+
+def set_passcode(held):
+    try:
+        with Client() as client:
+            consent = {"application": "test", "timeoutMilliseconds": 60_000}
+            client.call(
+                "io.whorl.Passcode.Set",
+                {"passcode": 0, "request": consent, "session": held},
+                secrets=[b"2468 hunter"],
+            )
+        return "set"
+    except Refused as error:
+        return error.parameters.get("code")
+
+
+def touched(body, *arguments, place=sit):
+    """Runs a function as the owner, who lays the right finger meanwhile."""
+    finger = threading.Thread(target=lay, args=("right",))
+    finger.start()
+    try:
+        return act("owner", body, *arguments, place=place)
+    finally:
+        finger.join()
+
+
+NAMED = {"id": name("secret", "purpose-bank")}
+
+
+def test_a_there_is_a_secret_to_steal():
+    whorl("secret", "delete", "purpose-bank", check=False)
+    whorl("secret", "add", "purpose-bank", "--access", "biometry-any", secret=b"geheim")
+
+
+def game():
+    """One touch for a yes, and then everything is tried with its session, by this process and by a child."""
+    client, held = session()
+    value, prompts = evaluate({"kind": "yes"}, held)
+    assert value["method"] == "biometry", value
+    assert prompts[0]["prompt"]["prompt"]["purpose"] == {"kind": "yes"}, prompts
+    tried = [use(NAMED, held)[0], set_passcode(held)]
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        os.write(writer, repr([use(NAMED, held)[0], set_passcode(held)]).encode())
+        os._exit(0)
+    os.close(writer)
+    tried += eval(os.read(reader, 4096))
+    client.close()
+    return tried
+
+
+def test_after_a_yes_nothing_opens_and_no_passcode_is_set_by_the_same_process_or_another():
+    tried = touched(game)
+    assert tried == ["notInteractive", "accessDenied"] * 2, tried
+
+
+def reserved():
+    return [evaluate({"kind": kind, "name": "x"})[0] for kind in ("item", "setPasscode", "changeFingers", "logIn")]
+
+
+def test_a_program_cannot_name_a_purpose_of_the_services_own():
+    answers = act("owner", reserved)
+    assert answers == ["org.varlink.service.InvalidParameter"] * 4, answers
+
+
+def unnamed():
+    bare = request("play a game")
+    del bare["purpose"]
+    return ask("io.whorl.Owner.Evaluate", {"request": bare})[0]
+
+
+def test_a_call_without_a_purpose_is_refused():
+    assert act("owner", unnamed) == "org.varlink.service.InvalidParameter"
+
+
+# The lock of the screen
+
+def lock(is_locked):
+    """Sets the hint of the session at the seat, as a program that locks the screen does."""
+    subprocess.run(
+        [
+            "busctl", "call", "org.freedesktop.login1", "/org/freedesktop/login1/session/_31",
+            "org.freedesktop.login1.Session", "SetLockedHint", "b", "true" if is_locked else "false",
+        ],
+        check=True,
+    )
+
+
+def test_a_locked_session_asks_for_nothing():
+    lock(True)
+    try:
+        answer, prompts = act("owner", evaluate, {"kind": "yes"})
+        assert answer == "notInteractive" and not prompts, (answer, prompts)
+        answer, prompts = act("owner", use, NAMED, None, True)
+        assert answer == "notInteractive" and not prompts, (answer, prompts)
+    finally:
+        lock(False)
+    answer, prompts = touched(evaluate, {"kind": "yes"})
+    assert answer["method"] == "biometry", answer
+
+
+def test_a_lock_ends_an_open_prompt_and_its_reader_is_free():
+    process = start("evaluate", "--reason", "wait for the lock", "--json")
+    assert b'"event"' in process.stdout.readline()
+    began = time.monotonic()
+    lock(True)
+    try:
+        out, err = process.communicate(timeout=60)
+        assert process.returncode != 0 and b"locked" in out + err, (out, err)
+        print(f"        ended {time.monotonic() - began:.2f} s after the lock")
+    finally:
+        lock(False)
+
+
+def behind_the_lock():
+    """Keeps a proof for what this program stored, and tries it before, during and after a lock."""
+    with Client() as client:
+        made = client.call(
+            "io.whorl.Items.Make", {"kind": "secret", "secret": 0, "access": "biometry-any"}, secrets=[b"stored"]
+        )
+    client, held = session()
+
+    def opens():
+        answer = use({"sealed": made}, held)[0]
+        return "opened" if isinstance(answer, dict) else answer
+
+    evaluate(STORED, held)
+    tried = [opens(), opens(), use(NAMED, held)[0]]
+    lock(True)
+    time.sleep(1)
+    tried.append(opens())
+    lock(False)
+    time.sleep(1)
+    tried.append(opens())
+    client.close()
+    return tried
+
+
+def test_what_a_program_stored_opens_until_the_lock_and_not_after_it():
+    tried = touched(behind_the_lock)
+    assert tried == ["opened", "opened"] + ["notInteractive"] * 3, tried
+
+
+# Whoever shows the prompt
+
+def with_a_passcode_of_its_own():
+    call = {"asking": {"request": request("steal", purpose=STORED)}, "use": {"secret": {}}, **NAMED}
+    return ask("io.whorl.Items.Use", call, presenter={**PRESENTER, "hasPasscode": True})
+
+
+def test_the_registered_agent_shows_a_prompt_for_a_finger_whatever_the_caller_says():
+    agent = Agent()
+    try:
+        answer, prompts = touched(with_a_passcode_of_its_own)
+        assert isinstance(answer, dict) and not prompts, (answer, prompts)
+        shown = [update["prompt"]["prompt"] for update in agent.updates() if "prompt" in update]
+        assert [prompt["reason"] for prompt in shown] == ["steal"], shown
+        assert shown[0]["purpose"] == {"kind": "item", "name": "purpose-bank"}, shown
+    finally:
+        agent.stop()
+
+
+def test_each_release_is_in_the_owners_log_and_the_journal():
+    lines = act("owner", call, "io.whorl.Maintenance.Log", {"value": 20})["value"]
+    found = [line for line in lines if line["event"] == "release"]
+    assert found and found[0]["outcome"] == "released" and "purpose-bank" in found[0]["detail"], lines
+    journal = subprocess.run(
+        ["journalctl", "-o", "cat", "-u", "whorld.service", "-t", "whorld"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "steal" in journal, journal[-2000:]

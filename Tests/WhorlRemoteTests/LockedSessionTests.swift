@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SecretMemory
+import SoftwareTPM
+import Testing
+import WhorlIPC
+import WhorlService
+
+@testable import WhorlRemote
+
+/// In a locked session, only the program that unlocks it may ask.
+@Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+struct `A locked session` {
+    private func request(_ purpose: TouchPurpose, _ session: OwnerSession? = nil, asks: Bool = true)
+        -> EvaluationRequest
+    {
+        var request = EvaluationRequest("unlock", session: session)
+        request.purpose = purpose
+        request.interactionAllowed = asks
+        return request
+    }
+
+    @Test func `a lock ends an open prompt, and refuses those that come`() async throws {
+        let rules = ScriptedRules()
+        rules.set(session: "2")
+        let machine = try await HostMachine(callers: rules, reader: "mock:hang*9")
+        let presenter = ScriptedPresenter()
+        let asking = Task { await machine.ask(presenter).outcome }
+        while presenter.prompts.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        machine.host.lock("3")
+        machine.host.lock("2")
+        #expect(await asking.value == .failure(.sessionLocked))
+        let late = await machine.ask()
+        #expect(late.outcome == .failure(.sessionLocked))
+        machine.host.unlock("2")
+        machine.host.unlock("3")
+        let next = ScriptedPresenter(pressing: .cancel)
+        #expect(await machine.ask(next).outcome == .failure(AuthenticationError(.userCancel)))
+    }
+
+    @Test func `a caller in a locked session is refused before a prompt`() async throws {
+        let rules = ScriptedRules()
+        rules.set(lock: .sessionLocked, session: "2")
+        let machine = try await HostMachine(callers: rules)
+        let asked = await machine.ask()
+        #expect(asked.outcome == .failure(.sessionLocked) && asked.presenter.prompts.isEmpty)
+        await #expect(throws: FingerChangeError.owner(.sessionLocked)) {
+            try await machine.services.fingers.remove(
+                .all,
+                force: false,
+                ConsentRequest(application: machine.services.application),
+                presenter: ScriptedPresenter()
+            )
+        }
+    }
+
+    @Test(arguments: ["lock", "leave", "sleep"])
+    func `what was shown ends with a lock, a switch to another session and a sleep`(_ event: String)
+        async throws
+    {
+        let rules = ScriptedRules()
+        rules.set(session: "2")
+        let machine = try await HostMachine(callers: rules)
+        let (services, session) = (machine.services, OwnerSession())
+        let item = try await services.items.seal(secret("x"), access: .biometryAny, applicationPassword: nil)
+        func opens() async -> Bool {
+            let quiet = ReleaseRequest(request(.storedByProgram, session, asks: false))
+            return
+                (try? await services.items.secret(in: .sealed(item), quiet, presenter: ScriptedPresenter()))
+                != nil
+        }
+        _ = try await services.owner.evaluate(
+            request(.storedByProgram, session),
+            presenter: ScriptedPresenter()
+        )
+        #expect(await opens())
+        switch event {
+        case "lock":
+            machine.host.lock("2")
+            machine.host.unlock("2")
+        case "leave": machine.host.leave("2")
+        default: machine.host.sleep()
+        }
+        #expect(await !opens())
+    }
+}
