@@ -58,7 +58,11 @@ import WhorlService
         let policy = try String(contentsOf: root.appending(path: "systemd/io.whorl.policy"), encoding: .utf8)
         let actions = policy.matches(of: /<action id="([^"]+)">/).map { String($0.1) }
         #expect(Set(actions) == Set(GuardedAction.allCases.map(\.rawValue) + ["io.whorl.change-fingers"]))
-        #expect(policy.matches(of: /<allow_active>auth_self<\/allow_active>/).count == actions.count)
+        // A person acts on what is the person's own; a lock is lifted by an administrator alone.
+        #expect(policy.matches(of: /<allow_active>auth_self<\/allow_active>/).count == actions.count - 1)
+        let unlocking = try #require(policy.firstMatch(of: /<action id="io.whorl.unlock">[\s\S]*?<\/action>/))
+            .0
+        #expect(unlocking.matches(of: />auth_admin</).count == 3)
         #expect(policy.matches(of: /<allow_any>auth_admin<\/allow_any>/).count == actions.count)
     }
 }

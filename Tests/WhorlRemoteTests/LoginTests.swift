@@ -29,8 +29,16 @@ final class LoginMachine {
     ///   - reader: The script of the reader.
     ///   - enrolled: The only enrolled finger.
     ///   - asker: The user who may ask, in place of root.
+    ///   - countsTogether: Whether the failed tries of all logins count together.
     /// - Throws: The error of a TPM or a store that cannot be made.
-    init(_ reader: String, enrolled: Finger? = .leftThumb, asker: UInt32 = getuid()) async throws {
+    init(
+        _ reader: String,
+        enrolled: Finger? = .leftThumb,
+        asker: UInt32 = getuid(),
+        countsTogether: Bool = false
+    )
+        async throws
+    {
         let tpm = try SoftwareTPM()
         let root = InProcessRoot(on: tpm, reader: reader)
         if let enrolled { try await root.enroll(enrolled) }
@@ -43,7 +51,13 @@ final class LoginMachine {
         )
         let owner = root.services.owner
         let keyring = root.loginKeyring
-        host.logins = LoginAccess(asker: asker, owner: { _ in owner }, keyring: { _ in keyring })
+        host.logins = LoginAccess(
+            asker: asker,
+            owner: { _ in owner },
+            keyring: { _ in keyring },
+            place: countsTogether ? root.loginPlace : nil,
+            unlock: { (_, asker) async throws(VaultError) in try await root.unlock(by: asker) }
+        )
         self.host = host
         server = ServiceServer(host.router(version: "test"))
     }
@@ -382,5 +396,75 @@ struct IdentifyingTests {
             try await few.identify(among: [1001, 1002], request, presenter: presenter)
         }
         #expect(error?.code == .invalidContext && presenter.prompts.isEmpty)
+    }
+}
+
+@Suite("The way back")
+struct UnlockTests {
+    private static func greeter(_ tries: Int? = nil) -> LoginInterface.Asking {
+        LoginInterface.Asking(
+            user: 1000,
+            service: "greetd",
+            terminal: "/dev/tty7",
+            remoteHost: nil,
+            timeoutMilliseconds: 30_000,
+            mostTries: tries
+        )
+    }
+
+    private func unlock(_ machine: LoginMachine) async throws -> Result<Bool, ServiceCallError> {
+        let connection = try machine.connection()
+        do throws(ServiceCallError) {
+            let reply: CallReply<Valued<Bool>> = try await connection.call(
+                LoginInterface.unlock.name,
+                Valued<UInt32>(1000)
+            )
+            return .success(reply.parameters.value)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    @Test func `misses at a greeter make it rest before the person is locked out, and the reason says which`()
+        async throws
+    {
+        let machine = try await LoginMachine("mock:no-match*5,then=match", countsTogether: true)
+        #expect(try await machine.refusal(Self.greeter()).reason == .notMatched)
+        let (reason, messages) = try await machine.refusal(Self.greeter())
+        #expect(reason == .resting && messages.last == "Not recognised.")
+        // No finger is asked for meanwhile.
+        let again = try await machine.refusal(Self.greeter())
+        #expect(again.reason == .resting && again.messages.isEmpty)
+        // In a session, the person is the session's, and the place is another.
+        machine.rules.set(session: "3")
+        let (_, outcome) = try await machine.verify(Self.greeter())
+        guard case .failure(.refused(let refusal)) = outcome else {
+            return #expect(try outcome.get() == true)
+        }
+        #expect(refusal.failure(as: LoginRefused.self)?.reason != .resting)
+    }
+
+    @Test func `an operator whom polkit allows it unlocks a person and the greeter, and the journal has it`()
+        async throws
+    {
+        let machine = try await LoginMachine("mock:no-match*5,then=match", countsTogether: true)
+        for _ in 0..<2 { _ = try await machine.verify(Self.greeter()) }
+        #expect(try await machine.refusal(Self.greeter()).reason == .resting)
+        machine.rules.set(refusal: AuthenticationError(.authenticationFailed))
+        await #expect(throws: ServiceCallError.self) { try await unlock(machine).get() }
+        #expect(try await machine.refusal(Self.greeter()).reason == .resting)
+        #expect(machine.rules.asked == [.unlock])
+        machine.rules.set()
+        #expect(try await unlock(machine).get() == false)
+        let record = machine.rules.records.last
+        #expect(record?.method == "io.whorl.Login.Unlock" && record?.outcome == "done")
+        #expect(record?.purpose == "unlock the fingers of user 1000, and the logins at this machine")
+    }
+
+    @Test func `a confined program unlocks no one, and is not asked about`() async throws {
+        let machine = try await LoginMachine("mock:then=match")
+        machine.rules.set(.id("org.example.confined"))
+        await #expect(throws: ServiceCallError.self) { try await unlock(machine).get() }
+        #expect(machine.rules.asked.isEmpty)
     }
 }

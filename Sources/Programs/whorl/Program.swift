@@ -127,7 +127,8 @@ struct Whorl: AsyncParsableCommand {
             Evaluate.self,
             DomainState.self, Passcode.self, Secret.self, Key.self, VaultCommand.self, Login.self,
             Biometry.self,
-            Log.self, Agent.self, Identify.self, Migrate.self, ImportFprintd.self, PAMCommand.self,
+            Log.self, Agent.self, Identify.self, Unlock.self, Migrate.self, ImportFprintd.self,
+            PAMCommand.self,
             Keyring.self,
             Simulate.self,
         ]

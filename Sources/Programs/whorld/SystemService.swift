@@ -32,19 +32,25 @@ struct SystemService {
         } keychain: { user, groups throws(ServiceRefusal) in
             roots.root(of: user.uid).keychain(in: groups)
         }
-        host.logins = LoginAccess { user in
-            roots.root(of: user).services.owner
-        } keyring: { user in
-            roots.root(of: user).loginKeyring
-        } identify: { (users, request, presenter) async throws(AuthenticationError) in
-            try await roots.identify(users, request, presenter)
-        } takeOver: { (user, prints, isTrial, wereClosed) async throws(FingerChangeError) in
-            try await roots.root(of: user).takeOver(
-                prints,
-                isTrial: isTrial,
-                readersWereClosed: wereClosed
-            )
-        }
+        host.logins = LoginAccess(
+            owner: { roots.root(of: $0).services.owner },
+            keyring: { roots.root(of: $0).loginKeyring },
+            // Root's state, as for questions among several people.
+            place: roots.root(of: 0).loginPlace,
+            unlock: { (user, asker) async throws(VaultError) in
+                try await roots.root(of: user).unlock(by: asker)
+            },
+            identify: { (users, request, presenter) async throws(AuthenticationError) in
+                try await roots.identify(users, request, presenter)
+            },
+            takeOver: { (user, prints, isTrial, wereClosed) async throws(FingerChangeError) in
+                try await roots.root(of: user).takeOver(
+                    prints,
+                    isTrial: isTrial,
+                    readersWereClosed: wereClosed
+                )
+            }
+        )
         let count = ConnectionCount()
         var limits = ServiceServer.Limits()
         // A connection serves one call, and a closed one counts until the service has seen it.

@@ -143,6 +143,20 @@ public final class InProcessRoot: Sendable {
         try await choice.chosenReaderOfRoot()
     }
 
+    /// The failed tries of all logins at this machine, which count in this root's state.
+    package var loginPlace: any PlaceTries { LoginPlaceTries(of: engine) }
+
+    /// Lifts the lock on the profile's fingers, by the word of the system's administration.
+    ///
+    /// - Returns: Whether they were locked.
+    package func unlock(by asker: Asker?) async throws(VaultError) -> Bool {
+        do throws(StateError) {
+            return try await engine.unlock(by: asker)
+        } catch {
+            throw VaultError(.store(error), profile)
+        }
+    }
+
     /// Returns the fingers of the profile on one reader, for programs that the system's rules know.
     package func account(on reader: any FingerprintReader) -> AccountFingers {
         let engine = engine.with(reader: { [choice] () async throws(AuthenticationError) in

@@ -29,6 +29,8 @@ package struct EvaluationBooks: Sendable {
     /// The program that asks, as a service knows it.
     let asker: Asker?
     private let reuse: ReuseWindow
+    /// The place whose failed tries count before the person's; `nil` where none does.
+    package var place: (any PlaceTries)?
 
     package init(
         database: StateDatabase,
@@ -56,14 +58,15 @@ package struct EvaluationBooks: Sendable {
     /// The login session of the program that asks; empty for none.
     var place: String { asker?.session ?? "" }
 
-    private var ledger: AttemptLedger {
-        AttemptLedger(profile: profile, readers: reader.map { ReaderClass($0.kind) } ?? .real, rules: rules)
-    }
+    private var readers: ReaderClass { reader.map { ReaderClass($0.kind) } ?? .real }
+
+    private var ledger: AttemptLedger { AttemptLedger(profile: profile, readers: readers, rules: rules) }
 
     /// Reserves the next scan; only the holder of the profile's ``EvaluationLock`` may call it.
     ///
-    /// - Throws: `biometryLockout` when no try is left; `storeFailed`.
+    /// - Throws: `biometryLockout` when no try is left, or while the place rests; `storeFailed`.
     package func reserve() async throws(AuthenticationError) {
+        try await place?.check(readers)
         let now = time.now()
         let lock = try await write(.full) { db in
             var record = try ledger.record(in: db)
@@ -77,7 +80,41 @@ package struct EvaluationBooks: Sendable {
         if let error = AuthenticationError.lockout(lock) { throw error }
     }
 
-    /// Counts the reserved scan as a failure, since it did not match.
+    /// Counts the reserved scan as a failure, since it did not match: at the place first, then for the person.
+    ///
+    /// The first miss in a row with which the place begins to rest is the place's alone: the place rests before anyone's
+    /// fingers are locked.
+    ///
+    /// - Returns: The number of tries that are left, and the error that ends the touches; `nil` where another one is free.
+    func chargeMiss() async throws(AuthenticationError) -> (remaining: Int, end: AuthenticationError?) {
+        switch try await place?.charge(readers) {
+        case nil:
+            let (remaining, lock) = try await charge()
+            return (remaining, AuthenticationError.lockout(lock))
+        case .open(let remainingHere):
+            let (remaining, lock) = try await charge()
+            return (min(remaining, remainingHere), AuthenticationError.lockout(lock))
+        case .rests(let left, isFirst: false):
+            let (_, lock) = try await charge()
+            return (0, AuthenticationError.lockout(lock) ?? .placeRests(for: left))
+        case .rests(let left, isFirst: true):
+            try await spare()
+            return (0, .placeRests(for: left))
+        }
+    }
+
+    /// Logs the reserved scan as a failure that does not count for the person.
+    private func spare() async throws(AuthenticationError) {
+        let now = time.now()
+        try await write(.full) { db in
+            var record = try ledger.record(in: db)
+            record.release()
+            try ledger.save(record, in: db)
+            try append(.failedTry, "noMatch", detail: reason, at: now, in: db)
+        }
+    }
+
+    /// Counts the reserved scan as a failure of the person's.
     ///
     /// - Returns: The number of tries that are left, and the state of the lock.
     package func charge() async throws(AuthenticationError) -> (remaining: Int, lock: LockState) {

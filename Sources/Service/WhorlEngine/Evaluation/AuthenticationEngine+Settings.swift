@@ -66,6 +66,22 @@ extension AuthenticationEngine {
         }
     }
 
+    /// Lifts the lock on fingers, on real and on pretended readers, by the word of the system's administration.
+    ///
+    /// - Parameter asker: The program that asks, and its user.
+    /// - Returns: Whether fingers were locked.
+    /// - Throws: The reason why the lock cannot be lifted.
+    @concurrent
+    package func unlock(by asker: Asker?) async throws(StateError) -> Bool {
+        let by = asker.map { "by user \($0.user)" }
+        let entry = entry(.lockout, "unlocked", for: "", detail: by, asker: asker)
+        guard let database = try await state.existing() else { return false }
+        return try await database.write { [profile] db in
+            try AuditLog.append(entry, in: db)
+            return try BiometricLock.lift(of: profile, in: db)
+        }
+    }
+
     /// Changes the state in one transaction; if nothing was ever stored, it stays so.
     func changeExisting(
         _ change: @escaping @Sendable (Database) throws -> Void
@@ -82,7 +98,8 @@ extension AuthenticationEngine {
         _ event: AuditEntry.Event,
         _ outcome: String,
         for application: String,
-        detail: String? = nil
+        detail: String? = nil,
+        asker: Asker? = nil
     ) -> AuditEntry {
         AuditEntry(
             at: time.now().date,
@@ -90,7 +107,8 @@ extension AuthenticationEngine {
             application: application,
             event: event,
             outcome: outcome,
-            detail: detail
+            detail: detail,
+            asker: asker
         )
     }
 }

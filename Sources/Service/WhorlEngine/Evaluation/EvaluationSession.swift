@@ -91,7 +91,7 @@ struct EvaluationSession: Sendable {
     }
 
     private func books(_ database: StateDatabase, _ survey: Survey) -> EvaluationBooks {
-        EvaluationBooks(
+        var books = EvaluationBooks(
             database: database,
             profile: engine.profile,
             application: request.application,
@@ -102,6 +102,8 @@ struct EvaluationSession: Sendable {
             time: engine.time,
             asker: request.asker
         )
+        books.place = request.place
+        return books
     }
 
     /// Takes an earlier match, or asks for a finger, and also for the passcode where that can meet the policy.

@@ -80,9 +80,9 @@ struct TouchLoop: Sendable {
     }
 
     private func charge(_ failures: Int, _ entry: PromptEntry) async throws(AuthenticationError) {
-        let (remaining, lock) = try await books.charge()
+        let (remaining, end) = try await books.chargeMiss()
         entry.send(.noMatch(remaining: min(allowed - failures, remaining)))
-        if let error = AuthenticationError.lockout(lock) { throw error }
+        if let end { throw end }
         guard failures < allowed else { throw AuthenticationError(.authenticationFailed) }
     }
 }

@@ -46,6 +46,15 @@ package struct RemoteAccounts: Sendable {
         client = ServiceClient(transport: transport)
     }
 
+    /// Lifts the lock on the fingers of a user, whom the system's rules allow to the caller.
+    ///
+    /// - Parameter user: The user's number.
+    /// - Returns: Whether they were locked.
+    /// - Throws: `authenticationFailed` or `notInteractive` where polkit does not allow it; `storeFailed`.
+    package func unlock(_ user: UInt32) async throws(VaultError) -> Bool {
+        try await client.call(LoginInterface.unlock, Valued(user), failing: VaultError.self).parameters.value
+    }
+
     /// Asks which of several users touches the reader.
     ///
     /// - Parameters:

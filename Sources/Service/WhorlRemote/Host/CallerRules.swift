@@ -69,6 +69,8 @@ package enum GuardedAction: String, Sendable, CaseIterable {
     case setPasscode = "io.whorl.set-passcode"
     /// Deleting all items of the user.
     case reset = "io.whorl.reset"
+    /// Lifting the lock on the fingers of any user.
+    case unlock = "io.whorl.unlock"
 }
 
 /// Rules under which all programs of a user may the same, as in a service of one program alone.

@@ -16,8 +16,15 @@ package struct LoginAccess: Sendable {
     let takeOver: TakeOver
     /// Returns the keyring of a user; `nil` where logins have none.
     let keyring: @Sendable (UInt32) -> (any LoginKeyring)?
+    /// The failed tries of all logins at this machine; `nil` where they are not counted.
+    let place: (any PlaceTries)?
+    /// Lifts the lock on the fingers of a user, and returns whether they were locked.
+    let unlock: Unlock
     /// Asks which of several users touches the reader.
     let identify: Identify
+
+    /// Lifts the lock on the fingers of the user with a number, for a program that the administration has allowed to.
+    package typealias Unlock = @Sendable (UInt32, Asker?) async throws(VaultError) -> Bool
 
     /// Asks which of the users with these numbers touches the reader.
     package typealias Identify =
@@ -35,12 +42,16 @@ package struct LoginAccess: Sendable {
     ///   - asker: The only user who may ask; a test names its own.
     ///   - owner: Returns the owner's service of the user with a number.
     ///   - keyring: Returns the keyring of the user with a number; by default there is none.
+    ///   - place: The failed tries of all logins at this machine; by default they are not counted.
+    ///   - unlock: Lifts the lock on the fingers of the user with a number; by default none is locked.
     ///   - identify: Asks which of several users touches the reader; by default none is identified.
     ///   - takeOver: Enrolls prints for the user with a number; by default none is taken.
     package init(
         asker: UInt32 = 0,
         owner: @escaping @Sendable (UInt32) -> any OwnerService,
         keyring: @escaping @Sendable (UInt32) -> (any LoginKeyring)? = { _ in nil },
+        place: (any PlaceTries)? = nil,
+        unlock: @escaping Unlock = { _, _ in false },
         identify: @escaping Identify = { _, _, _ throws(AuthenticationError) in
             throw AuthenticationError(.biometryNotAvailable, cause: "this service identifies no people")
         },
@@ -49,6 +60,8 @@ package struct LoginAccess: Sendable {
         self.asker = asker
         self.owner = owner
         self.keyring = keyring
+        self.place = place
+        self.unlock = unlock
         self.identify = identify
         self.takeOver = takeOver
     }
@@ -62,6 +75,7 @@ extension ServiceHost {
     func addLogin(_ router: inout GuardedRouter) {
         guard let logins else { return }
         addTakeOver(&router, logins)
+        addUnlock(&router, logins)
         addPasswords(&router, logins)
         prompting(&router, LoginInterface.identify, for: .user(logins.asker)) {
             (asked, _, _, presenter) async throws(ServiceRefusal) in
@@ -78,7 +92,7 @@ extension ServiceHost {
         router.onAttaching(LoginInterface.verify, for: .user(logins.asker)) {
             (asked, call) async throws(ServiceRefusal) in
             let caller = await rules.caller(call.client)
-            let login = request(asked, caller)
+            let login = request(asked, caller, logins)
             let answer = await verify(asked, call, caller, logins.owner(asked.user), login)
             let refusal = answer.mapError { ServiceRefusal(LoginRefused.name, failure: $0) }
             rules.record(CallRecord(LoginInterface.verify.name, asked.purpose, refusal), of: caller)
@@ -111,9 +125,12 @@ extension ServiceHost {
                 try await owner.evaluate(request, presenter: LoginPresenter(call))
             }
             // The policy takes a finger alone; anything else would be a fault, and is no match.
-            return evaluation.method == .biometry && !evaluation.isReused
-                ? .success(())
-                : .failure(LoginRefused(AuthenticationError(.authenticationFailed), .failed))
+            guard evaluation.method == .biometry, !evaluation.isReused else {
+                return .failure(LoginRefused(AuthenticationError(.authenticationFailed), .failed))
+            }
+            // A count that cannot be cleared keeps no one from a login whose touch has matched.
+            try? await request.place?.clear()
+            return .success(())
         } catch {
             return .failure(LoginRefused(error))
         }
@@ -140,7 +157,11 @@ extension ServiceHost {
         throw .sessionLocked
     }
 
-    private func request(_ asked: LoginInterface.Asking, _ caller: Caller) -> EvaluationRequest {
+    private func request(
+        _ asked: LoginInterface.Asking,
+        _ caller: Caller,
+        _ logins: LoginAccess
+    ) -> EvaluationRequest {
         var request = EvaluationRequest(
             policy: .biometrics,
             purpose: asked.isLocker
@@ -151,6 +172,8 @@ extension ServiceHost {
         )
         // The match is kept for the password that the login may get after it.
         request.session = OwnerSession()
+        // Outside any session, anyone at the machine can name anyone; in one, the person is the session's.
+        if caller.asker?.session == nil { request.place = logins.place }
         request.patience = Self.patience
         request.mostTries = asked.mostTries
         request.asker = caller.asker

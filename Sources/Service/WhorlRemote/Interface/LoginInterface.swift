@@ -72,6 +72,8 @@ enum LoginInterface {
     static let keep = ServiceMethod<Keeping, Valued<Bool>>("io.whorl.Login.Keep")
     /// Forgets the sealed password of a user.
     static let forget = ServiceMethod<Valued<UInt32>, NoValue>("io.whorl.Login.Forget")
+    /// Lifts the lock on a user's fingers; the reply says whether they were locked.
+    static let unlock = ServiceMethod<Valued<UInt32>, Valued<Bool>>("io.whorl.Login.Unlock")
     static let verify = ServiceMethod<Asking, Answer>("io.whorl.Login.Verify")
 }
 
@@ -87,6 +89,7 @@ enum LoginReason: String, Codable, Sendable, CaseIterable {
     case noFingers = "noFingers"
     case notTrusted = "notTrusted"
     case lockedOut = "lockedOut"
+    case resting = "resting"
     case disabled = "disabled"
     case busy = "busy"
     case interrupted = "interrupted"
@@ -97,7 +100,7 @@ enum LoginReason: String, Codable, Sendable, CaseIterable {
         self =
             switch error.code {
             case .authenticationFailed: .notMatched
-            case .biometryLockout: .lockedOut
+            case .biometryLockout: error.isOfRestingPlace ? .resting : .lockedOut
             case .biometryNotAvailable: error.isShutLid ? .lidShut : .noReader
             case .biometryDisconnected, .readerNotChosen: .noReader
             case .biometryNotEnrolled: .noFingers

@@ -93,16 +93,27 @@ package struct AttemptRules: Sendable, Hashable {
     /// The length of the first lock where time ends locks, in minutes, 5 to 1440.
     package let firstLockMinutes: Int
 
+    /// The length of the longest lock where time ends locks, in minutes.
+    private let longestLockMinutes: Int
+
+    /// The rules for a place where anyone can name anyone: five failures in a row, for a minute at first, for an hour at most.
+    package static let ofPlace = AttemptRules(tries: 5, lockMinutes: 1...60)
+
     /// Makes rules; a value outside its range counts as the nearest one in it.
     package init(tries: Int = 5, firstLockMinutes: Int = 5) {
-        self.tries = min(max(1, tries), 5)
-        self.firstLockMinutes = min(max(5, firstLockMinutes), 1440)
+        self.init(tries: min(max(1, tries), 5), lockMinutes: min(max(5, firstLockMinutes), 1440)...1440)
+    }
+
+    private init(tries: Int, lockMinutes: ClosedRange<Int>) {
+        self.tries = tries
+        firstLockMinutes = lockMinutes.lowerBound
+        longestLockMinutes = lockMinutes.upperBound
     }
 
     /// Returns the length in milliseconds of the lock with this number (from 1), where time ends locks: each is twice
-    /// as long as the one before, and none is longer than a day.
+    /// as long as the one before, and none is longer than the longest: a day, or an hour for a place.
     package func lockLength(number: Int) -> Int64 {
         let doublings = min(max(1, number), 21) - 1
-        return min(Int64(firstLockMinutes) * 60_000 << Int64(doublings), 86_400_000)
+        return min(Int64(firstLockMinutes) * 60_000 << Int64(doublings), Int64(longestLockMinutes) * 60_000)
     }
 }

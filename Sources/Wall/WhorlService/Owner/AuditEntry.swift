@@ -22,9 +22,8 @@ public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
         ///
         /// The outcome is `noMatch`, or `abandoned` when its process died before it reported one.
         public static let failedTry = Event(rawValue: "failedTry")
-        /// Fingers were locked.
-        ///
-        /// The outcome is `locked`.
+        /// Fingers were locked (outcome `locked`), or unlocked by an administrator (`unlocked`); or logins rest after
+        /// too many misses (`resting`, in root's log).
         public static let lockout = Event(rawValue: "lockout")
         /// A passcode was handed in.
         ///

@@ -71,6 +71,9 @@ public struct EvaluationRequest: Sendable {
     /// The number of touches that may fail, from 1 to 3; `nil` is 3.
     package var mostTries: Int?
 
+    /// The place whose failed tries count together with the person's; `nil` where none does.
+    package var place: (any PlaceTries)?
+
     /// The only finger that is compared; `nil` compares all that are enrolled.
     package var finger: Finger?
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlIPC
+import WhorlService
+
+extension ServiceHost {
+    /// Adds the way back for a person whose fingers are locked: an operator lifts the lock, whom the system's rules allow it.
+    func addUnlock(_ router: inout GuardedRouter, _ logins: LoginAccess) {
+        router.on(LoginInterface.unlock, for: .unconfined) { (user, call) async throws(ServiceRefusal) in
+            let caller = await rules.caller(call.client)
+            let outcome = await Result { () async throws(ServiceRefusal) in
+                try await authorize(.unlock, call)
+                let wasLocked = try await refusing { () async throws(VaultError) in
+                    try await logins.unlock(user.value, caller.asker)
+                }
+                // A rest that is not ended ends by itself.
+                try? await logins.place?.clear()
+                return wasLocked
+            }
+            let purpose = CallPurpose(
+                application: "unlock",
+                text: "unlock the fingers of user \(user.value), and the logins at this machine"
+            )
+            rules.record(CallRecord(LoginInterface.unlock.name, purpose, outcome), of: caller)
+            return Valued(try outcome.get())
+        }
+    }
+}
