@@ -116,12 +116,22 @@ private let sudo = """
 }
 
 @Suite struct `The command pam` {
+    /// Debian's own.
+    private static let commonAuth = """
+        auth\t[success=1 default=ignore]\tpam_unix.so nullok
+        auth\trequisite\tpam_deny.so
+        auth\trequired\tpam_permit.so
+        auth\toptional\tpam_cap.so
+
+        """
+
     private func folder(_ program: WhorlProgram, _ files: [String: String] = ["sudo": sudo]) throws -> String
     {
         let folder = program.home + "/pam.d"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         let common = [
             "common-account": "account required pam_unix.so\n", "common-session-noninteractive": "\n",
+            "common-auth": Self.commonAuth,
         ]
         for (name, text) in common.merging(files, uniquingKeysWith: { $1 }) {
             try text.write(toFile: "\(folder)/\(name)", atomically: false, encoding: .utf8)
@@ -132,7 +142,7 @@ private let sudo = """
     /// The names of the files, but for those of accounts and sessions.
     private func names(in folder: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-            .filter { !["common-account", "common-session-noninteractive"].contains($0) }
+            .filter { !["common-account", "common-auth", "common-session-noninteractive"].contains($0) }
     }
 
     @Test func `adds the line, keeps the old file, and takes both away again`() async throws {
@@ -177,7 +187,7 @@ private let sudo = """
         #expect(try await program.run(["pam", "add", "sudo", "--folder", folder]).status == 34)
         let status = try await program.run(["pam", "status", "sudo", "--folder", folder, "--json"])
         #expect(status.out.contains(#""by":"included""#))
-        #expect(try names(in: folder) == ["common-auth", "sudo"])
+        #expect(try names(in: folder) == ["sudo"])
     }
 
     @Test(arguments: ["../passwd", "common-auth", "other", ".hidden", "a/b", "", "sudo x"])
@@ -223,6 +233,77 @@ private let sudo = """
         for path in [file, "\(folder)/.sudo.before-whorl"] {
             #expect(try await python("get", path, "user.whorl-test") == "b'kept'\n")
         }
+    }
+
+    @Test(arguments: [
+        // Fedora's profile with-fingerprint, and Debian's profile fprintd.
+        "auth required pam_env.so\nauth sufficient pam_fprintd.so\nauth sufficient pam_unix.so nullok\nauth required pam_deny.so\n",
+        "auth [success=2 default=ignore] pam_fprintd.so max-tries=1\nauth [success=1 default=ignore] pam_unix.so\n",
+    ])
+    func `adds nothing where an included file asks for a finger by another module`(_ text: String)
+        async throws
+    {
+        let program = try WhorlProgram()
+        let folder = try folder(
+            program,
+            ["sudo": sudo, "common-auth": "@include deeper-auth\n", "deeper-auth": text]
+        )
+        let outcome = try await program.run(["pam", "add", "sudo", "--folder", folder])
+        #expect(outcome.status == 1 && outcome.err.contains("pam_fprintd.so in deeper-auth"), "\(outcome)")
+        #expect(try String(contentsOfFile: "\(folder)/sudo", encoding: .utf8) == sudo)
+        let status = try await program.run(["pam", "status", "sudo", "--folder", folder])
+        #expect(status.out.contains("by pam_fprintd.so, which deeper-auth names"), "\(status)")
+    }
+
+    @Test(arguments: [
+        "auth requisite pam_unix.so nullok\nauth [success=1 default=ignore] pam_duo.so\nauth requisite pam_deny.so\n",
+        "auth required pam_2fa.so\nauth required pam_unix.so\n",
+        "auth required pam_faillock.so preauth\nauth sufficient pam_unix.so\nauth required pam_deny.so\n",
+        "auth requisite pam_succeed_if.so uid >= 1000\nauth required pam_unix.so\n",
+        "auth required pam_unix.so\nauth substack deeper\n",
+        "auth required pam_unix.so\n-AUTH optional /lib/security/pam_x.so\n",
+    ])
+    func `adds nothing where a touch would skip a check of an included file`(_ text: String) async throws {
+        for including in ["@include common-auth", "auth include common-auth", "auth substack common-auth"] {
+            let program = try WhorlProgram()
+            let files = [
+                "sudo": "\(including)\naccount include common-account\n", "common-auth": text,
+                "deeper": "account required pam_unix.so\nauth required pam_duo.so\n",
+            ]
+            let outcome = try await program.run([
+                "pam", "add", "sudo", "--folder", try folder(program, files),
+            ])
+            #expect(outcome.status == 1 && outcome.err.contains("A touch would skip pam_"), "\(outcome)")
+        }
+    }
+
+    @Test(arguments: [
+        "auth required pam_env.so\nauth sufficient pam_unix.so\nauth [success=1 default=ignore] pam_succeed_if.so uid >= 1000\n"
+            + "auth sufficient pam_sss.so forward_pass\nauth required pam_deny.so\n",
+        "account required pam_2fa.so\nauth required pam_unix.so\nsession required pam_x.so\n",
+    ])
+    func `adds the line where an included file has passwords and nothing that a touch would skip`(
+        _ text: String
+    )
+        async throws
+    {
+        let program = try WhorlProgram()
+        let folder = try folder(program, ["sudo": "auth include system-auth\n", "system-auth": text])
+        let outcome = try await program.run(["pam", "add", "sudo", "--folder", folder])
+        #expect(outcome.status == 0, "\(outcome)")
+    }
+
+    @Test(arguments: [
+        "auth include common-auth\n", "auth required pam_unix.so \\\n  nullok\n",
+        "auth required pam_permit.so\n",
+    ])
+    func `adds nothing where an included file includes itself, is unclear or has no password`(_ text: String)
+        async throws
+    {
+        let program = try WhorlProgram()
+        let folder = try folder(program, ["sudo": sudo, "common-auth": text])
+        let outcome = try await program.run(["pam", "add", "sudo", "--folder", folder])
+        #expect(outcome.status == 1, "\(outcome)")
     }
 
     @Test func `adds nothing where a whole file that follows has lines for logins, or cannot be read`()

@@ -7,11 +7,42 @@ struct PAMFolder {
     /// The folder of this system.
     static let own = "/etc/pam.d"
 
+    /// The folders of the files that come with this system; libpam takes one of these where `/etc/pam.d` has none of its
+    /// name.
+    private static let vendors = ["/usr/lib/pam.d", "/usr/etc/pam.d", "/usr/share/pam.d"]
+
     let path: String
 
-    /// Returns the file of a service.
+    /// The folders in which libpam looks for a file, one after the other.
+    var folders: [String] { path == Self.own ? [path] + Self.vendors : [path] }
+
+    /// Returns the file of a service that is in this folder.
     func stack(of service: String) throws(Failure) -> PAMStack {
-        let file = "\(path)/\(service)"
+        do throws(Failure) {
+            return try Self.stack("\(path)/\(service)")
+        } catch {
+            // The file of the system is replaced with its package; libpam takes one in this folder instead of it.
+            for folder in folders.dropFirst() where access("\(folder)/\(service)", F_OK) == 0 {
+                throw .vendorFile("\(folder)/\(service)", copied: "\(path)/\(service)")
+            }
+            throw error
+        }
+    }
+
+    /// Returns the file that libpam takes for a service.
+    func effectiveStack(of service: String) throws(Failure) -> PAMStack {
+        let holder = folders.first { access("\($0)/\(service)", F_OK) == 0 }
+        return try Self.stack("\(holder ?? path)/\(service)")
+    }
+
+    /// Returns the file that libpam takes for the name in an include; `nil` if it cannot be read.
+    func included(_ name: String) -> PAMStack? {
+        // The chain with this file is refused as a whole, and the file is named.
+        guard name.hasPrefix("/") else { return try? effectiveStack(of: name) }
+        return try? Self.stack(name)
+    }
+
+    private static func stack(_ file: String) throws(Failure) -> PAMStack {
         guard let read = Self.read(file) else { throw .pam("\(file) cannot be read", errno) }
         guard let text = String(validating: read, as: UTF8.self) else {
             throw .pam("\(file) is no text", EINVAL)
@@ -23,7 +54,7 @@ struct PAMFolder {
     func includesModule(_ stack: PAMStack, depth: Int = 0) -> Bool {
         stack.included.contains { name in
             // A file that cannot be read has no line that is known.
-            guard depth < 8, !name.contains("/"), let inner = try? self.stack(of: name) else { return false }
+            guard depth < 32, let inner = included(name) else { return false }
             return inner.hasModule || includesModule(inner, depth: depth + 1)
         }
     }
@@ -31,7 +62,7 @@ struct PAMFolder {
     /// Whether a file has lines for logins, itself or by one that it includes; one that cannot be read may have some.
     func hasLogins(_ name: String, depth: Int = 0) -> Bool {
         // As above, but the other way round: what is not known is taken for a line that must not be skipped.
-        guard depth < 8, !name.contains("/"), let stack = try? self.stack(of: name) else { return true }
+        guard depth < 32, let stack = included(name) else { return true }
         return stack.hasLogins || stack.included.contains { hasLogins($0, depth: depth + 1) }
     }
 
@@ -83,6 +114,18 @@ struct PAMFolder {
 }
 
 extension Failure {
+    /// The failure of a service whose file comes with the system and is replaced with it.
+    fileprivate static func vendorFile(_ file: String, copied copy: String) -> Failure {
+        Failure(
+            code: "pamFailed",
+            rawValue: nil,
+            status: .failure,
+            message: "The service's file is \(file), which the system replaces at an update.",
+            reason: "",
+            recovery: "Copy it, and run this again: `sudo cp \(file) \(copy)`."
+        )
+    }
+
     /// The failure of a file of PAM's.
     static func pam(_ message: String, _ cause: Int32) -> Failure {
         Failure(

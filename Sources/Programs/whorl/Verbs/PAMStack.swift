@@ -14,14 +14,20 @@ struct PAMStack: Equatable {
         case linesCounted
         /// A line goes on in the next one, or has bytes that are not shown.
         case unclear
+        /// An included file cannot be read, or includes itself.
+        case unreadable(String)
+        /// Another module asks for a finger already, in the file with this name.
+        case asksFinger(String, String)
+        /// A touch would skip this module, in the file with this name.
+        case skips(String, String)
     }
 
     /// The line: a touch ends the part, anything else leaves it to the lines below.
     static let line = "auth\t[success=done conv_err=die default=ignore]\tpam_whorl.so"
     private static let module = "pam_whorl.so"
     /// The modules that ask for a password.
-    private static let passwords: Set = [
-        "pam_unix.so", "pam_sss.so", "pam_ldap.so", "pam_krb5.so", "pam_winbind.so",
+    static let passwords: Set = [
+        "pam_unix.so", "pam_sss.so", "pam_ldap.so", "pam_krb5.so", "pam_systemd_home.so", "pam_winbind.so",
     ]
 
     let text: String
@@ -64,6 +70,9 @@ struct PAMStack: Equatable {
         return PAMStack(text: all.joined(separator: "\n"))
     }
 
+    /// The number of the line before which the module's line is put; `nil` if none asks for a password.
+    var passwordLine: Int? { lines.firstIndex { Self.asksPassword(PAMLine($0)) } }
+
     /// Returns the file without the lines that name the module.
     func removing() throws(Fault) -> PAMStack {
         guard hasModule else { return self }
@@ -77,7 +86,7 @@ struct PAMStack: Equatable {
     }
 
     /// The lines, each of which libpam reads as it stands.
-    private func clearLines() throws(Fault) -> [PAMLine] {
+    func clearLines() throws(Fault) -> [PAMLine] {
         let read = lines.map { PAMLine($0) }
         guard !read.contains(where: { $0.goesOn || $0.isUnclear }) else { throw .unclear }
         return read

@@ -87,8 +87,11 @@ struct PAMTrial {
     private func fill(_ folder: String) throws(Failure) {
         guard let real = realpath(files.path, nil) else { throw .pam("\(files.path) cannot be read", errno) }
         defer { free(real) }
-        for name in Self.names(in: files.path) where name != service {
-            symlink("\(String(cString: real))/\(name)", "\(folder)/\(name)")
+        // libpam looks nowhere else in a trial. A name that is taken already is that of a file that comes first.
+        for source in [String(cString: real)] + files.folders.dropFirst() {
+            for name in Self.names(in: source) where name != service {
+                symlink("\(source)/\(name)", "\(folder)/\(name)")
+            }
         }
         let file = open("\(folder)/\(service)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .pam("\(folder)/\(service) cannot be written", errno) }

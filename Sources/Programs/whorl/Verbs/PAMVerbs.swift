@@ -3,6 +3,7 @@
 import ArgumentParser
 import Glibc
 import WhorlService
+import WhorlSupport
 
 /// The command `whorl pam`.
 struct PAMCommand: AsyncParsableCommand {
@@ -59,18 +60,22 @@ struct PAMCommand: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            let stack = try place.files.stack(of: place.service)
+            let stack = try place.files.effectiveStack(of: place.service)
             let by = stack.hasModule ? "own" : place.files.includesModule(stack) ? "included" : nil
+            // A chain that cannot be read as a whole names no other module here; `add` says why.
+            let other = (try? PAMChain(of: stack, named: place.service, in: place.files))?.otherFinger
             let words =
                 switch by {
                 case "own": "\(place.service) takes a finger, by a line of its own."
                 case .some: "\(place.service) takes a finger, by a file that it includes."
-                case nil: "\(place.service) takes no finger."
+                case nil:
+                    other.map { "\(place.service) takes a finger by \($0.module), which \($0.file) names." }
+                        ?? "\(place.service) takes no finger."
                 }
             return Answer(
                 result: [
                     "service": .string(place.service), "takesFinger": .bool(by != nil),
-                    "by": by.map(JSONValue.string),
+                    "by": by.map(JSONValue.string), "other": other.map { .string($0.module) },
                 ],
                 text: [words]
             )
@@ -103,6 +108,9 @@ struct PAMCommand: AsyncParsableCommand {
             let new: PAMStack
             do throws(PAMStack.Fault) {
                 new = try old.adding { place.files.hasLogins($0) }
+                try PAMChain(of: old, named: place.service, in: place.files).check(
+                    before: old.passwordLine ?? 0
+                )
                 // The new file is the old one and the line, and nothing is written otherwise.
                 guard try new.removing() == old else { throw .unclear }
             } catch {
@@ -210,6 +218,8 @@ extension Failure {
 }
 
 extension PAMStack.Fault {
+    private static func clean(_ text: String) -> String { DisplayText.clean(text, limit: 60) }
+
     fileprivate func sentence(_ service: String) -> String {
         switch self {
         case .there: "\(service) takes a finger already"
@@ -219,6 +229,12 @@ extension PAMStack.Fault {
             "Further lines follow the password's in \(service)'s file, which a touch would skip"
         case .linesCounted:
             "A line of \(service)'s file passes over a number of lines, and would get elsewhere"
+        case .unreadable(let file):
+            "The file \(Self.clean(file)) that \(service)’s file includes cannot be read, so it is unknown what a touch would skip"
+        case .asksFinger(let module, let file):
+            "\(Self.clean(module)) in \(Self.clean(file)) asks for a finger already, and both would wait for one"
+        case .skips(let module, let file):
+            "A touch would skip \(Self.clean(module)), which \(Self.clean(file)) names after or around the password"
         case .unclear:
             "A line of \(service)'s file goes on in the next one, or has bytes that an editor does not show"
         }
