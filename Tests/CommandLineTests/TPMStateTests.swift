@@ -77,6 +77,18 @@ struct TPMStateTests {
         #expect(set.lines.contains("✓ TPM lockout authorization: It is set."), "\(set)")
     }
 
+    @Test func `a TPM that counts no wrong passcode is a warning, and never in order`() async throws {
+        let counting = try await session.run(["doctor"], reader: "mock:match")
+        #expect(counting.lines.contains { $0.hasPrefix("✓ TPM lockout: 0 of ") }, "\(counting)")
+        let off = ["--setup-parameters", "--max-tries=5", "--recovery-time=0", "--lockout-recovery-time=0"]
+        #expect(try session.tpm.tool(arguments: ["dictionarylockout"] + off).status == 0)
+        let doctor = try await session.run(["doctor"], reader: "mock:match")
+        #expect(
+            doctor.lines.contains { $0.hasPrefix("! TPM lockout: ") && $0.contains("is off") },
+            "\(doctor)"
+        )
+    }
+
     @Test func `without a TPM what needs none is answered`() async throws {
         let none = ["WHORL_TCTI": "none"]
         func check() async throws {

@@ -170,6 +170,35 @@ import Testing
     ])
     func `is none`(text: String) { #expect(LoginOrigin(text) == nil) }
 
+    @Test(arguments: [
+        "https://bank.example", "https://bank.example:443", "https://Bank.Example", "HTTPS://bank.example",
+        "https://bank.example/", "hTTps://BANK.example:443/",
+    ])
+    func `is the same with a default port, capitals or a slash at the end, where a person entered it`(
+        text: String
+    ) {
+        #expect(LoginOrigin(entered: text)?.text == "https://bank.example")
+    }
+
+    @Test(arguments: [
+        ("https://bücher.example", "https://xn--bcher-kva.example"),
+        ("https://BÜCHER.example:8443", "https://xn--bcher-kva.example:8443"),
+        ("http://LOCALHOST:80", "http://localhost"), ("https://[::1]:443", "https://[::1]"),
+    ])
+    func `has the name that browsers send, where a person entered it`(text: String, origin: String) {
+        #expect(LoginOrigin(entered: text)?.text == origin)
+    }
+
+    @Test(arguments: [
+        "", "bank.example", "https://", "https://bank.example/path", "https://bank.example:443:443",
+        "ftp://bank.example:21",
+        "https://ada@bücher.example", "https://bücher.example/path", "https://bücher.example?x",
+        "http://bank.example:80",
+    ])
+    func `is none where a person entered something else`(text: String) {
+        #expect(LoginOrigin(entered: text) == nil)
+    }
+
     @Test func `of 256 bytes is none`() {
         #expect(LoginOrigin("https://" + String(repeating: "a", count: 247)) != nil)
         #expect(LoginOrigin("https://" + String(repeating: "a", count: 248)) == nil)

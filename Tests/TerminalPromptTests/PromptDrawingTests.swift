@@ -158,6 +158,25 @@ struct PromptDrawingTests {
         #expect(prompt.lines(style).allSatisfy { TerminalText.width(of: $0) <= columns })
     }
 
+    @Test(arguments: [20, 40, 80])
+    func `a long reason is shown to its end, with whole words, on more lines`(columns: Int) {
+        let reason =
+            "transfer 12,000.00 EUR from account DE00 to the account of Example Trading Limited, IE00 7777"
+        let style = TerminalStyle(columns: columns, redraws: true, colours: false, ascii: false)
+        let lines = PromptState(prompt(reason: reason)).lines(style).dropFirst().dropLast(2)
+        #expect(lines.allSatisfy { $0.hasPrefix("  ") && TerminalText.width(of: $0) <= columns })
+        #expect(lines.map { $0.dropFirst(2) }.joined(separator: " ") == reason)
+        let opening = PromptState(prompt(reason: reason)).opening(style).joined(separator: " ")
+        #expect(opening.split(separator: " ").joined(separator: " ") == "vault-app: " + reason)
+    }
+
+    @Test func `of a reason without an end, the beginning and the end are shown`() {
+        let reason = "pay \(String(repeating: "and so on ", count: 200))to mallory"
+        let lines = PromptState(prompt(reason: reason)).lines(bare)
+        #expect(lines.count < 14 && lines[1].hasPrefix("  pay and so on"))
+        #expect(lines.contains("  …") && lines.contains { $0.hasSuffix("to mallory") })
+    }
+
     @Test func `without a terminal each update is a line`() {
         let plain = TerminalStyle.plain
         var prompt = PromptState(prompt())

@@ -92,6 +92,35 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
+    /// Makes the origin of an address that a person typed or copied; `nil` for anything that names no server.
+    ///
+    /// Capitals, a default port and a slash at the end make no other origin. A name beyond ASCII is its A-label (RFC 5890),
+    /// as browsers send it.
+    public init?(entered text: String) {
+        guard let slashes = text.range(of: "://") else { return nil }
+        let scheme = text[..<slashes.lowerBound].lowercased()
+        var authority = String(text[slashes.upperBound...])
+        if authority.hasSuffix("/") { authority.removeLast() }
+        if let port = scheme == "https" ? ":443" : scheme == "http" ? ":80" : nil, authority.hasSuffix(port) {
+            authority.removeLast(port.count)
+        }
+        if !authority.utf8.allSatisfy({ $0 < 0x80 }) {
+            guard let (name, rest) = Self.aLabel(of: authority) else { return nil }
+            authority = name + rest
+        }
+        self.init("\(scheme)://\(authority.lowercased())")
+    }
+
+    /// Returns the A-label of a host beyond ASCII, and what follows the host.
+    private static func aLabel(of authority: String) -> (String, Substring)? {
+        let end = authority.lastIndex(of: ":") ?? authority.endIndex
+        guard !authority.contains(where: { "/@?#%[]".contains($0) }),
+            let address = URL(string: "https://\(authority[..<end].lowercased())")?.absoluteString,
+            address.contains("xn--")
+        else { return nil }
+        return (String(address.dropFirst("https://".count)), authority[end...])
+    }
+
     /// Splits an authority into the host and the text after the colon.
     private static func split(_ bytes: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, ArraySlice<UInt8>?) {
         let bracket = bytes.lastIndex(of: UInt8(ascii: "]")) ?? bytes.startIndex

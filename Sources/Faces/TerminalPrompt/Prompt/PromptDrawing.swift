@@ -17,27 +17,16 @@ extension PromptState {
 
     /// Returns the title, the reason, what the touch is for, a warning about a simulated reader, and the progress.
     private func heading(_ style: TerminalStyle) -> [String] {
-        var lines = [
-            style.paint(text(prompt.title, style), .bold), "  " + text(prompt.reason, style, indent: 2),
-        ]
-        lines += wrapped(prompt.purposeLine, style).map { "  " + $0 }
+        var lines = [style.paint(text(prompt.title, style), .bold)]
+        lines += (wrapped(prompt.reason, style) + wrapped(prompt.purposeLine, style)).map { "  " + $0 }
         if let warning = prompt.readerKind.warning { lines.append(hint(warning, style)) }
         if let progress { lines.append("  " + style.line(progress)) }
         return lines
     }
 
-    /// Returns a sentence on as many lines as it needs: none of what a touch is for is left out.
+    /// Returns a sentence on as many lines as it needs: the end of a reason may say who gets the money.
     private func wrapped(_ sentence: String, _ style: TerminalStyle) -> [String] {
-        var lines: [String] = []
-        for word in sentence.split(separator: " ") {
-            let longer = lines.last.map { $0 + " " + word }
-            if let longer, TerminalText.width(of: longer) <= style.columns - 2 {
-                lines[lines.count - 1] = longer
-            } else {
-                lines.append(String(word))
-            }
-        }
-        return lines.map { text($0, style, indent: 2) }
+        TerminalText.lines(sentence, columns: style.columns - 2, ascii: style.ascii)
     }
 
     private func line(_ end: End, _ style: TerminalStyle) -> String {
@@ -107,7 +96,9 @@ extension PromptState {
 extension PromptState {
     /// Returns the first lines of the prompt on an output that cannot be redrawn.
     package func opening(_ style: TerminalStyle) -> [String] {
-        [text(prompt.title, style) + ":" + " " + text(prompt.reason, style)]
+        wrapped(prompt.reason, style).enumerated().map {
+            $0 == 0 ? text(prompt.title, style) + ": " + $1 : "  " + $1
+        }
             + wrapped(prompt.purposeLine, style)
             + (prompt.readerKind.warning.map { [text($0, style)] } ?? [])
             + (passcode == .hidden ? [] : [text(Self.instruction, style)])

@@ -19,6 +19,43 @@ package enum TerminalText {
         return cut(ascii ? inASCII(clean) : clean, to: columns, ellipsis: ascii ? "." : "…")
     }
 
+    /// The most lines of one text: with the rest of a prompt, they fit the smallest usual terminal.
+    private static let mostLines = 8
+
+    /// Returns the text without characters that control a terminal, in lines of at most `columns` columns.
+    ///
+    /// Of a text that needs more than 8 lines, the beginning and the end are shown, with an ellipsis between them.
+    ///
+    /// - Parameters: as of ``line(_:columns:ascii:)``.
+    /// - Returns: The lines, without line feeds; at least one.
+    package static func lines(_ text: String, columns: Int, ascii: Bool = false) -> [String] {
+        let clean = DisplayText.clean(translated(text), limit: 4000)
+        let lines = wrapped(ascii ? inASCII(clean) : clean, to: max(columns, 1))
+        guard lines.count > mostLines else { return lines }
+        return lines.prefix(mostLines - 3) + [ascii ? "..." : "…"] + lines.suffix(2)
+    }
+
+    /// Returns the words of a text in lines; a word that is wider than a line is broken.
+    private static func wrapped(_ text: String, to columns: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if !line.isEmpty, width(of: line) + 1 + width(of: String(word)) > columns {
+                lines.append(line)
+                line = ""
+            }
+            if !line.isEmpty { line += " " }
+            for character in word {
+                if !line.isEmpty, width(of: line) + width(of: character) > columns {
+                    lines.append(line)
+                    line = ""
+                }
+                line.append(character)
+            }
+        }
+        return line.isEmpty && !lines.isEmpty ? lines : lines + [line]
+    }
+
     /// Returns the text with a question mark for each non-ASCII character.
     package static func inASCII(_ text: String) -> String {
         String(text.map { $0.isASCII ? $0 : "?" })

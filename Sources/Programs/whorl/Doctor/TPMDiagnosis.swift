@@ -80,11 +80,18 @@ struct TPMDiagnosis: Sendable {
     }
 
     private func lockout(_ chip: ChipStatus) -> Check {
-        let count = "\(chip.failures) of \(chip.failureLimit) wrong authorizations are counted"
-        let recovery =
-            chip.recoverySeconds > 0
-            ? "; one is forgotten every \(chip.recoverySeconds) seconds" : "; none is forgotten by itself"
         guard !chip.inLockout else { return .bad("TPM lockout", Failure(VaultError(.chipLockedOut))) }
+        guard chip.recoverySeconds > 0, chip.failureLimit > 0 else {
+            return .warning(
+                "TPM lockout",
+                "The TPM’s protection against guessing is off: it counts no wrong passcode, and only Whorl’s own waits slow a "
+                    + "guesser down.",
+                remedy: "tpm2_dictionarylockout --setup-parameters --max-tries=31 --recovery-time=600 "
+                    + "--lockout-recovery-time=86400"
+            )
+        }
+        let count = "\(chip.failures) of \(chip.failureLimit) wrong authorizations are counted"
+        let recovery = "; one is forgotten every \(chip.recoverySeconds) seconds"
         return .good("TPM lockout", count + recovery + ".")
     }
 

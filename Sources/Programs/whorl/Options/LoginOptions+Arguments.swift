@@ -24,9 +24,7 @@ struct ServerOptions: ParsableArguments {
     var reason: String?
 
     func origin() throws(Failure) -> LoginOrigin {
-        // People and browsers often end an address with a slash.
-        let text = server.hasSuffix("/") ? String(server.dropLast()) : server
-        guard let origin = LoginOrigin(text) else {
+        guard let origin = LoginOrigin(entered: server) else {
             throw .usage(
                 "The server cannot be “\(DisplayText.clean(server, limit: 60))”.",
                 hint: "Example: --server https://bank.example, without a path; http only for localhost."
