@@ -85,6 +85,13 @@ extension FingerChangeError: RemoteFailure {
             self = .fingers(EnrollmentError(.reader(ReaderError(.cancelled, operation: "enroll"))))
             return
         }
+        // Before the owner is asked, the fingers themselves can be the reason.
+        if case .refused(let refusal) = error, refusal.name == EnrollmentError.name,
+            let failure = refusal.failure(as: EnrollmentError.self)
+        {
+            self = .fingers(failure)
+            return
+        }
         self = .owner(AuthenticationError(unanswered: error))
     }
 }
