@@ -40,6 +40,9 @@ struct PrintHandle: ~Copyable {
     ///
     /// - Throws: `templateInvalid` when the bytes are not a template.
     init(_ template: Template, operation: String) throws(ReaderError) {
+        if let fault = PrintForm.fault(of: template.bytes) {
+            throw ReaderError(.templateInvalid, operation: operation, cause: fault)
+        }
         var error: UnsafeMutablePointer<GError>?
         let pointer = template.bytes.withUnsafeBufferPointer {
             fp_print_deserialize($0.baseAddress, gsize($0.count), &error)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A damaged file in fprintd's folder is named and not taken (Docs/Fprintd.md); the service and other people go on."""
+
+import subprocess
+import time
+
+from cases import enrolled, last, shell
+from people import lay, start
+
+
+def test_y_print_that_was_cut_is_named_and_the_service_goes_on():
+    enrolled()
+    pid = shell("systemctl show -P MainPID whorld.service").stdout
+    shell("install -d /var/lib/fprint/mallory/uru4000/0; printf FP3 >/var/lib/fprint/mallory/uru4000/0/7")
+    shell("printf 'FP3\\0\\0\\0\\0\\2\\0\\0\\0' >/var/lib/fprint/mallory/uru4000/0/8")
+    process = start("evaluate", "--reason", "somebody else's prompt", "--json")
+    try:
+        time.sleep(3)
+        said = subprocess.run(["whorl", "import-fprintd", "--dry-run"], capture_output=True, text=True)
+        assert said.returncode == 0 and said.stdout.count("no print") == 2, said
+        lay("right", asking=process)
+        assert last(process)[0] == 0
+        assert shell("systemctl show -P MainPID whorld.service").stdout == pid
+    finally:
+        process.kill()
+        shell("rm -r /var/lib/fprint/mallory; systemctl reset-failed whorld.service whorld.socket; systemctl start whorld.socket")
