@@ -60,6 +60,17 @@ struct DoctorTests {
         #expect(none.lines.contains { $0.hasPrefix("– TPM: None is to be used. A file protects") }, "\(none)")
     }
 
+    @Test func `of a reader that cannot list its prints, nothing is said to be in order`() async throws {
+        let name = "prints in the reader"
+        let listing = try await doctor("✓ \(name):", reader: "mock:storage=reader,match")
+        #expect(listing.status == 0)
+        let silent = "mock:storage=reader,features=identify+verify+storage,match"
+        let unknown = try await doctor("– \(name):", reader: silent)
+        #expect(unknown.line == "– \(name): The reader cannot list them.")
+        try await whorl.enroll()
+        _ = try await doctor("– \(name): The reader cannot list them.", reader: silent)
+    }
+
     @Test(
         .enabled(
             if: !FileManager.default.fileExists(atPath: "/run/user/\(getuid())"),

@@ -162,6 +162,10 @@ struct ReaderDiagnosis: Sendable {
             let state = try await failing { () async throws(FingerChangeError) in
                 try await services.fingers.reconcile()
             }
+            // Without a list, nothing is known of the prints in it.
+            guard await reader.info.features.contains(.storageList) else {
+                return [.note(name, "The reader cannot list them.")]
+            }
             guard let state else { return [strays(try await stored(in: reader).map(\.metadata))] }
             guard state.isListed else { return [.note(name, "The reader cannot list them.")] }
             return [strays(state.strays), missing(state)].compactMap { $0 }
@@ -173,7 +177,6 @@ struct ReaderDiagnosis: Sendable {
 
     /// Returns the prints in the reader; if nothing was ever enrolled, all of them are from elsewhere.
     private func stored(in reader: any FingerprintReader) async throws(Failure) -> [StoredPrint] {
-        guard await reader.info.features.contains(.storageList) else { return [] }
         do throws(ReaderError) {
             try await reader.open()
             let prints = try await reader.storedPrints(whenBusy: .wait)

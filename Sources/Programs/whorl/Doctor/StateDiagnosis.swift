@@ -38,9 +38,18 @@ struct StateDiagnosis: Sendable {
     }
 
     private func key() async -> Check {
-        // The check of the TPM reports why its status cannot be read; without it, no chip is claimed.
-        let place = (try? await services.maintenance.vaultStatus())?.stateKey
-        guard place == .sealed || place == .both else {
+        // The check of the TPM reports why its status cannot be read; without it, nothing is claimed.
+        guard let place = (try? await services.maintenance.vaultStatus())?.stateKey else {
+            return .note("key", "What protects the prints is unknown: the TPM’s status cannot be read.")
+        }
+        guard place != .both else {
+            return .warning(
+                "key",
+                "The TPM and a file that only this user may read protect the prints: whoever gets the file needs no TPM.",
+                remedy: "whorl vault provision"
+            )
+        }
+        guard place == .sealed else {
             return .note("key", "A file that only this user may read protects the prints; no TPM does.")
         }
         return services.maintenance.facts.usedSimulatedTPM
