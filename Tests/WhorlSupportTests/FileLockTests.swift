@@ -44,6 +44,19 @@ import WhorlSupport
         lock.release()
     }
 
+    @Test(arguments: [0o777, 0o200, 0o400] as [mode_t])
+    func `can be opened by its owner whatever the umask is`(mask: mode_t) async {
+        await #expect(processExitsWith: .success) { [mask] in
+            let path = NSTemporaryDirectory() + "/whorl-lock-\(getpid())"
+            umask(mask)
+            _ = try FileLock.attempt(path)
+            var found = stat()
+            let isUsable = stat(path, &found) == 0 && found.st_mode & 0o777 == 0o600
+            unlink(path)
+            exit(isUsable ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+    }
+
     @Test func `is waited for without a thread of the shared pool`() async {
         await #expect(processExitsWith: .success) {
             let path = NSTemporaryDirectory() + "/whorl-lock-\(getpid())"

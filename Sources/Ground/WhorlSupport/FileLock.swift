@@ -96,6 +96,10 @@ package final class FileLock: Sendable {
         let lock = FileLock(owning: descriptor, hasWaited: hasWaited)
         var opened = stat()
         guard fstat(descriptor, &opened) == 0 else { throw .system(errno) }
+        // A file of whose rights the umask took its owner's own could be opened by no other program.
+        if opened.st_uid == geteuid(), opened.st_mode & 0o600 != 0o600 {
+            _ = fchmod(descriptor, opened.st_mode & 0o777 | 0o600)
+        }
         if let fault = FileFault(opened, expecting: S_IFREG) { throw .unusable(fault) }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             switch errno {

@@ -76,6 +76,8 @@ extension StateError.Code {
         case .SQLITE_FULL: self = .diskFull
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged
         case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
+        // SQLite cannot make a file where no inode is left, and does not say why.
+        case .SQLITE_CANTOPEN where Self.isFull(path): self = .diskFull
         case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self = .notWritable
         // A full disk appears as an input/output error if the shared memory of the log cannot grow.
         case .SQLITE_IOERR where Self.isFull(path): self = .diskFull
@@ -85,7 +87,10 @@ extension StateError.Code {
 
     private static func isFull(_ path: String) -> Bool {
         var disk = statvfs()
-        return statvfs(path, &disk) == 0 && disk.f_blocks > 0 && disk.f_bavail == 0
+        // The file itself may not exist yet.
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        guard statvfs(path, &disk) == 0 || statvfs(folder, &disk) == 0 else { return false }
+        return (disk.f_blocks > 0 && disk.f_bavail == 0) || (disk.f_files > 0 && disk.f_favail == 0)
     }
 }
 
@@ -154,6 +159,17 @@ extension StateError {
                     + "or name another directory with --state-dir."
             )
         } else {
+            guard !Self.hasFixedModes(path) else {
+                self.init(
+                    .tooOpen,
+                    path: path,
+                    message:
+                        "\(path) is on a file system without permissions of its own, and open to other users.",
+                    recovery:
+                        "Name a directory on another file system with --state-dir, or mount this one with umask=077."
+                )
+                return
+            }
             let mode = if case .mode(let mode) = fault { "0" + String(mode, radix: 8) } else { "unknown" }
             self.init(
                 .tooOpen,
@@ -161,6 +177,18 @@ extension StateError {
                 message: "\(path) is open to others than its owner (mode \(mode)).",
                 recovery: "Close it: `\(command) \(shellQuoted(path))`."
             )
+        }
+    }
+
+    /// Whether the mode of a file follows from the options of its mount, so that chmod(1) changes nothing.
+    private static func hasFixedModes(_ path: String) -> Bool {
+        // statfs(2), which Swift's module of the C library lacks; the kind of the file system is its first word.
+        typealias Call = @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<Int>) -> CInt
+        guard let statfs = gnuFunction("statfs", as: Call.self) else { return false }
+        return withUnsafeTemporaryAllocation(of: Int.self, capacity: 64) { room in
+            guard let place = room.baseAddress, statfs(path, place) == 0 else { return false }
+            // linux/magic.h: FAT, exFAT, and FUSE's block devices, such as ntfs-3g.
+            return [0x4d44, 0x2011_bab0, 0x6573_5546].contains(place.pointee)
         }
     }
 }

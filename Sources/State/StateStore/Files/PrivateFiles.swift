@@ -58,7 +58,7 @@ package enum PrivateFiles {
     package static func createExclusively(_ path: String) throws(StateError) -> Int32 {
         let file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw StateError(errno: errno, path: path) }
-        guard fchmod(file, 0o600) == 0 else {
+        guard restrict(file) else {
             let code = errno
             close(file)
             unlink(path)
@@ -73,8 +73,16 @@ package enum PrivateFiles {
     package static func publish(_ temporary: String, as path: String, in directory: String) throws(StateError)
         -> Bool
     {
-        let linked = link(temporary, path) == 0
-        let code = errno
+        var linked = link(temporary, path) == 0
+        var code = errno
+        if !linked, code == EPERM || code == EOPNOTSUPP {
+            // A file system without links, such as FAT: the file is moved, and replaces none.
+            typealias Call =
+                @convention(c) (CInt, UnsafePointer<CChar>, CInt, UnsafePointer<CChar>, UInt32) -> CInt
+            let move = gnuFunction("renameat2", as: Call.self)
+            linked = move?(AT_FDCWD, temporary, AT_FDCWD, path, 1) == 0  // RENAME_NOREPLACE
+            code = errno
+        }
         unlink(temporary)
         guard linked || code == EEXIST else { throw StateError(errno: code, path: path) }
         try syncDirectory(directory)
@@ -222,6 +230,19 @@ extension PrivateFiles {
         }
     }
 
+    /// Makes an open file its owner's alone; `false` where it cannot be, with the reason in `errno`.
+    ///
+    /// A file system without permissions of its own, such as FAT, refuses the change, and gives files those of its mount.
+    private static func restrict(_ file: CInt) -> Bool {
+        guard fchmod(file, 0o600) != 0 else { return true }
+        let code = errno
+        var found = stat()
+        let isPrivate =
+            fstat(file, &found) == 0 && found.st_mode & 0o077 == 0 && found.st_mode & 0o600 == 0o600
+        errno = code
+        return isPrivate
+    }
+
     private static func write(
         _ contents: borrowing SecretBytes,
         to file: CInt,
@@ -231,7 +252,7 @@ extension PrivateFiles {
         let written = contents.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
         if 0..<size ~= written { throw StateError(errno: ENOSPC, path: path) }
         // The umask can only have removed the owner's own rights.
-        guard written == size, fchmod(file, 0o600) == 0, fsync(file) == 0 else {
+        guard written == size, restrict(file), fsync(file) == 0 else {
             throw StateError(errno: errno, path: path)
         }
     }
