@@ -48,6 +48,9 @@ SYSUSERSDIR ?= /etc/sysusers.d
 UNITDIR ?= /etc/systemd/system
 endif
 
+# userdel looks for hooks here, whatever the prefix is.
+SHADOWDIR ?= /etc/shadow-maint
+
 # The PAM module is a package of its own, in another dialect of Swift.
 PAM_BUILD = .build-pam
 PAM_MODULE = $(PAM_BUILD)/release/libpam_whorl.so
@@ -307,6 +310,11 @@ install-service:
 	chmod 644 "$(DESTDIR)$(UNITDIR)/whorld.service"; \
 	if [ ! -e "$(DESTDIR)$(CONFDIR)/whorld.conf" ]; then \
 		install -D -m 644 systemd/whorld.conf "$(DESTDIR)$(CONFDIR)/whorld.conf"; fi; \
+	for part in pre post; do \
+		install -d "$(DESTDIR)$(SHADOWDIR)/userdel-$$part.d"; \
+		sed 's|@BINDIR@|$(BINDIR)|g' "systemd/userdel-$$part" >"$(DESTDIR)$(SHADOWDIR)/userdel-$$part.d/whorl"; \
+		chmod 755 "$(DESTDIR)$(SHADOWDIR)/userdel-$$part.d/whorl"; \
+	done; \
 	$(FPRINTD_PLACE) take-free; \
 	set +x; \
 	if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
@@ -334,6 +342,7 @@ uninstall: ## removes what install put there (the user whorl, stored fingers and
 		systemctl --quiet disable --now whorld.socket whorld.service 2>/dev/null || true; fi; \
 	rm -f "$(DESTDIR)$(UDEVDIR)/99-whorl.rules" "$(DESTDIR)$(LIBEXECDIR)/close-readers" \
 		"$(DESTDIR)$(UNITDIR)/whorld.socket" "$(DESTDIR)$(UNITDIR)/whorld.service" \
+		"$(DESTDIR)$(SHADOWDIR)/userdel-pre.d/whorl" "$(DESTDIR)$(SHADOWDIR)/userdel-post.d/whorl" \
 		"$(DESTDIR)$(SYSUSERSDIR)/whorld.conf" "$(DESTDIR)$(MAN8DIR)/whorld.8" "$(DESTDIR)$(POLKITDIR)/io.whorl.policy"; \
 	if cmp -s systemd/whorld.conf "$(DESTDIR)$(CONFDIR)/whorld.conf"; then \
 		rm -f "$(DESTDIR)$(CONFDIR)/whorld.conf"; rmdir "$(DESTDIR)$(CONFDIR)" 2>/dev/null || true; fi; \

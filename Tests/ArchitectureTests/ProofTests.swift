@@ -20,11 +20,15 @@ struct ProofTests {
         #expect(Set(makers) == ["PretendedSystem", "WhorlEngine"])
     }
 
-    @Test func `only fprintd's clients and the takeover of its prints change fingers by the system's rules`()
+    @Test func `only fprintd's clients, its prints' takeover and an account's end change fingers by rule`()
         throws
     {
         let callers = try files(containing: ".consentOfAccount(").map(\.lastPathComponent)
-        #expect(callers.sorted() == ["AccountFingers.swift", "InProcessRoot+TakingOver.swift"])
+        #expect(
+            callers.sorted() == [
+                "AccountFingers.swift", "InProcessRoot+Forgetting.swift", "InProcessRoot+TakingOver.swift",
+            ]
+        )
     }
 
     @Test func `only the engine makes what enrolls, so that each touch is counted`() throws {

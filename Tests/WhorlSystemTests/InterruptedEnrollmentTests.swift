@@ -25,6 +25,7 @@ import WhorlSystem
         let interruptions = Interruptions()
         let services = InProcessRoot(
             configuration,
+            of: AccountTrust(),
             interruptions: interruptions,
             reach: ReaderReach(lid: nil)
         )

@@ -58,6 +58,7 @@ private final class MovingLid: LidManager {
         let id = ReaderID(rawValue: "mock-0")
         return InProcessRoot(
             configuration,
+            of: AccountTrust(),
             interruptions: Interruptions(),
             reach: ReaderReach(lid: TestLid(state: lid), builtIn: builtIn ? [id] : [])
         ).services

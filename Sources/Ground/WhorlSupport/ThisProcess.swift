@@ -60,6 +60,27 @@ package enum ThisProcess {
         }
     }
 
+    /// Returns the account with a number, from the user database.
+    package static func account(of uid: UInt32) -> AccountLookup {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { room in
+            var entry = passwd()
+            var found: UnsafeMutablePointer<passwd>?
+            guard let place = room.baseAddress else { return .unavailable(ENOMEM) }
+            // Only the last source of nsswitch.conf(5) is known to have answered where there is no entry and no error.
+            let status = getpwuid_r(uid, &entry, place, room.count, &found)
+            guard status == 0 else { return .unavailable(status) }
+            guard found != nil, let name = entry.pw_name else { return .missing }
+            return .found(
+                SystemAccount(
+                    number: uid,
+                    name: String(cString: name),
+                    group: entry.pw_gid,
+                    home: entry.pw_dir.map { String(cString: $0) } ?? ""
+                )
+            )
+        }
+    }
+
     /// The home folder of the process's effective user, from the user database; `nil` if it has none.
     package static var homeFolder: String? {
         guard let entry = getpwuid(geteuid()), let folder = entry.pointee.pw_dir else { return nil }
@@ -112,4 +133,30 @@ package enum ThisProcess {
 /// calling conventions pass like any others).
 package func gnuFunction<Call>(_ name: String, as: Call.Type) -> Call? {
     dlsym(nil, name).map { unsafeBitCast($0, to: Call.self) }
+}
+
+/// An account of the system, as the user database has it.
+package struct SystemAccount: Sendable, Hashable {
+    package let number: UInt32
+    package let name: String
+    /// The number of the account's own group.
+    package let group: UInt32
+    /// The path of the home folder.
+    package let home: String
+
+    package init(number: UInt32, name: String, group: UInt32, home: String) {
+        self.number = number
+        self.name = name
+        self.group = group
+        self.home = home
+    }
+}
+
+/// The answer of the user database to a question for an account.
+package enum AccountLookup: Sendable, Hashable {
+    case found(SystemAccount)
+    /// The database has no such account.
+    case missing
+    /// A source of the database did not answer, with this error number; the account may or may not exist.
+    case unavailable(Int32)
 }

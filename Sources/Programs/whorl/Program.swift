@@ -128,6 +128,7 @@ struct Whorl: AsyncParsableCommand {
             DomainState.self, Passcode.self, Secret.self, Key.self, VaultCommand.self, Login.self,
             Biometry.self,
             Log.self, Agent.self, Identify.self, Unlock.self, Migrate.self, ImportFprintd.self,
+            AccountCommand.self,
             PAMCommand.self,
             Keyring.self,
             Simulate.self,

@@ -29,7 +29,10 @@ final class FprintPlace: Sendable {
                 let service = FprintService(
                     on: try await SystemBus.shared.server(),
                     accounts: { [roots] name, reader in
-                        ThisProcess.userNumber(of: name).map { roots.root(of: $0).account(on: reader) }
+                        // An account that gets no state counts as missing here; `whorl` tells its person why.
+                        ThisProcess.userNumber(of: name).flatMap { try? roots.root(of: $0) }?.account(
+                            on: reader
+                        )
                     },
                     isServed: isServed
                 ) { ServiceManager.log(.notice, $0) }

@@ -3,7 +3,6 @@
 import GLibRuntime
 import Glibc
 import LoginManager
-import Synchronization
 import WhorlCallers
 import WhorlConfiguration
 import WhorlFingerprint
@@ -28,29 +27,25 @@ struct SystemService {
         let roots = RootsOfUsers(self)
         var host = ServiceHost(prompts: prompts, rules: Callers(seats: configuration.touch)) {
             user throws(ServiceRefusal) in
-            roots.root(of: user.uid).services
+            try roots.rootForCaller(user.uid).services
         } keychain: { user, groups throws(ServiceRefusal) in
-            roots.root(of: user.uid).keychain(in: groups)
+            try roots.rootForCaller(user.uid).keychain(in: groups)
         }
         host.logins = LoginAccess(
-            owner: { roots.root(of: $0).services.owner },
-            keyring: { roots.root(of: $0).loginKeyring },
+            owner: { user throws(StateError) in try roots.root(of: user).services.owner },
+            keyring: { user throws(StateError) in try roots.root(of: user).loginKeyring },
             // Root's state, as for questions among several people.
-            place: roots.root(of: 0).loginPlace,
-            unlock: { (user, asker) async throws(VaultError) in
-                try await roots.root(of: user).unlock(by: asker)
-            },
+            place: try roots.root(of: 0).loginPlace,
+            unlock: { (user, asker) async throws(VaultError) in try await roots.unlock(user, by: asker) },
             identify: { (users, request, presenter) async throws(AuthenticationError) in
                 try await roots.identify(users, request, presenter)
             },
             takeOver: { (user, prints, isTrial, wereClosed) async throws(FingerChangeError) in
-                try await roots.root(of: user).takeOver(
-                    prints,
-                    isTrial: isTrial,
-                    readersWereClosed: wereClosed
-                )
-            }
+                try await roots.takeOver(prints, of: user, isTrial: isTrial, wereClosed: wereClosed)
+            },
+            accounts: roots
         )
+        await roots.sweep()
         let count = ConnectionCount()
         var limits = ServiceServer.Limits()
         // A connection serves one call, and a closed one counts until the service has seen it.
@@ -158,98 +153,4 @@ extension SystemService {
             }
         }
     }
-}
-
-/// The engines of the users who have connected, each made at the first call.
-final class RootsOfUsers: Sendable {
-    let interruptions = Interruptions()
-    private let service: SystemService
-    private let reach: ReaderReach
-    private let openReaders: OpenReaders
-    private let roots = Mutex<[UInt32: Kept]>([:])
-
-    private struct Kept {
-        let root: InProcessRoot
-        var lastUse = ContinuousClock.now
-    }
-
-    init(_ service: SystemService) {
-        self.service = service
-        openReaders = OpenReaders(path: "\(service.stateRoot)/open-readers")
-        let builtIn = service.builtInReaders.map(ReaderID.init(rawValue:))
-        reach = ReaderReach(lid: LoginManager(), builtIn: Set(builtIn))
-    }
-
-    /// Returns the root of a user's services, whose state lies in a folder named by the user's number.
-    func root(of uid: UInt32) -> InProcessRoot {
-        if let kept = kept(uid) { return kept }
-        var configuration = SystemConfiguration(environment: [:])
-        configuration.stateDirectory = "\(service.stateRoot)/\(uid)"
-        configuration.profile = ThisProcess.userName(of: uid)
-        configuration.reader = service.configuration.reader
-        configuration.openReaders = openReaders
-        configuration.readerIsNamedIn = service.configuration.reader.map { _ in ServiceConfiguration.path }
-        configuration.attemptRules = service.configuration.attemptRules
-        configuration.proofLimits = service.configuration.proofLimits
-        configuration.strength = service.configuration.strength
-        configuration.tpm = service.tpm
-        configuration.allowsPretendedReaders = service.allowsVirtualReaders
-        configuration.allowsSimulatedTPM = false
-        let made = InProcessRoot(configuration, interruptions: interruptions, reach: reach)
-        return roots.withLock { roots in
-            if let kept = roots[uid] { return kept.root }
-            roots[uid] = Kept(root: made)
-            return made
-        }
-    }
-
-    private func kept(_ uid: UInt32) -> InProcessRoot? {
-        roots.withLock { roots in
-            roots[uid]?.lastUse = .now
-            return roots[uid]?.root
-        }
-    }
-
-    /// Lets the roots of users go who have no connection, and have had none for longer than any prompt lasts.
-    ///
-    /// What is in use elsewhere, as by a client of the bus, stays there until it ends; a further call opens the state once more, as
-    /// another process would.
-    func letGoIdle(_ isConnected: @escaping @Sendable (UInt32) -> Bool) {
-        let patience = Duration.seconds(service.configuration.longestSeconds + 60)
-        OffPoolTimer.run(after: .seconds(15)) { [self] in
-            let idle = roots.withLock { roots in
-                let idle = roots.filter {
-                    ContinuousClock.now - $0.value.lastUse > patience && !isConnected($0.key)
-                }
-                for uid in idle.keys { roots[uid] = nil }
-                return idle
-            }
-            if !idle.isEmpty { ServiceManager.log(.notice, "\(idle.count) idle users were let go") }
-            letGoIdle(isConnected)
-        }
-    }
-
-    /// Asks which of several users touches the reader; the tries count at root's state.
-    func identify(
-        _ users: [UInt32],
-        _ request: EvaluationRequest,
-        _ presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> IdentifiedPerson {
-        // No state is opened for more people than are allowed.
-        let allowed = users.prefix(service.configuration.groups.mostPeople + 1)
-        return try await root(of: 0).identify(
-            allowed.map { ($0, root(of: $0)) },
-            service.configuration.groups,
-            request,
-            presenter
-        )
-    }
-
-    /// Returns when each engine has done a piece of work.
-    func pulse() async { for root in all { await root.pulse() } }
-
-    /// Closes what the engines hold of the chip.
-    func close() async { for root in all { await root.services.maintenance.close() } }
-
-    private var all: [InProcessRoot] { roots.withLock { $0.values.map(\.root) } }
 }

@@ -30,21 +30,29 @@ public final class InProcessRoot: Sendable {
     let choice: ReaderChoice
     let chip: ChipChoice
     let state: ProtectedState
-    private let generations: VaultGenerations
+    private let generations: AccountGenerations
+    /// The account whose state it is.
+    package let trust: AccountTrust
     private let keychain: KeychainRows
 
     /// Makes the services of a configuration.
     public convenience init(_ configuration: SystemConfiguration) {
-        self.init(configuration, interruptions: Interruptions(), reach: .everywhere)
+        self.init(configuration, of: AccountTrust(), interruptions: Interruptions(), reach: .everywhere)
     }
 
     /// Makes the services of a configuration, as one of several in a service.
     ///
     /// - Parameters:
     ///   - configuration: The choices.
+    ///   - trust: The account whose state it is.
     ///   - interruptions: What ends the evaluations of all of them.
     ///   - reach: Which readers can be touched now.
-    package init(_ configuration: SystemConfiguration, interruptions: Interruptions, reach: ReaderReach) {
+    package init(
+        _ configuration: SystemConfiguration,
+        of trust: AccountTrust,
+        interruptions: Interruptions,
+        reach: ReaderReach
+    ) {
         let directory =
             configuration.stateDirectory.map { StateDirectory(path: $0) }
             ?? StateDirectory.standard(environment: configuration.environment)
@@ -55,17 +63,18 @@ public final class InProcessRoot: Sendable {
             reach: reach,
             openReaders: configuration.openReaders
         )
-        let trust = configuration.openReaders.map { open in
+        let printTrust = configuration.openReaders.map { open in
             PrintTrust.closedReaders { open.wereFound(after: $0) }
         }
         let chip = ChipChoice(
             wanted: configuration.tpm,
             allowsSimulated: configuration.allowsSimulatedTPM
         )
-        let state = ProtectedState(directory, chip)
-        let generations = VaultGenerations(state: state)
+        let state = ProtectedState(directory, chip, of: trust)
+        let generations = AccountGenerations(counter: VaultGenerations(state: state), trust: trust)
         let profile = configuration.profile ?? ThisProcess.userName
         self.profile = profile
+        self.trust = trust
         self.choice = choice
         self.chip = chip
         self.state = state
@@ -82,11 +91,13 @@ public final class InProcessRoot: Sendable {
             profile: profile,
             state: StateAccess(
                 generations: generations,
-                trust: trust ?? .everyPrint,
+                trust: printTrust ?? .everyPrint,
                 existing: { () async throws(StateError) in try await state.existing() },
                 created: { () async throws(StateError) in try await state.created() }
             ),
-            passcode: VaultPasscode(of: profile, in: state),
+            passcode: VaultPasscode(of: profile, in: state) { () throws(StateError) in
+                if trust.isRenamed { try trust.confirm() }
+            },
             vault: state,
             texts: PromptTexts(),
             time: .system,

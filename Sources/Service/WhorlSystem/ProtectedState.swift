@@ -16,6 +16,8 @@ internal import WhorlVault
 actor ProtectedState: VaultSource {
     let directory: StateDirectory
     let chip: ChipChoice
+    /// The account whose folder a new directory becomes.
+    private let trust: AccountTrust
 
     /// A queue of its own, not the shared pool: all threads of the pool may wait, in blocking calls, for what is opened
     /// here.
@@ -27,9 +29,10 @@ actor ProtectedState: VaultSource {
     /// The current opening, for which the next one waits.
     private var opening: Task<Result<StateDatabase?, StateError>, Never>?
 
-    init(_ directory: StateDirectory, _ chip: ChipChoice) {
+    init(_ directory: StateDirectory, _ chip: ChipChoice, of trust: AccountTrust) {
         self.directory = directory
         self.chip = chip
+        self.trust = trust
     }
 
     /// Returns the database; `nil` when nothing was ever stored.
@@ -119,6 +122,7 @@ actor ProtectedState: VaultSource {
     private func create() async throws(StateError) -> StateDatabase? {
         if let existing = try await openExisting() { return existing }
         try PrivateFiles.makeDirectory(directory.path)
+        try trust.begin()
         do throws(StateError) {
             return try StateDatabase(directory: directory, keySource: try await newKeySource())
         } catch {

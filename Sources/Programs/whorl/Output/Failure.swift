@@ -86,7 +86,7 @@ extension Failure {
         case .reader(let error): self.init(error)
         case .store(let error): self.init(error)
         case .timedOut, .changedMeanwhile: self.init(error, as: .systemCancel)
-        case .enrollmentTampered, .readerWasOpen: self.init(error, as: .enrollmentTampered)
+        case .enrollmentTampered, .readerWasOpen, .accountRenamed: self.init(error, as: .enrollmentTampered)
         case .enrollmentRolledBack: self.init(error, as: .enrollmentRolledBack)
         case .readerNotConnected: self.init(error, as: .biometryDisconnected)
         case .lockedOut: self.init(error, as: .biometryLockout)

@@ -86,7 +86,7 @@ extension AuthenticationEngine {
             survey.fingers = fingers
         } catch {
             switch error.code {
-            case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen:
+            case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen, .accountRenamed:
                 survey.preconditions.enrollmentFault = AuthenticationError(error)
             case .store:
                 survey.database = nil

@@ -158,7 +158,8 @@ extension VaultError {
         switch error.code {
         case .store(let error): self.init(.store(error), error.path)
         case .enrollmentRolledBack: self.init(.counterLost, profile, cause: error.description)
-        case .enrollmentTampered, .readerWasOpen, .fingerExists, .duplicate, .inconsistent, .tooManyRetries,
+        case .enrollmentTampered, .readerWasOpen, .accountRenamed, .fingerExists, .duplicate, .inconsistent,
+            .tooManyRetries,
             .timedOut,
             .noSuchFinger, .readerNotConnected, .reader, .ownerNeeded, .changedMeanwhile, .lockedOut:
             self.init(.accessRefused("the enrolled fingers cannot be trusted"), cause: error.description)

@@ -40,11 +40,23 @@ public struct NoPasscode: PasscodeAuthority {
 public struct VaultPasscode: PasscodeAuthority {
     private let profile: String
     private let source: any VaultSource
+    /// Called when the chip has found a passcode right, before anyone is told.
+    private let onVerified: @Sendable () throws(StateError) -> Void
 
     /// Makes the authority for the passcode of a profile.
     public init(of profile: String, in source: any VaultSource) {
+        self.init(of: profile, in: source) {}
+    }
+
+    /// Makes the authority for the passcode of a profile, with something to do when a passcode was right.
+    package init(
+        of profile: String,
+        in source: any VaultSource,
+        onVerified: @escaping @Sendable () throws(StateError) -> Void
+    ) {
         self.profile = profile
         self.source = source
+        self.onVerified = onVerified
     }
 
     /// Whether a passcode is set; the chip is asked only where it keeps the state key.
@@ -76,7 +88,13 @@ public struct VaultPasscode: PasscodeAuthority {
         let box = SecretBox(passcode.withBytes { SecretBytes(copying: $0) })
         do throws(VaultError) {
             guard let vault = try await source.existingVault() else { return (.notSet, nil) }
-            return try await vault.verdict(on: box, of: profile)
+            let (verdict, proof) = try await vault.verdict(on: box, of: profile)
+            if verdict == .verified {
+                do throws(StateError) { try onVerified() } catch {
+                    throw VaultError(.store(error), error.path)
+                }
+            }
+            return (verdict, proof)
         } catch {
             throw AuthenticationError(error)
         }

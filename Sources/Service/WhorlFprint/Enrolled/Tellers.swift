@@ -79,7 +79,8 @@ extension FprintStatus {
         case .fingerExists, .duplicate: .duplicate
         case .inconsistent, .tooManyRetries, .timedOut: .failed
         case .reader(let failure): .enroll(DirectFailure.Kind(failure.code))
-        case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen, .ownerNeeded, .changedMeanwhile,
+        case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen, .accountRenamed, .ownerNeeded,
+            .changedMeanwhile,
             .lockedOut,
             .noSuchFinger, .readerNotConnected, .store:
             .enroll(.other)

@@ -115,4 +115,19 @@ package struct RemoteAccounts: Sendable {
         guard reply.count == prints.count else { throw FingerChangeError(unanswered: .malformed) }
         return reply
     }
+
+    /// Returns what is known of each account whose state the service keeps.
+    package func accounts() async throws(StateError) -> [AccountOfFolder] {
+        try await client.call(LoginInterface.accounts, NoValue(), failing: StateError.self).parameters.value
+    }
+
+    /// Removes everything of the account that had a number.
+    package func remove(_ number: UInt32) async throws(StateError) {
+        _ = try await client.call(LoginInterface.removeAccount, Valued(number), failing: StateError.self)
+    }
+
+    /// Confirms that the account with a number is the one whose state it is.
+    package func confirm(_ number: UInt32) async throws(StateError) {
+        _ = try await client.call(LoginInterface.confirmAccount, Valued(number), failing: StateError.self)
+    }
 }

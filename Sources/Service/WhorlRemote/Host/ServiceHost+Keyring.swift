@@ -63,7 +63,9 @@ extension ServiceHost {
         _ logins: LoginAccess
     ) async -> SecretBox? {
         // A session that is there has its keyring open, or not: a touch for sudo hands nothing over.
-        guard asked.keyring == true, caller.asker?.session == nil, let keyring = logins.keyring(asked.user)
+        // An account without state has no password either.
+        guard asked.keyring == true, caller.asker?.session == nil,
+            let keyring = (try? logins.keyring(asked.user)) ?? nil
         else { return nil }
         let released = await Result { () async throws(VaultError) in
             try await keyring.release(after: login, changedOn: asked.passwordChangedOn)
@@ -82,7 +84,8 @@ extension ServiceHost {
         of user: UInt32,
         _ logins: LoginAccess
     ) throws(ServiceRefusal) -> any LoginKeyring {
-        guard let keyring = logins.keyring(user) else { throw ServiceRefusal.invalidParameter("user") }
+        let found = try refusing { () throws(StateError) in try logins.keyring(user) }
+        guard let keyring = found else { throw ServiceRefusal.invalidParameter("user") }
         return keyring
     }
 

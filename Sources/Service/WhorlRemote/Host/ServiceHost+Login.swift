@@ -11,17 +11,19 @@ package struct LoginAccess: Sendable {
     /// The only user who may ask.
     let asker: UInt32
     /// Returns the owner's service of a user.
-    let owner: @Sendable (UInt32) -> any OwnerService
+    let owner: @Sendable (UInt32) throws(StateError) -> any OwnerService
     /// Enrolls prints for a user that another program has made.
     let takeOver: TakeOver
     /// Returns the keyring of a user; `nil` where logins have none.
-    let keyring: @Sendable (UInt32) -> (any LoginKeyring)?
+    let keyring: @Sendable (UInt32) throws(StateError) -> (any LoginKeyring)?
     /// The failed tries of all logins at this machine; `nil` where they are not counted.
     let place: (any PlaceTries)?
     /// Lifts the lock on the fingers of a user, and returns whether they were locked.
     let unlock: Unlock
     /// Asks which of several users touches the reader.
     let identify: Identify
+    /// The accounts whose state the service keeps; without them no one is told of any.
+    let accounts: (any AccountKeeper)?
 
     /// Lifts the lock on the fingers of the user with a number, for a program that the administration has allowed to.
     package typealias Unlock = @Sendable (UInt32, Asker?) async throws(VaultError) -> Bool
@@ -46,16 +48,18 @@ package struct LoginAccess: Sendable {
     ///   - unlock: Lifts the lock on the fingers of the user with a number; by default none is locked.
     ///   - identify: Asks which of several users touches the reader; by default none is identified.
     ///   - takeOver: Enrolls prints for the user with a number; by default none is taken.
+    ///   - accounts: The accounts whose state the service keeps; by default there are none.
     package init(
         asker: UInt32 = 0,
-        owner: @escaping @Sendable (UInt32) -> any OwnerService,
-        keyring: @escaping @Sendable (UInt32) -> (any LoginKeyring)? = { _ in nil },
+        owner: @escaping @Sendable (UInt32) throws(StateError) -> any OwnerService,
+        keyring: @escaping @Sendable (UInt32) throws(StateError) -> (any LoginKeyring)? = { _ in nil },
         place: (any PlaceTries)? = nil,
         unlock: @escaping Unlock = { _, _ in false },
         identify: @escaping Identify = { _, _, _ throws(AuthenticationError) in
             throw AuthenticationError(.biometryNotAvailable, cause: "this service identifies no people")
         },
-        takeOver: @escaping TakeOver = { _, prints, _, _ in prints.map { _ in .elsewhere } }
+        takeOver: @escaping TakeOver = { _, prints, _, _ in prints.map { _ in .elsewhere } },
+        accounts: (any AccountKeeper)? = nil
     ) {
         self.asker = asker
         self.owner = owner
@@ -64,6 +68,7 @@ package struct LoginAccess: Sendable {
         self.unlock = unlock
         self.identify = identify
         self.takeOver = takeOver
+        self.accounts = accounts
     }
 }
 
@@ -77,6 +82,7 @@ extension ServiceHost {
         addTakeOver(&router, logins)
         addUnlock(&router, logins)
         addPasswords(&router, logins)
+        addAccounts(&router, logins)
         prompting(&router, LoginInterface.identify, for: .user(logins.asker)) {
             (asked, _, _, presenter) async throws(ServiceRefusal) in
             var request = asked.request
@@ -93,7 +99,7 @@ extension ServiceHost {
             (asked, call) async throws(ServiceRefusal) in
             let caller = await rules.caller(call.client)
             let login = request(asked, caller, logins)
-            let answer = await verify(asked, call, caller, logins.owner(asked.user), login)
+            let answer = await verify(asked, call, caller, logins, login)
             let refusal = answer.mapError { ServiceRefusal(LoginRefused.name, failure: $0) }
             rules.record(CallRecord(LoginInterface.verify.name, asked.purpose, refusal), of: caller)
             try refusal.get()
@@ -114,11 +120,17 @@ extension ServiceHost {
         _ asked: LoginInterface.Asking,
         _ call: ServiceCall,
         _ caller: Caller,
-        _ owner: any OwnerService,
+        _ logins: LoginAccess,
         _ request: EvaluationRequest
     ) async -> Result<Void, LoginRefused> {
         guard !asked.isRemote(caller) else { return .failure(LoginRefused(.remoteLogin, .remote)) }
         guard !asked.isForElsewhere(caller) else { return .failure(LoginRefused(.unknownPlace, .noSession)) }
+        let owner: any OwnerService
+        do throws(StateError) {
+            owner = try logins.owner(asked.user)
+        } catch {
+            return .failure(LoginRefused(AuthenticationError(error)))
+        }
         do throws(AuthenticationError) {
             let evaluation = try await untilLocked(asked.isLocker ? nil : caller.asker?.session) {
                 () async throws(AuthenticationError) in

@@ -100,3 +100,8 @@ func refusing<Value, Failure: RemoteFailure>(
 ) throws(ServiceRefusal) -> Value {
     do { return try body() } catch { throw error.refusal }
 }
+
+extension ServiceRefusal {
+    /// Makes the refusal of a call whose user gets no services, for a reason of the state or of the account.
+    package init(_ error: StateError) { self = error.refusal }
+}

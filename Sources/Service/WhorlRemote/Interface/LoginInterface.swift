@@ -74,6 +74,12 @@ enum LoginInterface {
     static let forget = ServiceMethod<Valued<UInt32>, NoValue>("io.whorl.Login.Forget")
     /// Lifts the lock on a user's fingers; the reply says whether they were locked.
     static let unlock = ServiceMethod<Valued<UInt32>, Valued<Bool>>("io.whorl.Login.Unlock")
+    /// Returns what is known of each account whose state the service keeps.
+    static let accounts = ServiceMethod<NoValue, Valued<[AccountOfFolder]>>("io.whorl.Login.Accounts")
+    /// Removes everything of the account that had a number.
+    static let removeAccount = ServiceMethod<Valued<UInt32>, NoValue>("io.whorl.Login.RemoveAccount")
+    /// Confirms that the account with a number is the one whose state it is.
+    static let confirmAccount = ServiceMethod<Valued<UInt32>, NoValue>("io.whorl.Login.ConfirmAccount")
     static let verify = ServiceMethod<Asking, Answer>("io.whorl.Login.Verify")
 }
 

@@ -32,7 +32,15 @@ extension RemoteFailure {
 extension StateError: RemoteFailure {
     static var name: String { "io.whorl.Maintenance.StateFailed" }
 
+    /// Makes the error for a call that was refused for a reason of the state or of the account, which every method may
+    /// have, or that got no answer.
     init(unanswered error: ServiceCallError) {
+        if case .refused(let refusal) = error, refusal.name == Self.name,
+            let reason = refusal.failure(as: StateError.self)
+        {
+            self = reason
+            return
+        }
         if case .refused(let refusal) = error, let message = refusal.details["message"],
             let recovery = refusal.details["recovery"]
         {

@@ -177,7 +177,7 @@ extension EnrollmentError {
     /// Whether the error says that the set cannot be trusted.
     var isDistrust: Bool {
         switch code {
-        case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen: true
+        case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen, .accountRenamed: true
         default: false
         }
     }

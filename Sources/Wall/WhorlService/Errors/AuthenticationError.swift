@@ -154,7 +154,7 @@ extension AuthenticationError {
         switch error.code {
         case .enrollmentTampered: self.init(.enrollmentTampered, cause: error.cause)
         case .enrollmentRolledBack: self.init(.enrollmentRolledBack, cause: error.cause)
-        case .readerWasOpen:
+        case .readerWasOpen, .accountRenamed:
             self.init(
                 .enrollmentTampered,
                 message: error.message,

@@ -22,6 +22,8 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
         case enrollmentRolledBack
         /// Other programs could open the reader that keeps a print, so the print may be another person's by now.
         case readerWasOpen
+        /// The account's name changed, and no one has confirmed yet that the person is the same.
+        case accountRenamed
         /// The owner has to agree first: by an enrolled finger or the passcode.
         case ownerNeeded
         /// The fingers, or the passcode, changed after the owner was asked.
@@ -64,6 +66,7 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
         case .enrollmentTampered: "The enrolled fingers were changed from outside."
         case .enrollmentRolledBack: "The enrolled fingers are an older state than the one last seen."
         case .readerWasOpen: "Other programs could open the reader, so the fingers in it are not trusted."
+        case .accountRenamed: "The name of this account changed, so its fingers are not trusted yet."
         case .ownerNeeded: "The owner has to agree: with an enrolled finger, or the passcode."
         case .changedMeanwhile: "The enrolled fingers changed after the owner was asked."
         case .lockedOut: "Fingers are locked after too many failed tries."
@@ -88,6 +91,8 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
         case .enrollmentTampered, .enrollmentRolledBack:
             "With the passcode: `whorl fingers accept`. Without: `whorl remove --all`, then `whorl enroll`."
         case .readerWasOpen: "Enroll them again: `whorl remove --all`, then `whorl enroll`."
+        case .accountRenamed:
+            "Enter the passcode: `whorl passcode verify`. Without one, an administrator runs `sudo whorl account renamed`."
         case .ownerNeeded: "Touch the reader with an enrolled finger, or type the passcode, when asked."
         case .changedMeanwhile: "`whorl fingers` lists the enrolled ones; start again."
         case .lockedOut: "Verify the passcode with `whorl passcode verify`, or wait where none is set."
@@ -118,6 +123,7 @@ extension EnrollmentError.Code {
         case .enrollmentTampered: "enrollmentTampered"
         case .enrollmentRolledBack: "enrollmentRolledBack"
         case .readerWasOpen: "readerWasOpen"
+        case .accountRenamed: "accountRenamed"
         case .ownerNeeded: "ownerNeeded"
         case .changedMeanwhile: "changedMeanwhile"
         case .lockedOut: "lockedOut"
@@ -167,7 +173,7 @@ extension EnrollmentError: Codable {
     /// The codes without values of their own, by their names.
     private static let plainCodes: [String: Code] = [
         Code.inconsistent, .tooManyRetries, .timedOut, .enrollmentTampered, .enrollmentRolledBack,
-        .readerWasOpen, .ownerNeeded, .changedMeanwhile, .lockedOut, .noSuchFinger,
+        .readerWasOpen, .accountRenamed, .ownerNeeded, .changedMeanwhile, .lockedOut, .noSuchFinger,
     ].reduce(into: [:]) { $0[$1.name] = $1 }
 
     /// Writes the error.

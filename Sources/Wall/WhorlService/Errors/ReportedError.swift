@@ -86,7 +86,7 @@ extension EnrollmentError: ReportedError {
         switch code {
         case .fingerExists, .duplicate: .alreadyExists
         case .timedOut, .changedMeanwhile: .cancelled
-        case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen: .noLongerValid
+        case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen, .accountRenamed: .noLongerValid
         case .ownerNeeded, .lockedOut: .notAuthenticated
         case .noSuchFinger: .notFound
         case .readerNotConnected: .readerUnavailable

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GLibRuntime
+import LoginManager
+import Synchronization
+import WhorlConfiguration
+import WhorlFingerprint
+import WhorlIPC
+import WhorlRemote
+import WhorlService
+import WhorlSupport
+import WhorlSystem
+
+/// The engines of the users who have connected, each made at the first call.
+final class RootsOfUsers: Sendable {
+    let interruptions = Interruptions()
+    private let service: SystemService
+    private let reach: ReaderReach
+    private let openReaders: OpenReaders
+    private let folders: AccountFolders
+    private let kept = Mutex(Kept())
+
+    private struct Kept {
+        var roots: [UInt32: InUse] = [:]
+        /// The numbers of the accounts whose state is being removed.
+        var removed: Set<UInt32> = []
+    }
+
+    private struct InUse {
+        let root: InProcessRoot
+        var lastUse = ContinuousClock.now
+    }
+
+    init(_ service: SystemService) {
+        self.service = service
+        folders = AccountFolders(service.stateRoot)
+        openReaders = OpenReaders(path: "\(service.stateRoot)/open-readers")
+        let builtIn = service.builtInReaders.map(ReaderID.init(rawValue:))
+        reach = ReaderReach(lid: LoginManager(), builtIn: Set(builtIn))
+    }
+
+    /// Returns the root of a user's services, whose state lies in a folder named by the user's number.
+    ///
+    /// The account is looked up at each call, since a number may have been given to another one.
+    ///
+    /// - Throws: the reason for which the account gets none, such as a user database that does not answer.
+    func root(of uid: UInt32) throws(StateError) -> InProcessRoot {
+        let resident = try folders.resident(uid)
+        let found = kept.withLock { kept -> InProcessRoot? in
+            guard !kept.removed.contains(uid) else { return nil }
+            if let root = kept.roots[uid]?.root, root.profile == resident.profile {
+                kept.roots[uid]?.lastUse = .now
+                return root
+            }
+            let made = make(uid, resident.account, profile: resident.profile)
+            kept.roots[uid] = InUse(root: made)
+            return made
+        }
+        guard let found else { throw .beingRemoved(folders.path(of: uid)) }
+        found.trust.note(resident.account, isRenamed: resident.isRenamed)
+        return found
+    }
+
+    /// Returns the root of a user who connected, or the refusal of the call.
+    func rootForCaller(_ uid: UInt32) throws(ServiceRefusal) -> InProcessRoot {
+        do throws(StateError) { return try root(of: uid) } catch { throw ServiceRefusal(error) }
+    }
+
+    /// Returns a root, which opens nothing yet.
+    private func make(_ uid: UInt32, _ account: SystemAccount, profile: String) -> InProcessRoot {
+        var configuration = SystemConfiguration(environment: [:])
+        configuration.stateDirectory = folders.path(of: uid)
+        configuration.profile = profile
+        configuration.reader = service.configuration.reader
+        configuration.openReaders = openReaders
+        configuration.readerIsNamedIn = service.configuration.reader.map { _ in ServiceConfiguration.path }
+        configuration.attemptRules = service.configuration.attemptRules
+        configuration.proofLimits = service.configuration.proofLimits
+        configuration.strength = service.configuration.strength
+        configuration.tpm = service.tpm
+        configuration.allowsPretendedReaders = service.allowsVirtualReaders
+        configuration.allowsSimulatedTPM = false
+        let trust = folders.trust(in: account)
+        return InProcessRoot(configuration, of: trust, interruptions: interruptions, reach: reach)
+    }
+
+    /// Lifts the lock on the fingers of a user, by the word of the system's administration.
+    func unlock(_ uid: UInt32, by asker: Asker?) async throws(VaultError) -> Bool {
+        let found: InProcessRoot
+        do throws(StateError) { found = try root(of: uid) } catch {
+            throw VaultError(.store(error), error.path)
+        }
+        return try await found.unlock(by: asker)
+    }
+
+    /// Enrolls prints for a user that another program has made.
+    func takeOver(
+        _ prints: [ForeignPrint],
+        of uid: UInt32,
+        isTrial: Bool,
+        wereClosed: Bool
+    ) async throws(FingerChangeError) -> [TakingOver] {
+        let found: InProcessRoot
+        do throws(StateError) { found = try root(of: uid) } catch { throw .owner(AuthenticationError(error)) }
+        return try await found.takeOver(prints, isTrial: isTrial, readersWereClosed: wereClosed)
+    }
+
+    /// Lets the roots of users go who have no connection, and have had none for longer than any prompt lasts.
+    ///
+    /// What is in use elsewhere, as by a client of the bus, stays there until it ends; a further call opens the state once more, as
+    /// another process would.
+    func letGoIdle(_ isConnected: @escaping @Sendable (UInt32) -> Bool) {
+        let patience = Duration.seconds(service.configuration.longestSeconds + 60)
+        OffPoolTimer.run(after: .seconds(15)) { [self] in
+            let idle = kept.withLock { kept in
+                let idle = kept.roots.filter {
+                    ContinuousClock.now - $0.value.lastUse > patience && !isConnected($0.key)
+                }
+                for uid in idle.keys { kept.roots[uid] = nil }
+                return idle
+            }
+            if !idle.isEmpty { ServiceManager.log(.notice, "\(idle.count) idle users were let go") }
+            letGoIdle(isConnected)
+        }
+    }
+
+    /// Asks which of several users touches the reader; the tries count at root's state.
+    func identify(
+        _ users: [UInt32],
+        _ request: EvaluationRequest,
+        _ presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> IdentifiedPerson {
+        // No state is opened for more people than are allowed.
+        let allowed = users.prefix(service.configuration.groups.mostPeople + 1)
+        let asker: InProcessRoot
+        var people: [(UInt32, InProcessRoot)] = []
+        do throws(StateError) {
+            asker = try root(of: 0)
+            for user in allowed { people.append((user, try root(of: user))) }
+        } catch {
+            throw AuthenticationError(error)
+        }
+        return try await asker.identify(people, service.configuration.groups, request, presenter)
+    }
+
+    /// Returns when each engine has done a piece of work.
+    func pulse() async { for root in all { await root.pulse() } }
+
+    /// Closes what the engines hold of the chip.
+    func close() async { for root in all { await root.services.maintenance.close() } }
+
+    private var all: [InProcessRoot] { kept.withLock { $0.roots.values.map(\.root) } }
+}
+
+extension RootsOfUsers: AccountKeeper {
+    func accounts() throws(StateError) -> [AccountOfFolder] { try folders.all() }
+
+    func remove(_ number: UInt32) async throws(StateError) {
+        // The word of userdel's hook is newer than whatever account has the number now.
+        if !folders.isSpooled(number) { try folders.requireFormer(number) }
+        try await forget(number)
+    }
+
+    func confirm(_ number: UInt32) throws(StateError) {
+        guard let account = try folders.account(number), !folders.isSpooled(number) else {
+            _ = try folders.resident(number)
+            return
+        }
+        try folders.trust(in: account).confirm()
+    }
+
+    /// Removes everything of the accounts that userdel has deleted while the service did not run.
+    func sweep() async {
+        folders.emptyTrash()
+        let numbers: [UInt32]
+        do throws(StateError) {
+            numbers = try folders.spooled()
+        } catch {
+            ServiceManager.log(.warning, "The accounts that were deleted cannot be listed: \(error)")
+            return
+        }
+        for number in numbers {
+            do throws(StateError) {
+                try await forget(number)
+            } catch {
+                ServiceManager.log(.warning, "The state of user \(number), who was deleted, stays: \(error)")
+            }
+        }
+    }
+
+    private func forget(_ number: UInt32) async throws(StateError) {
+        let old = kept.withLock { kept in
+            kept.removed.insert(number)
+            return kept.roots.removeValue(forKey: number)?.root
+        }
+        defer { kept.withLock { _ = $0.removed.remove(number) } }
+        // Without a mark there is no name by which the rows could be found; the folder is deleted all the same.
+        if let root = old ?? former(number) {
+            for sentence in await root.forgetOwner() {
+                ServiceManager.log(.warning, "Of user \(number), who was deleted, \(sentence).")
+            }
+        }
+        try folders.discard(number)
+        ServiceManager.log(.notice, "The fingers and items of user \(number), who was deleted, are removed.")
+    }
+
+    private func former(_ number: UInt32) -> InProcessRoot? {
+        guard let mark = (try? folders.mark(number)) ?? nil else { return nil }
+        let account = SystemAccount(number: number, name: mark.name, group: mark.group, home: mark.home)
+        return make(number, account, profile: mark.profile)
+    }
+}

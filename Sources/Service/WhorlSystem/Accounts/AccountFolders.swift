@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+package import StateStore
+package import WhorlService
+package import WhorlSupport
+
+/// The state folders of all accounts, each named by its account's number, below the folder of the service.
+///
+/// An identity is an account, and neither its number nor its name alone: ``AccountMark``. Nothing is created or deleted
+/// while the user database does not answer.
+package struct AccountFolders: Sendable {
+    private let root: String
+    private let lookup: @Sendable (UInt32) -> AccountLookup
+
+    /// An account that may use its state folder.
+    package struct Resident: Sendable, Hashable {
+        package let account: SystemAccount
+        /// The name under which the folder's rows are stored.
+        package let profile: String
+        /// Whether the account has another name than before, so that its fingers are not trusted.
+        package let isRenamed: Bool
+    }
+
+    /// Takes the folder of the service.
+    ///
+    /// - Parameters:
+    ///   - root: The folder of the service.
+    ///   - lookup: Returns the account with a number; a test names its own.
+    package init(
+        _ root: String,
+        lookup: @escaping @Sendable (UInt32) -> AccountLookup = { ThisProcess.account(of: $0) }
+    ) {
+        self.root = root
+        self.lookup = lookup
+    }
+
+    /// Returns the state folder of the account with a number.
+    package func directory(of number: UInt32) -> StateDirectory { StateDirectory(path: "\(root)/\(number)") }
+
+    /// Returns the path of the state folder of the account with a number.
+    package func path(of number: UInt32) -> String { directory(of: number).path }
+
+    /// Returns the trust in an account, whose folder is named by its number.
+    package func trust(in account: SystemAccount) -> AccountTrust {
+        AccountTrust(account, in: directory(of: account.number))
+    }
+
+    /// Returns the account that may use the folder with a number.
+    ///
+    /// - Throws: the reason for which there is none.
+    package func resident(_ number: UInt32) throws(StateError) -> Resident {
+        let folder = directory(of: number)
+        guard !isSpooled(number) else { throw .beingRemoved(folder.path) }
+        let account: SystemAccount
+        switch lookup(number) {
+        case .found(let found): account = found
+        case .missing: throw .noAccount(number, folder.path)
+        case .unavailable(let cause): throw .noUserDatabase(number, folder.path, cause)
+        }
+        guard try PrivateFiles.checkDirectory(folder.path) else {
+            return Resident(account: account, profile: account.name, isRenamed: false)
+        }
+        // Number 0 is root, whatever it is called, and the whole system's counters are in its folder.
+        if number == 0 {
+            let mark = (try? AccountMark.read(in: folder)) ?? nil
+            return Resident(account: account, profile: mark?.profile ?? account.name, isRenamed: false)
+        }
+        guard let mark = try AccountMark.read(in: folder) else {
+            // A service that was killed right after it made the folder.
+            guard !hasDatabase(folder) else { throw .otherAccount(nil, account, folder.path) }
+            return Resident(account: account, profile: account.name, isRenamed: false)
+        }
+        switch mark.standing(of: account) {
+        case .same: return Resident(account: account, profile: mark.profile, isRenamed: false)
+        case .renamed: return Resident(account: account, profile: mark.profile, isRenamed: true)
+        case .other: throw .otherAccount(mark.name, account, folder.path)
+        }
+    }
+
+    /// Returns what is known of each folder, in the order of their numbers.
+    ///
+    /// - Throws: `notWritable`, `failed` when the service's folder cannot be listed.
+    package func all() throws(StateError) -> [AccountOfFolder] {
+        try names().compactMap { UInt32($0) }.sorted().map(described)
+    }
+
+    private func described(_ number: UInt32) -> AccountOfFolder {
+        let mark: AccountMark?
+        // A mark that cannot be read is listed as none, and root decides.
+        mark = (try? AccountMark.read(in: directory(of: number))) ?? nil
+        let (current, state): (String?, AccountOfFolder.State) =
+            switch lookup(number) {
+            case .unavailable: (nil, .unknown)
+            case .missing: (nil, .missing)
+            case .found(let account):
+                switch mark?.standing(of: account) {
+                case .same: (account.name, .same)
+                case .renamed: (account.name, .renamed)
+                case .other, nil: (account.name, .other)
+                }
+            }
+        return AccountOfFolder(number: number, name: mark?.name, current: current, state: state)
+    }
+
+    /// Returns the account with a number, whose folder root confirms or removes.
+    ///
+    /// - Throws: the reason for which it cannot be told.
+    package func account(_ number: UInt32) throws(StateError) -> SystemAccount? {
+        switch lookup(number) {
+        case .found(let account): account
+        case .missing: nil
+        case .unavailable(let cause): throw .noUserDatabase(number, directory(of: number).path, cause)
+        }
+    }
+
+    /// Returns the mark of the folder with a number.
+    package func mark(_ number: UInt32) throws(StateError) -> AccountMark? {
+        try AccountMark.read(in: directory(of: number))
+    }
+
+    /// Throws if the account whose state is in a folder still exists.
+    package func requireFormer(_ number: UInt32) throws(StateError) {
+        guard let account = try account(number), let mark = try mark(number),
+            mark.standing(of: account) == .same
+        else { return }
+        throw .accountExists(account, directory(of: number).path)
+    }
+
+    private func hasDatabase(_ folder: StateDirectory) -> Bool {
+        access(folder.file("whorl.sqlite"), F_OK) == 0
+    }
+
+    private func names() throws(StateError) -> [String] {
+        guard let opened = opendir(root) else {
+            if errno == ENOENT { return [] }
+            throw StateError(errno: errno, path: root)
+        }
+        defer { closedir(opened) }
+        var names: [String] = []
+        while let entry = readdir(opened) {
+            names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
+            )
+        }
+        return names
+    }
+}
+
+/// The removal of the state of accounts that are gone.
+extension AccountFolders {
+    /// The beginning of the name of a symbolic link that userdel's hook makes: the account with the number that follows
+    /// was deleted.
+    private static let spool = "removed-"
+    /// The beginning of the name of a folder that is being deleted.
+    private static let trash = ".removing-"
+
+    /// Returns the numbers of the accounts that userdel has deleted and whose state is not removed yet.
+    package func spooled() throws(StateError) -> [UInt32] {
+        try names().filter { $0.hasPrefix(Self.spool) }.compactMap { UInt32($0.dropFirst(Self.spool.count)) }
+    }
+
+    /// Returns whether userdel has deleted the account with a number, whose state is not removed yet.
+    package func isSpooled(_ number: UInt32) -> Bool {
+        var found = stat()
+        return lstat(spoolPath(number), &found) == 0
+    }
+
+    private func spoolPath(_ number: UInt32) -> String { "\(root)/\(Self.spool)\(number)" }
+
+    /// Deletes the folder with a number, and then the word of userdel's hook.
+    ///
+    /// The folder gets another name first, so that no one finds half of it.
+    package func discard(_ number: UInt32) throws(StateError) {
+        let path = directory(of: number).path
+        let aside = "\(root)/\(Self.trash)\(number)-\(UInt64.random(in: .min ... .max))"
+        guard rename(path, aside) == 0 || errno == ENOENT else { throw StateError(errno: errno, path: path) }
+        try PrivateFiles.syncDirectory(root)
+        emptyTrash()
+        guard unlink(spoolPath(number)) == 0 || errno == ENOENT else {
+            throw StateError(errno: errno, path: spoolPath(number))
+        }
+        try PrivateFiles.syncDirectory(root)
+    }
+
+    /// Deletes folders whose deletion began, also before a crash.
+    package func emptyTrash() {
+        // What cannot be listed or deleted now is deleted when the service starts the next time.
+        for name in (try? names()) ?? [] where name.hasPrefix(Self.trash) {
+            let folder = "\(root)/\(name)"
+            for file in Self.files(in: folder) { unlink("\(folder)/\(file)") }
+            rmdir(folder)
+        }
+    }
+
+    /// The names of the files in a folder; a state folder has no folders.
+    private static func files(in folder: String) -> [String] {
+        (try? AccountFolders(folder).names()) ?? []  // a folder that cannot be listed stays
+    }
+}
+
+extension StateError {
+    fileprivate static func noAccount(_ number: UInt32, _ path: String) -> StateError {
+        StateError(
+            .failed,
+            path: path,
+            message: "No account has the user number \(number).",
+            recovery: "The service serves accounts of this system only: `getent passwd \(number)`.",
+            cause: "no account"
+        )
+    }
+
+    fileprivate static func noUserDatabase(_ number: UInt32, _ path: String, _ cause: Int32) -> StateError {
+        StateError(
+            .failed,
+            path: path,
+            message:
+                "The user database does not answer, so the owner of this state is unknown. Nothing was changed.",
+            recovery: "Try again when it answers: `getent passwd \(number)`.",
+            cause: "getpwuid_r: errno \(cause): \(String(cString: strerror(cause)))"
+        )
+    }
+
+    fileprivate static func otherAccount(_ former: String?, _ now: SystemAccount, _ path: String)
+        -> StateError
+    {
+        let name = DisplayText.clean(now.name, limit: 60)
+        let before = former.map { "“\(DisplayText.clean($0, limit: 60))”" } ?? "an unknown account"
+        return StateError(
+            .failed,
+            path: path,
+            message:
+                "The fingers and items of user number \(now.number) belong to \(before), and the account is “\(name)” now.",
+            recovery:
+                "The same person: `sudo whorl account renamed \(now.number)`. Another one: `sudo whorl account remove "
+                + "\(now.number)`, which deletes them.",
+            cause: "another account"
+        )
+    }
+
+    fileprivate static func accountExists(_ account: SystemAccount, _ path: String) -> StateError {
+        StateError(
+            .failed,
+            path: path,
+            message: "The account “\(DisplayText.clean(account.name, limit: 60))” still exists.",
+            recovery: "Delete the account with `userdel`, which removes its fingers and items as well.",
+            cause: "the account exists"
+        )
+    }
+
+    package static func beingRemoved(_ path: String) -> StateError {
+        StateError(
+            .busy,
+            path: path,
+            message: "The fingers and items of the account that had this number before are being removed.",
+            recovery: "Try again in a moment."
+        )
+    }
+}

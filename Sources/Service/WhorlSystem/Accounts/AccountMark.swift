@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SecretMemory
+package import StateStore
+package import WhorlService
+package import WhorlSupport
+
+/// The account to which a state folder belongs, as the user database had it when the folder was made or last confirmed.
+///
+/// The folder is named by the account's number, and numbers are given out again. The mark tells the folder's account
+/// from a later one with the same number.
+package struct AccountMark: Sendable, Hashable {
+    /// The name under which the rows of the database are stored: the account's first name.
+    package let profile: String
+    /// The account's last confirmed name.
+    package let name: String
+    /// The number of the account's own group.
+    package let group: UInt32
+    /// The path of the account's home folder.
+    package let home: String
+
+    /// Marks a new folder of an account.
+    package init(_ account: SystemAccount) { self.init(account, profile: account.name) }
+
+    private init(_ account: SystemAccount, profile: String) {
+        self.profile = profile
+        name = account.name
+        group = account.group
+        home = account.home
+    }
+
+    /// Returns the mark after someone confirmed that an account is still the same.
+    package func confirmed(as account: SystemAccount) -> AccountMark {
+        AccountMark(account, profile: profile)
+    }
+
+    /// Returns whether an account is the one of this mark.
+    package func standing(of account: SystemAccount) -> AccountStanding {
+        if account.name == name { return .same }
+        let keptItsHome = home == account.home && group == account.group && !Self.shared.contains(home)
+        return keptItsHome ? .renamed : .other
+    }
+
+    /// The homes that say nothing about an account, because many accounts have them.
+    private static let shared: Set = [
+        "", "/", "/bin", "/dev/null", "/home", "/nonexistent", "/root", "/run", "/tmp", "/usr/sbin", "/var",
+        "/var/empty",
+    ]
+}
+
+/// The relation of the account that has a number now to the one whose state folder has that number.
+package enum AccountStanding: Sendable, Hashable {
+    /// The name is the same.
+    case same
+    /// The name changed, and the home folder and group did not, as after `usermod --login`.
+    case renamed
+    /// The name and the home folder or group changed: it may be another account with the same number.
+    case other
+}
+
+/// The mark's form on disk: one line like those of passwd(5), whose fields have neither colons nor line breaks.
+extension AccountMark {
+    private static let file = "account"
+    private static let largest = 65_536
+
+    private var line: String { "\(profile):\(name):\(group):\(home)\n" }
+
+    private init?(line: String) {
+        let fields = line.dropLast().split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard line.last == "\n", fields.count == 4, !fields[0].isEmpty, !fields[1].isEmpty,
+            let group = UInt32(fields[2])
+        else { return nil }
+        (profile, name, self.group, home) = (fields[0], fields[1], group, fields[3])
+    }
+
+    /// Reads the mark of a state folder; `nil` if it has none.
+    ///
+    /// - Throws: `damaged` for a mark that cannot be read as one; `notWritable`, `tooOpen`, `failed`.
+    package static func read(in folder: StateDirectory) throws(StateError) -> AccountMark? {
+        let path = folder.file(file)
+        guard let bytes = try PrivateFiles.read(path, atMost: largest) else { return nil }
+        let text = bytes.withUnsafeBytes { String(validating: $0, as: UTF8.self) }
+        guard let mark = text.flatMap(AccountMark.init(line:)) else { throw StateError(.damaged, path: path) }
+        return mark
+    }
+
+    /// Writes the mark into a state folder, in place of an earlier one.
+    ///
+    /// - Throws: `notWritable`, `diskFull`, `failed`.
+    package func write(in folder: StateDirectory) throws(StateError) {
+        let path = folder.file(Self.file)
+        let draft = PrivateFiles.temporaryName(beside: path)
+        let bytes = SecretBytes(copying: Array(line.utf8).span.bytes)
+        guard try PrivateFiles.publish(bytes, as: draft, in: folder.path), rename(draft, path) == 0 else {
+            let cause = errno
+            unlink(draft)
+            throw StateError(errno: cause, path: path)
+        }
+        try PrivateFiles.syncDirectory(folder.path)
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import StateStore
+import Synchronization
+import WhorlEnrollment
+package import WhorlService
+package import WhorlSupport
+
+/// The word of a service that a state folder is still its account's, and whether the account was renamed.
+///
+/// In a program's own process the folder is in the user's hands, and there is nothing to tell apart.
+package final class AccountTrust: Sendable {
+    private let folder: StateDirectory?
+    private let account: Mutex<SystemAccount?>
+    private let renamed = Mutex(false)
+
+    /// The trust in a folder without accounts.
+    package init() {
+        folder = nil
+        account = Mutex(nil)
+    }
+
+    /// The trust in the folder of an account.
+    package init(_ account: SystemAccount, in folder: StateDirectory) {
+        self.folder = folder
+        self.account = Mutex(account)
+    }
+
+    /// Whether the account has another name than the one last confirmed, so that its fingers are not trusted.
+    var isRenamed: Bool { renamed.withLock(\.self) }
+
+    /// Notes the account as the user database has it now.
+    package func note(_ account: SystemAccount, isRenamed: Bool) {
+        self.account.withLock { $0 = account }
+        renamed.withLock { $0 = isRenamed }
+    }
+
+    /// Marks the folder, which was made just now, as the account's.
+    func begin() throws(StateError) {
+        guard let folder, let account = account.withLock(\.self), try AccountMark.read(in: folder) == nil
+        else { return }
+        try AccountMark(account).write(in: folder)
+    }
+
+    /// Confirms that the person is the one whose state it is: by the passcode, or by root's word.
+    package func confirm() throws(StateError) {
+        guard let folder, let account = account.withLock(\.self) else { return }
+        let mark = try AccountMark.read(in: folder)?.confirmed(as: account) ?? AccountMark(account)
+        try mark.write(in: folder)
+        renamed.withLock { $0 = false }
+    }
+}
+
+/// The counter of a profile's generations, which trusts no set of fingers of a renamed account.
+struct AccountGenerations: GenerationCounter {
+    let counter: any GenerationCounter
+    let trust: AccountTrust
+
+    func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
+        guard !trust.isRenamed else { throw EnrollmentError(.accountRenamed) }
+        return try await counter.current(of: profile, stored: stored)
+    }
+
+    func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError) {
+        try await counter.advance(profile, to: generation)
+    }
+
+    func hasCounter(_ profile: String) async throws(EnrollmentError) -> Bool {
+        try await counter.hasCounter(profile)
+    }
+
+    /// Returns the counter's value after the owner accepted the fingers with the passcode, or gave them all up.
+    func restart(_ profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
+        let generation = try await counter.restart(profile, stored: stored)
+        do throws(StateError) { try trust.confirm() } catch { throw EnrollmentError(.store(error)) }
+        return generation
+    }
+}

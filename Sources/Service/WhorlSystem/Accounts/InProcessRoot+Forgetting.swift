@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlEngine
+import WhorlEnrollment
+import WhorlService
+
+extension InProcessRoot {
+    /// The name of the program in the log of readers' work.
+    private static let remover = ApplicationID(rawValue: "whorl account remove")
+
+    /// Removes what an account has outside of its state folder: prints in readers, and counters in the TPM.
+    ///
+    /// A reader or a TPM that is not connected keeps what it has; without the folder it opens nothing and is no one's.
+    ///
+    /// - Returns: A sentence for each thing that stayed.
+    package func forgetOwner() async -> [String] {
+        var stayed: [String] = []
+        do throws(FingerChangeError) {
+            try await forgetFingers()
+        } catch {
+            stayed.append("prints in a reader stayed (\(error))")
+        }
+        do throws(VaultError) {
+            _ = try await services.maintenance.resetVault(withoutChip: true)
+        } catch {
+            stayed.append("counters in the TPM stayed (\(error))")
+        }
+        await services.maintenance.close()
+        return stayed
+    }
+
+    private func forgetFingers() async throws(FingerChangeError) {
+        let store: EnrollmentStore?
+        let consent: OwnerConsent?
+        do throws(EnrollmentError) { store = try await engine.state.existingStore() } catch {
+            throw .fingers(error)
+        }
+        guard let store else { return }
+        do throws(AuthenticationError) {
+            consent = try await engine.consentOfAccount(to: .remove(.all), for: Self.remover) { _ in true }
+        } catch { throw .owner(error) }
+        // Without a list of readers, the fingers are removed all the same.
+        let readers = (try? await services.readers.readers()) ?? []
+        do throws(EnrollmentError) {
+            _ = try await engine.enroller(store, for: Self.remover).remove(
+                .all,
+                profile: profile,
+                readers: readers,
+                force: true,
+                consent: consent
+            )
+        } catch { throw .fingers(error) }
+    }
+}
