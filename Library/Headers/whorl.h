@@ -225,7 +225,7 @@ enum whorl_text {
                                     * Unconfined programs of the same user can imitate it: say so. */
     WHORL_TEXT_ASKER_PROCESS = 15, /* The name of the process that asks. */
     WHORL_TEXT_RETRY = 16,         /* Of an update: "general", "tooShort", "centerFinger", "removeFinger", "tooFast". */
-    WHORL_TEXT_STRENGTH = 17       /* Of an evaluation: the strength that the touch had, "any" or words with + between them:
+    WHORL_TEXT_STRENGTH = 17,      /* Of an evaluation: the strength that the touch had, "any" or words with + between them:
                                       "match-on-chip", "two-fingers", "passcode", and last "reader:" with the reader's id. */
     WHORL_TEXT_PURPOSE = 18,       /* Of a prompt: what the touch is for, by the service's word; show it in a line of its own:
                                       "yes" (unlocks nothing), "storedByProgram", "item", "signIn", "setPasscode",

@@ -82,7 +82,7 @@ import WhorlService
         ("failures = 5, locked_until_boot = -1e300, locked_until_wall = -1e300, boot_id = 'x'", false),
         (
             "failures = 5, lockouts = 9223372036854775807, locked_until_boot = -9e18, locked_until_wall = 9e18, "
-                + "boot_id = ''", true
+                + "boot_id = ''", false
         ),
     ])
     func `bears numbers at the end of their range in an edited row`(_ edit: String, _ isLocked: Bool)

@@ -92,7 +92,9 @@ struct JSONTests {
         let fingers =
             try await whorl.run(["fingers", "--json"]).answer("result")?["fingers"] as? [[String: Any]]
         #expect(fingers?.count == 1)
-        #expect(Set(fingers?.first?.keys ?? [:].keys) == ["id", "finger", "reader", "enrolledAt"])
+        #expect(
+            Set(fingers?.first?.keys ?? [:].keys) == ["id", "finger", "reader", "readerAccess", "enrolledAt"]
+        )
 
         _ = try await whorl.run(["evaluate", "--reason", "r"], reader: "mock:match")
         let log = try await whorl.run(["log", "--json"]).answer("result")?["entries"] as? [[String: Any]]

@@ -90,7 +90,7 @@ struct TerminalTests {
             "\(WhorlProgram.path) evaluate --reason here --reader mock:retry:too-fast,match"
         )
         #expect(seen.contains("\u{1B}[1mwhorl\u{1B}[0m"))
-        #expect(seen.contains("\u{1B}[5A\u{1B}[2K"))
+        #expect(seen.contains("\u{1B}[6A\u{1B}[2K"))
         #expect(seen.contains("\u{1B}[32m✓\u{1B}[0m Matched: right index finger."))
     }
 

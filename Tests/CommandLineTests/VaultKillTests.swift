@@ -123,7 +123,11 @@ private struct KillLoop {
             case .remove(let finger): ("remove \(finger)", "mock:then=wait,match", [])
             case .add(let name, _):
                 (OwnerModel.names[name]?.kind == "key" ? "key create \(name)" : "secret add \(name)", nil, [])
-            case .delete(let name): ("\(OwnerModel.names[name]?.kind ?? "") delete \(name)", nil, [])
+            case .delete(let name):
+                (
+                    "\(OwnerModel.names[name]?.kind ?? "") delete \(name)", "mock:touch \(OwnerModel.anchor)",
+                    []
+                )
             case .get(let name):
                 (name == "key" ? "key sign key" : "secret get \(name)", "mock:touch \(OwnerModel.anchor)", [])
             case .setPasscode(let new): ("passcode set", "mock:touch \(OwnerModel.anchor)", [new])

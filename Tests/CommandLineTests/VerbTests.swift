@@ -97,7 +97,8 @@ struct VerbTests {
                 == .init(
                     status: 0,
                     out: "matched: right-index-finger\n",
-                    err: "whorl: unlock\n\(warning)Touch the reader.\n"
+                    err:
+                        "whorl: unlock\nConfirms that it is you. Unlocks nothing.\n\(warning)Touch the reader.\n"
                         + "That was too short. Try again, and go on for longer.\nTouch the reader.\n"
                         + "Matched: right index finger.\n\(note)"
                 )
@@ -171,6 +172,7 @@ struct VerbTests {
         let removed = try await whorl.run(["remove", id], reader: "mock:match")
         let prompt = """
             whorl: touch an enrolled finger to remove a finger
+            Changes the enrolled fingers.
             A mock reader answers: no real finger is asked for.
             Touch the reader.
             Matched: right index finger.
@@ -216,11 +218,14 @@ struct VerbTests {
         try await whorl.enroll()
         _ = try await whorl.run(["evaluate", "--reason", "first"], reader: "mock:match")
         _ = try await whorl.run(["evaluate", "--reason", "sec\u{1B}ond"], reader: "mock:match")
-        let all = try await whorl.run(["log"])
-        #expect(all.lines.count == 2)
-        #expect(all.lines[0].hasSuffix("whorl  evaluation  matched  right-index-finger  first"))
+        // With a service, the log has the enrollment as well.
+        let evaluations = try await whorl.run(["log"]).lines.filter { $0.contains("evaluation") }
+        #expect(evaluations.count == 2)
+        #expect(
+            evaluations[0].firstMatch(of: /whorl  evaluation  matched +right-index-finger  first$/) != nil
+        )
         let one = try await whorl.run(["log", "--limit", "1"])
-        #expect(one.lines == [all.lines[1]])
+        #expect(one.lines.count == 1)
         #expect(one.out.hasSuffix("second\n"))
     }
 

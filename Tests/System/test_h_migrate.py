@@ -68,7 +68,7 @@ def in_service():
 
 
 def prepare():
-    subprocess.run(["usermod", "-aG", "tss,fingerprint", "mallory"], check=True)
+    subprocess.run(["usermod", "-aG", "tss", "mallory"], check=True)
     enrolling = own("enroll", "left-thumb", "--json")
     lay_own("left", 6)
     done(enrolling)

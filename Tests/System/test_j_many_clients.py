@@ -23,7 +23,7 @@ GROUP = "many.clients"
 def record(account):
     return {
         "itemClass": "genp", "accessGroup": GROUP, "accessible": "ak", "flags": 0, "isSynchronizable": False,
-        "attributes": {"acct": base64.b64encode(b"\1" + account.encode()).decode()},
+        "hasValue": True, "attributes": {"acct": base64.b64encode(b"\1" + account.encode()).decode()},
     }
 
 

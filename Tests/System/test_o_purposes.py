@@ -20,6 +20,18 @@ def session():
     return client, client.receive()["parameters"]["value"]
 
 
+def code(error):
+    """Returns the code within an error's values, or the error's name."""
+    values = [error.parameters]
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            if "code" in value:
+                return value["code"]
+            values += value.values()
+    return error.name
+
+
 def ask(method, parameters, secrets=(), presenter=PRESENTER):
     """Calls a method on a connection of its own; returns its value, or the error's code, and the prompts before it."""
     prompts = []
@@ -33,7 +45,7 @@ def ask(method, parameters, secrets=(), presenter=PRESENTER):
             )
             return reply.get("value", {}), prompts
         except Refused as error:
-            return error.parameters.get("code") or error.name, prompts
+            return code(error), prompts
 
 
 def evaluate(purpose, held=None):

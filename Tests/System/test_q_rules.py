@@ -80,8 +80,8 @@ def test_c12_item_that_needs_its_owner_is_not_deleted_without_the_owner():
         forgive()
         touching("right", 1, "secret", "delete", "planted")
     assert "planted" not in whorl("secret", "list").stdout.decode()
-    newest = next(line for line in lines(20) if line["event"] == "change")
-    assert newest["outcome"] == "itemDeleted" and "planted" in newest["detail"], newest
+    changes = [line for line in lines(20) if line["event"] == "change"]
+    assert any(line["outcome"] == "itemDeleted" and "planted" in line["detail"] for line in changes), changes
 
 
 def ask_in_vain(count):

@@ -90,7 +90,10 @@ class Client:
                 update(message["parameters"])
 
     def call(self, method, parameters=None, secrets=(), update=None):
-        self.send(method, parameters, secrets, more=update is not None)
+        try:
+            self.send(method, parameters, secrets, more=update is not None)
+        except BrokenPipeError:
+            pass  # A service that does not serve this user answers and hangs up before it reads.
         return self.reply(update)
 
 

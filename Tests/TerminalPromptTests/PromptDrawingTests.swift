@@ -129,7 +129,7 @@ struct PromptDrawingTests {
         let prompt = state(prompt(), after: .scan(.stage(completed: 3, total: 5)))
         #expect(prompt.lines(bare)[3] == "  ███░░ 3/5")
         #expect(
-            prompt.lines(TerminalStyle(columns: 60, redraws: true, colours: false, ascii: true))[2]
+            prompt.lines(TerminalStyle(columns: 60, redraws: true, colours: false, ascii: true))[3]
                 == "  ###.. 3/5"
         )
     }
@@ -163,11 +163,17 @@ struct PromptDrawingTests {
         let reason =
             "transfer 12,000.00 EUR from account DE00 to the account of Example Trading Limited, IE00 7777"
         let style = TerminalStyle(columns: columns, redraws: true, colours: false, ascii: false)
-        let lines = PromptState(prompt(reason: reason)).lines(style).dropFirst().dropLast(2)
+        let shown = prompt(reason: reason)
+        let purpose = TerminalText.lines(shown.purposeLine, columns: columns - 2, ascii: false)
+        let lines = PromptState(shown).lines(style).dropFirst().dropLast(2)
         #expect(lines.allSatisfy { $0.hasPrefix("  ") && TerminalText.width(of: $0) <= columns })
-        #expect(lines.map { $0.dropFirst(2) }.joined(separator: " ") == reason)
-        let opening = PromptState(prompt(reason: reason)).opening(style).joined(separator: " ")
-        #expect(opening.split(separator: " ").joined(separator: " ") == "vault-app: " + reason)
+        #expect(lines.map { $0.dropFirst(2) }.dropLast(purpose.count).joined(separator: " ") == reason)
+        #expect(lines.map { String($0.dropFirst(2)) }.suffix(purpose.count) == purpose[...])
+        let opening = PromptState(shown).opening(style).joined(separator: " ")
+        #expect(
+            opening.split(separator: " ").joined(separator: " ")
+                == "vault-app: \(reason) \(purpose.joined(separator: " "))"
+        )
     }
 
     @Test func `of a reason without an end, the beginning and the end are shown`() {
@@ -261,7 +267,7 @@ struct ScanActivityTests {
             .scan(.touch)
         )
         #expect(
-            checking.lines(bare)[3...] == [
+            checking.lines(bare)[2...] == [
                 "  █████ 5/5", "  Touch once more to check.", "  Touch the reader.",
             ]
         )

@@ -210,7 +210,7 @@ struct PseudoTerminalTests {
             },
             until: "way"
         )
-        #expect(output.contains("  x[2J31m]0;owned]52;c;eA==\\  evilc"))
+        #expect(output.contains("  x[2J31m]0;owned]52;c;eA==\\ evilc"))
         #expect(output.contains("[8mhidden"))
         #expect(output.contains("no[1;1Hway"))
         #expect(commands(in: output) == ["CSI A", "CSI K", "CSI J", "CSI m", "\"\\r\\n\"", "\"\\r\""])

@@ -177,7 +177,8 @@ extension Services {
             readerName: "mock",
             storage: .host,
             enrolledAt: Date(timeIntervalSince1970: 0),
-            lastMatchedAt: nil
+            lastMatchedAt: nil,
+            access: .pretended
         )
         return Services(
             profile: profile,

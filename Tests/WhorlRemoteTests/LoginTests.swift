@@ -428,7 +428,7 @@ struct UnlockTests {
     @Test func `misses at a greeter make it rest before the person is locked out, and the reason says which`()
         async throws
     {
-        let machine = try await LoginMachine("mock:no-match*5,then=match", countsTogether: true)
+        let machine = try await LoginMachine("mock:then=match,no-match*5", countsTogether: true)
         #expect(try await machine.refusal(Self.greeter()).reason == .notMatched)
         let (reason, messages) = try await machine.refusal(Self.greeter())
         #expect(reason == .resting && messages.last == "Not recognised.")
@@ -447,7 +447,7 @@ struct UnlockTests {
     @Test func `an operator whom polkit allows it unlocks a person and the greeter, and the journal has it`()
         async throws
     {
-        let machine = try await LoginMachine("mock:no-match*5,then=match", countsTogether: true)
+        let machine = try await LoginMachine("mock:then=match,no-match*5", countsTogether: true)
         for _ in 0..<2 { _ = try await machine.verify(Self.greeter()) }
         #expect(try await machine.refusal(Self.greeter()).reason == .resting)
         machine.rules.set(refusal: AuthenticationError(.authenticationFailed))

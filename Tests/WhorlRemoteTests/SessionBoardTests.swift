@@ -14,7 +14,7 @@ struct SessionBoardTests {
     private func client(_ pid: Int32 = getpid(), uid: UInt32 = getuid()) throws -> ServiceClientIdentity {
         let user = PeerUser(uid: uid, gid: getgid(), pid: pid)
         let process = PeerProcess(challenging: user)
-        return ServiceClientIdentity(user: user, process: try #require(process), label: .none)
+        return ServiceClientIdentity(user: user, process: process, label: .none)
     }
 
     private func shown(_ session: OwnerSession?) -> String? { session?.content(as: String.self) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FacesOverSocket
 import Foundation
 import SecretMemory
 import SoftwareTPM

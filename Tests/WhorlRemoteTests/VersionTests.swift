@@ -124,7 +124,12 @@ struct VersionTests {
         case (.null, _), (.text, .text), (.flag, .flag): []
         case (.whole, .whole), (.whole, .number), (.number, .number), (.number, .whole): []
         case (.list(let old), .list(let new)):
-            if let old = old.first, let new = new.first { missing(of: old, in: new, path + "[]") } else { [] }
+            // Elements of one list may lack different members: the one that has most of them counts.
+            if let old = old.first {
+                new.map { missing(of: old, in: $0, path + "[]") }.min { $0.count < $1.count } ?? []
+            } else {
+                []
+            }
         case (.object(let old), .object(let new)):
             old.sorted { $0.key < $1.key }.flatMap { name, value in
                 missing(of: value, in: new[name] ?? .null, "\(path).\(name)")

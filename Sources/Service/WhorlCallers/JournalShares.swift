@@ -56,7 +56,7 @@ package final class JournalShares: CallJournal {
 
     /// Takes room for one line.
     ///
-    /// - Returns: The number of lines that were left out before it; `nil` where there is no room.
+    /// - Returns: The number of lines that were left out before it; `nil` if there is no room.
     private func take(_ kind: Kind) -> Int? {
         let now = now()
         return shares.withLock { shares in

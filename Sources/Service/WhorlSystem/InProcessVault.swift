@@ -62,7 +62,7 @@ struct InProcessItems: NamedItemService {
                 throw .evaluation(error)
             }
         }
-        // What was looked at is deleted, and nothing that was put in its place meanwhile.
+        // Only the item that was looked at is deleted, not one that replaced it since.
         try await inVault { () async throws(VaultError) in
             try await vault.delete(id, madeAt: item.createdAt)
         }

@@ -2,8 +2,8 @@
 
 import Foundation
 import Synchronization
-package import WhorlFingerprint
-package import WhorlService
+import WhorlFingerprint
+import WhorlService
 
 /// The service's record of the readers that others could open, and of when that was seen last.
 ///

@@ -65,7 +65,7 @@ extension FuzzTarget {
     /// What a line of the log shows of a program's words acts on no terminal.
     private static func auditRow(_ input: [UInt8]) throws(BrokenPromise) {
         var input = InputReader(input)
-        let values = (0..<10).map { _ in input.databaseValue() }
+        let values = (0..<11).map { _ in input.databaseValue() }
         guard let row = try? Tables.shared.row(values), let entry = try? AuditLog.entry(row) else { return }
         let asker = entry.asker
         for text in [

@@ -157,7 +157,6 @@ extension FuzzTarget {
             reader(OwnerInterface.session, AuthenticationError.self),
             reader(PasscodeInterface.isSet, VaultError.self),
             reader(PasscodeInterface.askForFinger, AuthenticationError.self),
-            reader(PasscodeInterface.verify, VaultError.self),
             reader(PasscodeInterface.itemsLostWithout, VaultError.self),
             reader(ItemInterface.chipIdentity, VaultError.self),
             reader(ItemInterface.makeAttested, VaultError.self),

@@ -142,7 +142,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
             case .event(let event): context.fireUserInboundEventTriggered(event)
             }
         }
-        // Nothing arrives meanwhile: all of this runs in one turn of the connection's event loop.
+        // Nothing arrives in between: all of this runs in one turn of the connection's event loop.
         waiting = Array(next)
         for case .part(let part) in waiting { waitingBytes += part.size }
         context.fireChannelReadComplete()

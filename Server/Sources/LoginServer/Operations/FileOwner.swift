@@ -10,7 +10,7 @@ internal import Glibc
 public enum FileOwner {
     /// Runs `body` with the rights of the file's owner if root calls it, and with the caller's otherwise.
     ///
-    /// The rights are those of the whole process meanwhile: it is for commands, which do one thing at a time.
+    /// The rights apply to the whole process until then: it is for commands, which do one thing at a time.
     ///
     /// - Throws: ``ServerError`` if the rights cannot be changed, and what `body` throws.
     public static func acting<Value>(for path: String, _ body: () throws -> Value) throws -> Value {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+import Foundation
 
 // The type identifiers by which programs determine the type of a call's result. They are valid within one process.
 

@@ -56,7 +56,7 @@ package struct EvaluationBooks: Sendable {
     }
 
     /// The login session of the program that asks; empty for none.
-    var place: String { asker?.session ?? "" }
+    var loginSession: String { asker?.session ?? "" }
 
     private var readers: ReaderClass { reader.map { ReaderClass($0.kind) } ?? .real }
 
@@ -228,7 +228,7 @@ package struct EvaluationBooks: Sendable {
                     for: profile,
                     generation: fingers.generation,
                     reader: reader,
-                    in: place,
+                    in: loginSession,
                     at: now,
                     window: window
                 ),

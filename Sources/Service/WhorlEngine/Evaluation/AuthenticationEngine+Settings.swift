@@ -2,7 +2,6 @@
 
 import Foundation
 package import GRDB
-public import SecretMemory
 import StateStore
 public import WhorlService
 

@@ -102,7 +102,7 @@ package struct ScanLoop: Sendable {
             profile: books.profile,
             generation: fingers.generation,
             reader: reader,
-            in: books.place,
+            in: books.loginSession,
             at: books.time.now()
         )
     }

@@ -26,7 +26,7 @@ extension ServiceHost {
                 }
             }
             presenter.onLoss { work.cancel() }
-            let number = running.add(in: session) { presenter.lose(.sessionLocked) }
+            let number = running.add(in: caller.asker?.session) { presenter.lose(.sessionLocked) }
             defer { running.remove(number) }
             let answer = await withTaskCancellationHandler {
                 await work.value

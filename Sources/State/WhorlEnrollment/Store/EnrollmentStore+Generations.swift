@@ -46,7 +46,7 @@ extension EnrollmentStore {
         return found
     }
 
-    /// Returns the profile's set as ``snapshot(of:with:)`` does, whoever could open the readers.
+    /// Returns the profile's set as ``snapshot(of:with:)`` does regardless of who could open the readers.
     private func soundSnapshot<More: Sendable>(
         of profile: String,
         with more: @escaping @Sendable (Database) throws -> More

@@ -2,7 +2,7 @@
 
 /// The failed tries at a place where anyone can name anyone, such as a login screen.
 ///
-/// They count there whoever was named, so that a stranger who names one person after the other is slowed down before
+/// They count there no matter who was named, so that a stranger who names one person after the other is slowed down before
 /// anyone's fingers are locked.
 package protocol PlaceTries: Sendable {
     /// Returns only if the place does not rest now.

@@ -197,6 +197,7 @@ public struct Evaluation: Sendable, Hashable, Codable {
         case readerKind = "readerKind"
         case strengthOfTouch = "strength"
         case print = "print"
+        case triesFailed = "triesFailed"
     }
 }
 

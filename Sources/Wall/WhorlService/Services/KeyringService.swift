@@ -36,7 +36,7 @@ public enum KeyringStatus: String, Sendable, Hashable, Codable, CaseIterable {
     case off = "off"
     /// It is on, and no password is sealed: none was typed since, or it was changed.
     case waiting = "waiting"
-    /// It is on, and fingers were added or removed since the password was sealed; the next typed one is sealed anew.
+    /// It is on, and fingers were added or removed since the password was sealed; the next typed one is sealed again.
     case enrollmentChanged = "enrollmentChanged"
     /// A touch at the login hands the password over.
     case ready = "ready"
