@@ -36,6 +36,14 @@ def node():
     raise AssertionError("no reader is connected")
 
 
+def device():
+    """Returns the reader's folder in sysfs, whatever the number of its bus is; None while it is not connected."""
+    for path in glob.glob("/sys/bus/usb/devices/*/idVendor"):
+        if pathlib.Path(path).read_text().strip() == "04f3":
+            return os.path.dirname(path)
+    return None
+
+
 def until(condition, what):
     deadline = time.monotonic() + 60
     while not condition():
@@ -129,7 +137,7 @@ def test_c1_reader_that_was_open_before_the_installation_is_closed_also_to_who_h
     run("udevadm", "control", "--reload")
     log = open("/tmp/moc.log", "w")
     subprocess.Popen([sys.executable, str(HERE / "moc_reader.py")], stdout=log, stderr=log)
-    until(lambda: glob.glob("/sys/bus/usb/devices/1-1/idVendor"), "no reader")
+    until(device, "no reader")
     settle()
     until(lambda: opens("owner"), "the reader is not open before the installation")
     # The owner of the session opens it, and keeps it.
@@ -166,8 +174,8 @@ def test_c1_reader_stays_closed_when_it_is_plugged_in_changed_or_another_user_si
     time.sleep(2)
     everyone_is_refused()
     before = node()
-    run("sh", "-c", "p=$(readlink -f /sys/bus/usb/devices/1-1/port/disable); echo 1 >$p; echo 0 >$p")
-    until(lambda: pathlib.Path("/sys/bus/usb/devices/1-1").exists() and node() != before, "the reader did not come back")
+    run("sh", "-c", f"p=$(readlink -f {device()}/port/disable); echo 1 >$p; echo 0 >$p")
+    until(lambda: device() and node() != before, "the reader did not come back")
     settle()
     everyone_is_refused()
 
