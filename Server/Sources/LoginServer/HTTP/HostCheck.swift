@@ -19,7 +19,7 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
             guard hosts == 1 || (hosts == 0 && head.version == .http1_0) else {
                 isRefused = true
                 // Hummingbird answers 400 and closes the connection.
-                context.fireErrorCaught(HTTPParserError.invalidHost)
+                context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
                 return
             }
         }

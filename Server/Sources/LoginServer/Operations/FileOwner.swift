@@ -23,7 +23,7 @@ public enum FileOwner {
                 fatalError("root's rights do not come back: \(SecretFile.reason())")
             }
         }
-        guard unsafe setgroups(0, nil) == 0, setegid(owner.st_gid) == 0, seteuid(owner.st_uid) == 0 else {
+        guard setgroups(0, nil) == 0, setegid(owner.st_gid) == 0, seteuid(owner.st_uid) == 0 else {
             throw ServerError(.options, "cannot act as the owner of \(path): \(SecretFile.reason())")
         }
         return try body()
@@ -45,7 +45,7 @@ public enum FileOwner {
     }
 
     private static func supplementaryGroups() throws -> [gid_t] {
-        let count = unsafe getgroups(0, nil)
+        let count = getgroups(0, nil)
         var groups = [gid_t](repeating: 0, count: Int(max(0, count)))
         guard count >= 0, unsafe getgroups(count, &groups) == count else {
             throw ServerError(.options, "root's groups cannot be read: \(SecretFile.reason())")
