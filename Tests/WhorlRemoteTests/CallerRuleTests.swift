@@ -107,7 +107,9 @@ final class RuledMachine: ServiceTransport {
             },
             keychain: { _, groups throws(ServiceRefusal) in root.keychain(in: groups) }
         )
-        if let asker { host.logins = LoginAccess(asker: asker) { _ in root.services.owner } }
+        if let asker {
+            host.logins = LoginAccess(asker: asker, owner: { _ in root.services.owner }, place: nil)
+        }
         server = ServiceServer(host.router(version: "test"))
     }
 

@@ -15,7 +15,7 @@ struct InterfaceTests {
             services: { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") },
             keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
         )
-        host.logins = LoginAccess { _ in fatalError("no login is asked for here") }
+        host.logins = LoginAccess(owner: { _ in fatalError("no login is asked for here") }, place: nil)
         let served = host.router(version: "test").methods.filter { !$0.hasPrefix("org.varlink.") }
         let described = InterfaceText.all.flatMap { interface in
             interface.text.matches(of: /(?m)^method (\w+)\(/).map { "\(interface.name).\($0.1)" }

@@ -44,7 +44,7 @@ package struct LoginAccess: Sendable {
     ///   - asker: The only user who may ask; a test names its own.
     ///   - owner: Returns the owner's service of the user with a number.
     ///   - keyring: Returns the keyring of the user with a number; by default there is none.
-    ///   - place: The failed tries of all logins at this machine; by default they are not counted.
+    ///   - place: The failed tries of all logins at this machine; `nil` where they are not counted.
     ///   - unlock: Lifts the lock on the fingers of the user with a number; by default none is locked.
     ///   - identify: Asks which of several users touches the reader; by default none is identified.
     ///   - takeOver: Enrolls prints for the user with a number; by default none is taken.
@@ -53,7 +53,7 @@ package struct LoginAccess: Sendable {
         asker: UInt32 = 0,
         owner: @escaping @Sendable (UInt32) throws(StateError) -> any OwnerService,
         keyring: @escaping @Sendable (UInt32) throws(StateError) -> (any LoginKeyring)? = { _ in nil },
-        place: (any PlaceTries)? = nil,
+        place: (any PlaceTries)?,
         unlock: @escaping Unlock = { _, _ in false },
         identify: @escaping Identify = { _, _, _ throws(AuthenticationError) in
             throw AuthenticationError(.biometryNotAvailable, cause: "this service identifies no people")
