@@ -115,7 +115,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "whorld", "WhorlConfiguration", "WhorlRemote", "WhorlService", "WhorlSupport",
     ],
     "WhorlFprintTests": [
-        "LibfprintReader", "WhorlFingerprint", "WhorlFprint", "WhorlService",
+        "LibfprintReader", "WhorlCallers", "WhorlFingerprint", "WhorlFprint", "WhorlService",
     ],
     "WhorlIPCTests": ["SecretMemory", "WhorlIPC", "WhorlSupport"],
     "WhorlRemoteTests": [
@@ -127,7 +127,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "WhorlSystemTests": [
         "WhorlEngine", "BlockedPool", "GLibRuntime", "LoginManager", "WhorlFingerprint", "MockReader",
-        "SoftwareTPM", "StateStore", "WhorlVault", "WhorlService", "WhorlSystem",
+        "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "WhorlVault", "WhorlService",
+        "WhorlSystem",
     ],
 ]
 
@@ -293,8 +294,8 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "WhorlFprint",
             uses: [
-                "GLibRuntime", "LibfprintReader", "LoginManager", "WhorlFingerprint", "WhorlService",
-                "WhorlSupport", "WhorlSystem",
+                "GLibRuntime", "LibfprintReader", "LoginManager", "WhorlCallers", "WhorlFingerprint",
+                "WhorlService", "WhorlSupport", "WhorlSystem",
             ]
         ),
         // The administrator's file, which the service takes and `whorl doctor` checks.
@@ -302,8 +303,9 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "WhorlSystem",
             uses: [
-                "WhorlEngine", "WhorlEnrollment", "WhorlFingerprint", "KeychainRows", "LibfprintReader",
-                "LoginManager", "MockReader", "SecretMemory", "StateStore", "WhorlTPM", "WhorlVault",
+                "GLibRuntime", "WhorlEngine", "WhorlEnrollment", "WhorlFingerprint", "KeychainRows",
+                "LibfprintReader", "LoginManager", "MockReader", "SecretMemory", "StateStore", "WhorlTPM",
+                "WhorlVault",
                 "WhorlIPC",
                 "WhorlRemote",
                 "WhorlService", "WhorlSupport",

@@ -177,6 +177,18 @@ struct `Asking the owner` {
         #expect(try await vault.isPasscodeSet(of: "owner"))
     }
 
+    @Test func `what a first passcode needs is decided when it is set`() async throws {
+        // The finger that had to be shown was removed meanwhile, and none was shown.
+        let bench = try await VaultFixture()
+        await #expect(throws: VaultError.self) {
+            try await bench.vault.setPasscode(box("1234"), of: "owner", shown: .nothing(of: "owner"))
+        }
+        // The other way round: the first finger was enrolled since the rules allowed a passcode without one.
+        try await bench.enroll(.rightIndex)
+        await #expect(throws: VaultError.self) { try await bench.vault.setPasscode(box("1234"), of: "owner") }
+        #expect(try await !bench.vault.isPasscodeSet(of: "owner"))
+    }
+
     // MARK: - The confirming touch
 
     /// A second finger is being enrolled, and these are the touches that are to confirm it.

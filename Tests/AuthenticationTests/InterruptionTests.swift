@@ -20,9 +20,9 @@ import WhorlService
         await interruptions.begin(interruption, patience: patience)
         let error = try #require(await waiting.value.error)
         #expect(error == interruption.error)
-        #expect(error.code == .systemCancel)
+        #expect(error.code == (interruption == .lock ? .notInteractive : .systemCancel))
         try await eventually { !fixture.reader.isOpen }
-        #expect(try await fixture.log().last?.contains("systemCancel") == true)
+        #expect(try await fixture.log().last?.contains(error.code.rawValue) == true)
         interruptions.end(interruption)
         #expect(await fixture.evaluate(engine: engine).success?.isReused == false)
     }

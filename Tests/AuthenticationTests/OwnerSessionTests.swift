@@ -16,7 +16,7 @@ import WhorlService
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct `A session of the owner` {
     private func scope(of profile: String = "owner") -> ShownProofs.Scope {
-        .init(profile: profile, application: Fixture.application, purpose: .storedByProgram)
+        .init(profile: profile, application: Fixture.application, purpose: .storedByProgram, stay: "")
     }
 
     private let digest = Data(SHA256.hash(data: Data("message".utf8)))

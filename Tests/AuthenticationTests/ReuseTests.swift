@@ -139,7 +139,7 @@ import WhorlService
         let fixture = try await Fixture.enrolled([.match(0)])
         _ = try await #require(fixture.evaluate().success)
         let fingers = try await fixture.store().snapshot(of: fixture.profile)
-        let books = EvaluationBooks(
+        var made = EvaluationBooks(
             database: try fixture.database(),
             profile: fixture.profile,
             application: Fixture.application,
@@ -148,6 +148,8 @@ import WhorlService
             lockEndsByTime: true,
             time: fixture.clock.time
         )
+        made.stay = ""
+        let books = made
         #expect(try await books.reusableMatch(of: fingers, within: .seconds(60))?.finger == .rightIndex)
         try await fixture.execute(edit)
         let match = try await books.reusableMatch(of: fingers, within: .seconds(60))
@@ -209,15 +211,27 @@ import WhorlService
         #expect(!holds(in: "2", awake))
     }
 
-    @Test func `is closed by a sleep of the machine, and in another login session`() async throws {
-        for (session, sleep, isReused) in [("2", 0, true), ("3", 0, false), ("2", 1, false)] {
+    @Test func `is closed by a sleep of the machine, and in another stay in a login session`() async throws {
+        for (stay, sleep, isReused) in [("2", 0, true), ("3", 0, false), ("2", 1, false)] {
             let fixture = try await Fixture.enrolled([.match(0), .match(0)])
             var request = Fixture.request(reuse: .seconds(60))
             request.asker = Asker(user: 1000, session: "2")
+            request.stay = "2"
             _ = try #require(await fixture.evaluate(request).success)
             if sleep > 0 { fixture.clock.sleep(.seconds(sleep)) }
-            request.asker = Asker(user: 1000, session: session)
+            request.stay = stay
             #expect(try await #require(fixture.evaluate(request).success).isReused == isReused)
         }
+    }
+
+    @Test func `is neither opened nor taken for a program of whose stay nothing is known`() async throws {
+        let fixture = try await Fixture.enrolled([.match(0), .match(0), .match(0)])
+        var unknown = Fixture.request(reuse: .seconds(60))
+        unknown.asker = Asker(user: 1000)
+        _ = try #require(await fixture.evaluate(unknown).success)
+        let known = Fixture.request(reuse: .seconds(60))
+        #expect(try await #require(fixture.evaluate(known).success).isReused == false)
+        #expect(try await #require(fixture.evaluate(unknown).success).isReused == false)
+        #expect(try await #require(fixture.evaluate(known).success).isReused)
     }
 }

@@ -12,10 +12,11 @@ import Testing
             try await bench.enable()
             bench.server.onFirst("/v1/sessions") { _ = try? await bench.enable() }
             bench.device.next(.match)
+            bench.device.otherwise = .match
             let session = try await bench.client.attempt()
             #expect(text(session.token) == "token-for-ada")
-            // One for each key, and none for the second try.
-            #expect(bench.device.prompts.count == 3)
+            // Two keys were enabled, and both were tried.
+            #expect(bench.device.prompts.count == 4)
             guard case .enabled(let login) = try await bench.client.status() else {
                 throw FakeServer.NotOurs()
             }

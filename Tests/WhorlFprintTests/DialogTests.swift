@@ -13,6 +13,7 @@ private final class SlowRights: ClientRights {
 
     func user(of client: String) async -> String? { "ada" }
     func answer(_ action: FprintAction, to client: String) async -> RightsAnswer { .person }
+    func isBehindLock(_ client: String) async -> Bool { false }
 
     func ask(_ action: FprintAction, for client: String) async -> Bool {
         await withCheckedContinuation { answer in

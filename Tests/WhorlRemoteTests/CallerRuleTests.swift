@@ -428,6 +428,18 @@ struct FirstOwnerTests {
         #expect(try await services.passcode.isSet() && machine.rules.asked == [.setPasscode, .setPasscode])
     }
 
+    @Test func `the rules are asked by the fingers that the setting of a passcode finds`() async throws {
+        // The service that looked before still saw a finger; it has been removed since.
+        let machine = try await RuledMachine(sawBefore: .leftThumb)
+        let services = machine.services()
+        machine.rules.set(refusal: no)
+        await #expect(throws: VaultError.self) {
+            try await services.passcode.set(secret("2468 hunter"), consent, shown: OwnerSession())
+        }
+        #expect(machine.rules.asked == [.setPasscode])
+        #expect(try await !services.passcode.isSet())
+    }
+
     @Test func `all items are deleted only where the system's rules allow it`() async throws {
         let machine = try await RuledMachine()
         let services = machine.services()

@@ -48,6 +48,7 @@ struct DeletionTests {
         machine.rules.set()
         let prompts = try await delete("wifi", services)
         #expect(prompts.map(\.reason) == ["touch an enrolled finger to delete the secret \"wifi\""])
+        #expect(prompts.map(\.purposeLine) == ["Deletes “wifi”."])
         #expect(try await services.namedItems.items().isEmpty)
     }
 
@@ -72,6 +73,8 @@ struct DeletionTests {
         func deny(_ application: ApplicationID) async throws -> Int {
             let presenter = ScriptedPresenter()
             try await services.owner.setOptedOut(true, for: application, consent, presenter: presenter)
+            let line = "Changes whether \(application.rawValue) may use fingerprints."
+            #expect(presenter.prompts.allSatisfy { $0.purposeLine == line })
             return presenter.prompts.count
         }
         await #expect(throws: AuthenticationError.self) { _ = try await deny(other) }

@@ -89,4 +89,76 @@ struct `A locked session` {
         }
         #expect(await !opens())
     }
+
+    @Test(arguments: ["lock", "beginLocking", "leave", "sleep"])
+    func `an earlier match ends with a lock, a switch to another session and a sleep`(_ event: String)
+        async throws
+    {
+        let rules = ScriptedRules()
+        rules.set(session: "2")
+        let machine = try await HostMachine(callers: rules)
+        func isReused(asks: Bool = false) async -> Bool? {
+            var again = request(.yes, asks: asks)
+            again.policy = .biometrics
+            again.reuse = .seconds(300)
+            return try? await machine.services.owner.evaluate(again, presenter: ScriptedPresenter()).isReused
+        }
+        #expect(await isReused(asks: true) == false)
+        #expect(machine.host.stays.isHeld)
+        machine.host.lock("3")
+        #expect(await isReused() == true)
+        switch event {
+        case "lock":
+            machine.host.lock("2")
+            machine.host.unlock("2")
+        case "beginLocking": machine.host.beginLocking("2")
+        case "leave": machine.host.leave("2")
+        default: machine.host.sleep()
+        }
+        #expect(await isReused() == nil)
+        #expect(await isReused(asks: true) == false)
+    }
+
+    @Test func `a locker that is asked to lock and never says that it has unlocked keeps no one out`()
+        async throws
+    {
+        let rules = ScriptedRules()
+        rules.set(session: "2")
+        let machine = try await HostMachine(callers: rules, reader: "mock:then=match,hang")
+        let presenter = ScriptedPresenter()
+        let owner = machine.services.owner
+        let asking = Task {
+            _ = await #expect(throws: AuthenticationError.sessionLocked) {
+                try await owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
+            }
+        }
+        while presenter.prompts.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        machine.host.beginLocking("2")
+        await asking.value
+        #expect(await machine.ask().outcome != .failure(.sessionLocked))
+    }
+
+    @Test func `no passcode is set or compared behind the lock`() async throws {
+        let rules = ScriptedRules()
+        let machine = try await HostMachine(callers: rules, passcode: "2468 hunter")
+        let services = machine.services
+        rules.set(lock: .sessionLocked, session: "2")
+        let consent = ConsentRequest(application: services.application)
+        for wrong in 0..<9 {
+            let guess = secret("\(wrong)000")
+            await #expect(throws: VaultError.self) {
+                try await services.passcode.change(guess, to: secret("1357 hunter"))
+            }
+            await #expect(throws: VaultError.self) {
+                _ = try await services.passcode.remove(guess, force: false)
+            }
+            await #expect(throws: VaultError.self) { _ = try await services.maintenance.reseal(guess) }
+        }
+        await #expect(throws: VaultError.self) {
+            try await services.passcode.set(secret("1357 hunter"), consent, shown: OwnerSession())
+        }
+        // Nothing was compared, so no try was charged.
+        rules.set(session: "2")
+        try await services.passcode.change(secret("2468 hunter"), to: secret("1357 hunter"))
+    }
 }

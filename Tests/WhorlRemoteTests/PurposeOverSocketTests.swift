@@ -83,8 +83,8 @@ struct `A touch for one purpose, over the socket` {
     @Test func `a program cannot name a purpose that is the service's own`() async throws {
         let machine = try await HostMachine()
         for purpose in [
-            TouchPurpose.item("bank"), .setPasscode, .changeFingers, .keyring, .logIn("sudo"),
-            .unlockScreen("swaylock"),
+            TouchPurpose.item("bank"), .deleteItem("bank"), .setPasscode, .changeFingers, .keyring,
+            .keyringOff, .optOut("org.example.app"), .logIn("sudo"), .unlockScreen("swaylock"),
         ] {
             let presenter = ScriptedPresenter()
             await #expect(throws: AuthenticationError.self) {

@@ -27,7 +27,8 @@ import WhorlSystem
             configuration,
             of: AccountTrust(),
             interruptions: interruptions,
-            reach: ReaderReach(lid: nil)
+            reach: ReaderReach(lid: nil),
+            ownStay: { nil }
         )
         .services
         let (stages, stage) = AsyncStream.makeStream(of: Void.self)

@@ -60,7 +60,8 @@ private final class MovingLid: LidManager {
             configuration,
             of: AccountTrust(),
             interruptions: Interruptions(),
-            reach: ReaderReach(lid: TestLid(state: lid), builtIn: builtIn ? [id] : [])
+            reach: ReaderReach(lid: TestLid(state: lid), builtIn: builtIn ? [id] : []),
+            ownStay: { nil }
         ).services
     }
 

@@ -47,6 +47,9 @@ final class FprintPlace: Sendable {
         }
     }
 
+    /// Ends what clients behind a locked screen have begun.
+    func endBehindLock() async { await service.withLock(\.self)?.endBehindLock() }
+
     /// Returns whether no client of the bus needs a reader now.
     func isFree() async -> Bool {
         guard let service = service.withLock(\.self) else { return true }

@@ -81,7 +81,7 @@ final class RootsOfUsers: Sendable {
         configuration.allowsPretendedReaders = service.allowsVirtualReaders
         configuration.allowsSimulatedTPM = false
         let trust = folders.trust(in: account)
-        return InProcessRoot(configuration, of: trust, interruptions: interruptions, reach: reach)
+        return InProcessRoot(configuration, of: trust, interruptions: interruptions, reach: reach) { nil }
     }
 
     /// Lifts the lock on the fingers of a user, by the word of the system's administration.

@@ -58,16 +58,16 @@ struct SystemService {
         ) { count.set($0) }
         EndSignals.onFirst { Task { await end(server, roots, at: .now) } }
         await followSleep(roots.interruptions, host)
-        await followSessions(host)
+        let place = FprintPlace(of: roots, readers: servesOverBus)
+        await followSessions(host, place)
         try server.listen(on: listener)
         ServiceManager.notify("READY=1")
-        let place = FprintPlace(of: roots, readers: servesOverBus)
         place.take()
         Watchdog.begin { await roots.pulse() }
         roots.letGoIdle { server.connectionCount(of: $0) > 0 }
         // A start for which no client comes ends too.
         count.set(0)
-        await count.waitUntilIdle { await wait(for: place) }
+        await count.waitUntilIdle { await wait(for: place, host.stays) }
         // Clients that connect from now on wait in the socket, for which systemd starts the service again.
         server.stopListening()
         while server.connectionCount > 0 { await OffPoolTimer.waitUncancelled(.milliseconds(50)) }
@@ -75,14 +75,14 @@ struct SystemService {
         await roots.close()
     }
 
-    /// Returns after the time without use, in which no client of the bus has a reader either.
-    private func wait(for place: FprintPlace) async {
+    /// Returns after the time without use, in which no client of the bus has a reader and no earlier match may be asked for.
+    private func wait(for place: FprintPlace, _ stays: SessionStays) async {
         repeat {
             guard configuration.idleSeconds > 0 else {
                 while true { await OffPoolTimer.waitUncancelled(.seconds(86_400)) }
             }
             await OffPoolTimer.waitUncancelled(.seconds(configuration.idleSeconds))
-        } while await !place.isFree()
+        } while await !place.isFree() || stays.isHeld
     }
 
     /// Returns whether a reader has a place on the bus: as for all other programs, only one that the file names, if it does.
@@ -133,7 +133,7 @@ struct SystemService {
 extension SystemService {
     /// Ends what the programs of a login session ask when its screen is locked, from now on; returns when that is arranged,
     /// or after a second.
-    private func followSessions(_ host: ServiceHost) async {
+    private func followSessions(_ host: ServiceHost, _ place: FprintPlace) async {
         await OffPoolTimer.wait(atMost: .seconds(1)) { begun in
             Task {
                 do throws(SystemBus.Fault) {
@@ -141,7 +141,10 @@ extension SystemService {
                     begun()
                     for await change in changes {
                         switch change {
-                        case .locked(let session): host.lock(session)
+                        case .locked(let session):
+                            host.lock(session)
+                            await place.endBehindLock()
+                        case .locking(let session): host.beginLocking(session)
                         case .unlocked(let session): host.unlock(session)
                         case .left(let session): host.leave(session)
                         }

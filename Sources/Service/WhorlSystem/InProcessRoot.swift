@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import KeychainRows
+package import LoginManager
 package import StateStore
 package import WhorlEngine
 package import WhorlEnrollment
@@ -37,7 +38,19 @@ public final class InProcessRoot: Sendable {
 
     /// Makes the services of a configuration.
     public convenience init(_ configuration: SystemConfiguration) {
-        self.init(configuration, of: AccountTrust(), interruptions: Interruptions(), reach: .everywhere)
+        self.init(configuration, sessions: LoginManager())
+    }
+
+    /// Makes the services of a configuration for a process in the login sessions of a manager.
+    package convenience init(_ configuration: SystemConfiguration, sessions: any SessionManager) {
+        let interruptions = Interruptions()
+        let own = OwnStay(sessions, interruptions)
+        self.init(
+            configuration,
+            of: AccountTrust(),
+            interruptions: interruptions,
+            reach: .everywhere
+        ) { await own.name }
     }
 
     /// Makes the services of a configuration, as one of several in a service.
@@ -47,11 +60,13 @@ public final class InProcessRoot: Sendable {
     ///   - trust: The account whose state it is.
     ///   - interruptions: What ends the evaluations of all of them.
     ///   - reach: Which readers can be touched now.
+    ///   - ownStay: Returns the stay of this process in its login session; a service, which is in none, has none.
     package init(
         _ configuration: SystemConfiguration,
         of trust: AccountTrust,
         interruptions: Interruptions,
-        reach: ReaderReach
+        reach: ReaderReach,
+        ownStay: @escaping AuthenticationEngine.OwnStayProvider
     ) {
         let directory =
             configuration.stateDirectory.map { StateDirectory(path: $0) }
@@ -106,6 +121,7 @@ public final class InProcessRoot: Sendable {
             rules: configuration.attemptRules,
             strength: configuration.strength,
             limits: configuration.proofLimits,
+            ownStay: ownStay,
             reader: { () async throws(AuthenticationError) in try await choice.chosen() }
         )
     }

@@ -57,7 +57,12 @@ struct InProcessItems: NamedItemService {
         guard let item = found else { throw .vault(VaultError(.noSuchItem, id.spoken)) }
         if item.needsOwnerToDelete {
             do throws(AuthenticationError) {
-                try await engine.requireOwner(to: "delete the \(id.spoken)", request, presenter: presenter)
+                try await engine.requireOwner(
+                    for: .deleteItem(id.name.text),
+                    to: "delete the \(id.spoken)",
+                    request,
+                    presenter: presenter
+                )
             } catch {
                 throw .evaluation(error)
             }
@@ -110,8 +115,26 @@ struct InProcessPasscode: PasscodeService {
         shown session: OwnerSession
     ) async throws(VaultError) {
         let vault = try await state.createdVault()
+        guard try await !vault.isPasscodeSet(of: profile) else { throw VaultError(.passcodeExists, profile) }
+        // The vault looks again, in the transaction that sets it.
+        guard try await hasFingers() else {
+            do throws(AuthenticationError) {
+                try await request.allowsFirst?()
+            } catch {
+                throw VaultError(notAllowed: error)
+            }
+            return try await vault.setPasscode(passcode, of: profile)
+        }
         let shown = await engine.proofForFirstPasscode(request, in: session, vault)
         try await vault.setPasscode(passcode, of: profile, shown: shown)
+    }
+
+    private func hasFingers() async throws(VaultError) -> Bool {
+        do throws(AuthenticationError) {
+            return try await engine.hasFingers()
+        } catch {
+            throw VaultError(.accessDenied, "passcode of \(profile)", cause: error.message)
+        }
     }
 
     func change(_ old: SecretBox, to new: SecretBox) async throws(VaultError) {
@@ -180,7 +203,12 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
         let isOn = try await inVault { () async throws(VaultError) in try await row() != nil }
         guard isOn else { return }
         do throws(AuthenticationError) {
-            try await engine.requireOwner(to: "turn the keyring off", request, presenter: presenter)
+            try await engine.requireOwner(
+                for: .keyringOff,
+                to: "turn the keyring off",
+                request,
+                presenter: presenter
+            )
         } catch {
             throw .evaluation(error)
         }

@@ -35,7 +35,9 @@ extension LoginClient {
         try await desk().attempt(user, reason, .init(app: claims, service: service), password)
     }
 
-    /// Signs in, and enables the login first if necessary: one call, and one prompt in either case.
+    /// Signs in, and enables the login first if necessary: one call, with a prompt for each of the two.
+    ///
+    /// A touch counts for one signature, so enabling the login and then signing in takes two.
     ///
     /// - Parameters:
     ///   - user: The user.
@@ -65,27 +67,24 @@ extension LoginClient {
             else {
                 throw error
             }
-            let shown = try await desk.enable(user, with: credential, deviceName: deviceName, reason)
-                .recognition
-            return try await desk.attempt(user, reason, wishes, nil, shown)
+            _ = try await desk.enable(user, with: credential, deviceName: deviceName, reason)
+            return try await desk.attempt(user, reason, wishes, nil)
         }
     }
 }
 
 extension LoginDesk {
-    /// Signs in with what was already shown, or prompts.
+    /// Signs in; each key that is tried has a prompt of its own.
     func attempt(
         _ user: LoginName?,
         _ reason: String?,
         _ wishes: Wishes,
-        _ password: SecretBox?,
-        _ shown: Owner.Recognition? = nil
+        _ password: SecretBox?
     ) async throws(LoginError) -> LoginSession {
         guard let (user, found) = try await found(user), !found.keys.isEmpty else {
             throw LoginError(.notEnabled)
         }
         let reason = self.reason(reason, for: user)
-        var shown = shown
         var record: LoginRecord? = found
         var tried: [LoginRecord.Key] = []
         var loss = LoginError(.notEnabled)
@@ -93,7 +92,7 @@ extension LoginDesk {
         // has one of them.
         while let now = record, let key = now.keys.first(where: { !tried.contains($0) }) {
             do throws(LoginError) {
-                let session = try await signIn(user, now.device, key, &shown, reason, wishes, password)
+                let session = try await signIn(user, now.device, key, reason, wishes, password)
                 if now.key != key {
                     try await makeRoom(for: user)
                     try await change(user) { $0?.knowing(key) }
@@ -114,7 +113,6 @@ extension LoginDesk {
         _ user: LoginName,
         _ device: String,
         _ key: LoginRecord.Key,
-        _ shown: inout Owner.Recognition?,
         _ reason: String,
         _ wishes: Wishes,
         _ password: SecretBox?
@@ -123,23 +121,18 @@ extension LoginDesk {
             throw LoginError(.mustEnableAgain(.keyLost))
         }
         // There is no prompt for an unusable key.
-        if shown == nil, let loss = try await owner.loss(of: pair.item, madeFor: key.fingers) {
+        if let loss = try await owner.loss(of: pair.item, madeFor: key.fingers) {
             throw LoginError(.mustEnableAgain(loss))
         }
         let challenge = try await challenge(.login, for: user, on: device)
-        let recognition: Owner.Recognition
-        if let shown {
-            recognition = shown
-        } else {
-            recognition = try await owner.recognise(for: pair.item.access, .signIn(host), reason)
-        }
-        shown = recognition
-        let evaluation = recognition.evaluation
-        guard !pair.item.access.isBoundToCurrentSet || evaluation.domainState == key.fingers else {
-            throw LoginError(.mustEnableAgain(.fingersChanged))
-        }
-        let session = try await answering(challenge, .login, for: user, on: device) {
-            challenge async throws(LoginError) in
+        let (session, method, readerKind) = try await answering(challenge, .login, for: user, on: device) {
+            () async throws(LoginError) in
+            try await owner.recognise(for: pair.item.access, .signIn(host), reason)
+        } _: { challenge, recognition async throws(LoginError) in
+            let evaluation = recognition.evaluation
+            guard !pair.item.access.isBoundToCurrentSet || evaluation.domainState == key.fingers else {
+                throw LoginError(.mustEnableAgain(.fingersChanged))
+            }
             let assertion = try await assertion(
                 .login,
                 of: user,
@@ -150,15 +143,16 @@ extension LoginDesk {
                 asking: wishes,
                 reason
             )
-            return try await send(.signIn(assertion, password: password, to: server)).session()
+            let session = try await send(.signIn(assertion, password: password, to: server)).session()
+            return (session, recognition.method, evaluation.readerKind)
         }
         return LoginSession(
             token: session.token,
             expiresAt: session.expiresAt,
             user: user,
             device: device,
-            method: recognition.method,
-            readerKind: evaluation.readerKind
+            method: method,
+            readerKind: readerKind
         )
     }
 }

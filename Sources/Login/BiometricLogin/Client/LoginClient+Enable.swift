@@ -31,18 +31,18 @@ extension LoginClient {
         deviceName: String,
         reason: String? = nil
     ) async throws(LoginError) -> EnabledLogin {
-        try await desk().enable(user, with: credential, deviceName: deviceName, reason).login
+        try await desk().enable(user, with: credential, deviceName: deviceName, reason)
     }
 }
 
 extension LoginDesk {
-    /// Enables the login, and also returns what was shown for it.
+    /// Makes a key and registers it, with one prompt.
     func enable(
         _ user: LoginName,
         with credential: LoginCredential,
         deviceName: String,
         _ reason: String?
-    ) async throws(LoginError) -> (login: EnabledLogin, recognition: Owner.Recognition) {
+    ) async throws(LoginError) -> EnabledLogin {
         // Everything that can be refused early is refused before the prompt.
         guard LoginName(deviceName) != nil else { throw LoginError(.deviceNameUnusable) }
         let authorization = try credential.authorization(of: user)
@@ -54,18 +54,12 @@ extension LoginDesk {
         let challenge = try await challenge(.enable, for: user, on: device)
         let (item, attestation) = try await makeKey(access, for: user, on: device)
         let reason = self.reason(reason, for: user)
-        let recognition = try await owner.recognise(for: access, .signIn(host), reason)
-        var key = LoginRecord.Key(
-            item: item.encoded,
-            fingers: recognition.evaluation.domainState,
-            name: deviceName,
-            enabledAt: nil
-        )
-        guard let pair = owner.pair(key) else { throw LoginError(.notReleased) }
-        key.enabledAt = try await register(pair, of: user, on: device, challenge, recognition, reason) {
+        let made = LoginRecord.Key(item: item.encoded, fingers: nil, name: deviceName, enabledAt: nil)
+        guard let publicKey = owner.pair(made)?.key else { throw LoginError(.notReleased) }
+        let known = try await register(made, of: user, on: device, challenge, reason) {
             .enable(
                 $0,
-                key: pair.key,
+                key: publicKey,
                 name: deviceName,
                 attestation: attestation,
                 authorization: authorization,
@@ -73,7 +67,6 @@ extension LoginDesk {
             )
         }
 
-        let known = key
         try await makeRoom(for: user)
         // If another attempt has learned in between that the server does not have this key, or another key was accepted
         // too, the next attempt resolves it.
@@ -81,24 +74,38 @@ extension LoginDesk {
         guard let pair = owner.pair(known), let login = EnabledLogin(user, device.text, pair) else {
             throw LoginError(.notReleased)
         }
-        return (login, recognition)
+        return login
     }
 
-    /// Registers a key at the server, and returns the time when the server accepted it.
+    /// Prompts the owner and registers a key at the server.
+    ///
+    /// - Parameters:
+    ///   - made: The new key, without the fingers that it is bound to.
+    ///   - user: The user.
+    ///   - device: The device.
+    ///   - challenge: The server's challenge.
+    ///   - reason: The reason that the prompt shows.
+    ///   - request: Returns the request with an assertion.
+    /// - Returns: The key with the fingers that the owner was recognised with, and the time when the server accepted it.
+    /// - Throws: as ``enable(_:with:deviceName:_:)``.
     private func register(
-        _ pair: LoginKeyPair,
+        _ made: LoginRecord.Key,
         of user: LoginName,
         on device: LoginName,
         _ challenge: Challenge,
-        _ recognition: Owner.Recognition,
         _ reason: String,
         _ request: (_ assertion: String) -> LoginRequest
-    ) async throws(LoginError) -> Date {
-        let key = pair.record
-        var isKept = false
+    ) async throws(LoginError) -> LoginRecord.Key {
+        guard let access = owner.pair(made)?.item.access else { throw LoginError(.notReleased) }
+        var kept: LoginRecord.Key?
         do throws(LoginError) {
             return try await answering(challenge, .enable, for: user, on: device) {
-                challenge async throws(LoginError) in
+                () async throws(LoginError) in
+                try await owner.recognise(for: access, .signIn(host), reason)
+            } _: { challenge, recognition async throws(LoginError) in
+                var key = made
+                key.fingers = recognition.evaluation.domainState
+                guard let pair = owner.pair(key) else { throw LoginError(.notReleased) }
                 let assertion = try await assertion(
                     .enable,
                     of: user,
@@ -108,18 +115,21 @@ extension LoginDesk {
                     recognition,
                     reason
                 )
-                if !isKept {
+                if kept != key {
                     // The key is stored before it is sent: whatever happens from here on, this device knows the key
                     // that the server may have.
-                    try await change(user, of: device) {
-                        ($0 ?? LoginRecord(device: device.text)).trying(key)
+                    let (isFirst, next) = (kept == nil, key)
+                    try await change(user, of: device) { record in
+                        let present = record ?? (isFirst ? LoginRecord(device: device.text) : nil)
+                        return present?.forgetting(next).trying(next)
                     }
-                    isKept = true
+                    kept = key
                 }
-                return try await send(request(assertion)).checkRegistered(user, device, pair.key)
+                key.enabledAt = try await send(request(assertion)).checkRegistered(user, device, pair.key)
+                return key
             }
         } catch {
-            if isKept, error.isRefusal { try await change(user) { $0?.forgetting(key) } }
+            if let key = kept, error.isRefusal { try await change(user) { $0?.forgetting(key) } }
             throw error
         }
     }

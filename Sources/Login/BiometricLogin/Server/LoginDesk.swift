@@ -84,24 +84,27 @@ struct LoginDesk {
         try Challenge(await send(.challenge(for: user, on: device, purpose, to: server)), from: server)
     }
 
-    /// Answers a challenge and returns the result; if the challenge has expired, it fetches another and answers that one,
-    /// once.
+    /// Prompts the owner, answers a challenge and returns the result; if the challenge has expired, it fetches another,
+    /// prompts again and answers that one, once.
     ///
-    /// A challenge may expire while the owner is prompted. What the owner has shown also counts for the next challenge:
-    /// there is no second prompt.
+    /// A challenge may expire while the owner is prompted. What the owner has shown counts for one signature alone, so the
+    /// next challenge needs a prompt of its own.
     func answering<Value>(
         _ challenge: Challenge,
         _ purpose: LoginClaims.Purpose,
         for user: LoginName,
         on device: LoginName,
-        _ answer: (Challenge) async throws(LoginError) -> Value
+        prompting prompt: () async throws(LoginError) -> Owner.Recognition,
+        _ answer: (Challenge, Owner.Recognition) async throws(LoginError) -> Value
     ) async throws(LoginError) -> Value {
+        let recognition = try await prompt()
         do throws(LoginError) {
-            return try await answer(challenge)
+            return try await answer(challenge, recognition)
         } catch {
             guard error.code == .refused(.challengeUnknown) else { throw error }
         }
-        return try await answer(try await self.challenge(purpose, for: user, on: device))
+        let next = try await self.challenge(purpose, for: user, on: device)
+        return try await answer(next, try await prompt())
     }
 
     // MARK: - The assertion

@@ -31,6 +31,8 @@ package struct EvaluationBooks: Sendable {
     private let reuse: ReuseWindow
     /// The place whose failed tries count before the person's; `nil` where none does.
     package var place: (any PlaceTries)?
+    /// The stay in a login session; a match is remembered and reused in a known one alone.
+    package var stay: String?
 
     package init(
         database: StateDatabase,
@@ -54,9 +56,6 @@ package struct EvaluationBooks: Sendable {
         self.time = time
         self.asker = asker
     }
-
-    /// The login session of the program that asks; empty for none.
-    var loginSession: String { asker?.session ?? "" }
 
     private var readers: ReaderClass { reader.map { ReaderClass($0.kind) } ?? .real }
 
@@ -179,7 +178,7 @@ package struct EvaluationBooks: Sendable {
                 return isCurrent ? AuthenticationError(.appCancel) : .enrollmentChangedMeanwhile
             }
             try ledger.reset(in: db)
-            try reuse.remember(match, in: db)
+            if stay != nil { try reuse.remember(match, in: db) }
             for finger in [match.finger, second?.finger].compactMap(\.self) {
                 try append(.evaluation, "matched", finger: finger, detail: reason, at: now, in: db)
             }
@@ -219,7 +218,7 @@ package struct EvaluationBooks: Sendable {
         of fingers: EnrollmentSnapshot,
         within window: Duration
     ) async throws(AuthenticationError) -> ReusableMatch? {
-        guard let reader, window > .zero else { return nil }
+        guard let reader, let stay, window > .zero else { return nil }
         let now = time.now()
         return try await write(.relaxed) { db in
             guard try ledger.record(in: db).lock(at: now, endsByTime: lockEndsByTime) == .open,
@@ -228,7 +227,7 @@ package struct EvaluationBooks: Sendable {
                     for: profile,
                     generation: fingers.generation,
                     reader: reader,
-                    in: loginSession,
+                    in: stay,
                     at: now,
                     window: window
                 ),

@@ -8,9 +8,9 @@ import WhorlSupport
 
 /// A match that a later evaluation may take instead of a new touch.
 ///
-/// It holds only in the boot, until the machine sleeps, for the profile, in the login session, for the set of enrolled
-/// fingers, for the reader and for the kind of reader that it was made with. So a restart, a sleep, an added or removed
-/// finger, and another reader end it. A match on a mock is never taken for one on hardware.
+/// It holds only in the boot, until the machine sleeps, for the profile, in the stay in a login session, for the set of
+/// enrolled fingers, for the reader and for the kind of reader that it was made with. So a restart, a sleep, a lock of the
+/// screen, an added or removed finger, and another reader end it. A match on a mock is never taken for one on hardware.
 package struct ReusableMatch: Sendable, Hashable {
     /// The print that matched.
     package let print: PrintID
@@ -30,8 +30,8 @@ package struct ReusableMatch: Sendable, Hashable {
     package let sinceBoot: Int64
     /// The time that the machine had slept by then, in milliseconds.
     package let asleep: Int64
-    /// The login session in which the match was made; empty for none.
-    package let place: String
+    /// The stay in a login session in which the match was made (``SessionStays``).
+    package let stay: String
 
     package init(
         print: PrintID,
@@ -39,7 +39,7 @@ package struct ReusableMatch: Sendable, Hashable {
         profile: String,
         generation: UInt64,
         reader: ReaderInfo,
-        in place: String,
+        in stay: String,
         at moment: Moment
     ) {
         self.print = print
@@ -51,7 +51,7 @@ package struct ReusableMatch: Sendable, Hashable {
         self.bootID = moment.bootID
         self.sinceBoot = moment.sinceBoot
         self.asleep = moment.asleep
-        self.place = place
+        self.stay = stay
     }
 
     /// Returns whether the match may be taken now, for these bindings, if it was made within the last `window`.
@@ -59,12 +59,12 @@ package struct ReusableMatch: Sendable, Hashable {
         for profile: String,
         generation: UInt64,
         reader: ReaderInfo,
-        in place: String,
+        in stay: String,
         at now: Moment,
         window: Duration
     ) -> Bool {
         guard self.profile == profile, self.generation == generation,
-            self.reader == reader.id, kind == reader.kind, self.place == place
+            self.reader == reader.id, kind == reader.kind, self.stay == stay
         else { return false }
         // A machine whose boots have no names cannot tell a restart: nothing is reused there.
         guard !bootID.isEmpty else { return false }
@@ -120,7 +120,7 @@ extension ReusableMatch {
         bytes.append(generation)
         bytes.append(sinceBoot)
         bytes.append(asleep)
-        for text in [profile, reader.rawValue, kind.rawValue, bootID, place, print.description] {
+        for text in [profile, reader.rawValue, kind.rawValue, bootID, stay, print.description] {
             bytes.append(sized: text)
         }
         return bytes.data
@@ -134,7 +134,7 @@ extension ReusableMatch {
             let asleep: Int64 = bytes.number(),
             let profile = bytes.text(), let reader = bytes.text(),
             let kind = bytes.text().flatMap(ReaderInfo.Kind.init(rawValue:)), let bootID = bytes.text(),
-            let place = bytes.text(),
+            let stay = bytes.text(),
             let print = bytes.text().flatMap({ PrintID($0) }), bytes.isAtEnd
         else { return nil }
         self.print = print
@@ -146,6 +146,6 @@ extension ReusableMatch {
         self.bootID = bootID
         self.sinceBoot = sinceBoot
         self.asleep = asleep
-        self.place = place
+        self.stay = stay
     }
 }

@@ -67,13 +67,15 @@ extension AuthenticationEngine {
     /// one is asked.
     ///
     /// - Parameters:
-    ///   - purpose: The purpose, as the end of a sentence.
+    ///   - purpose: The purpose of the touch, which leaves no proof.
+    ///   - text: The same as the end of a sentence.
     ///   - request: The way in which the owner is asked.
     ///   - presenter: Shows the prompt.
     /// - Throws: as ``consent(to:_:presenter:)``.
     @concurrent
     package func requireOwner(
-        to purpose: String,
+        for purpose: TouchPurpose,
+        to text: String,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) {
@@ -84,8 +86,7 @@ extension AuthenticationEngine {
         case .passcode: parts = .passcode
         case .fingerOrPasscode: parts = await ways(status, request)
         }
-        // The touch unlocks nothing; the reason, which is the service's own, names what it agrees to.
-        let asked = evaluation(.yes, to: purpose, request, status, ways: parts)
+        let asked = evaluation(purpose, to: text, request, status, ways: parts)
         let owner = try await evaluate(asked, presenter: presenter)
         // Neither can happen: the request takes no earlier match, and one for the passcode alone asks for no finger.
         guard !owner.isReused, status.need != .passcode || owner.method == .passcode else {
@@ -142,6 +143,11 @@ extension AuthenticationEngine {
         evaluation.fingerObstacle = request.fingerObstacle
         evaluation.obstacle = request.obstacle
         return evaluation
+    }
+
+    /// Returns whether a finger is enrolled, on whatever reader.
+    package func hasFingers() async throws(AuthenticationError) -> Bool {
+        try await enrollmentStatus()?.hasFingers ?? false
     }
 
     func enrollmentStatus() async throws(AuthenticationError) -> EnrollmentStatus? {

@@ -37,7 +37,12 @@ extension AuthenticationEngine {
         let isKnown = request.asker.map { $0.confinedAs != nil } ?? true
         if !isKnown || application != request.application {
             let purpose = "\(optedOut ? "deny" : "allow") fingers for \(application.rawValue)"
-            try await requireOwner(to: purpose, request, presenter: presenter)
+            try await requireOwner(
+                for: .optOut(application.rawValue),
+                to: purpose,
+                request,
+                presenter: presenter
+            )
         }
         try await setOptedOut(optedOut, for: application)
     }

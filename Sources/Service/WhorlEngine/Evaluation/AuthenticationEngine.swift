@@ -43,10 +43,16 @@ public final class AuthenticationEngine: AuthenticationService {
     package let strength: TouchStrength
     /// The machine's time limits for proofs that are kept in a session.
     package let limits: ProofLimits
+    /// Returns the stay of this process in its login session, for requests that bring none.
+    private let ownStay: OwnStayProvider
+
+    /// A function that returns the stay of this process in its login session; `nil` where its end would not be noticed.
+    package typealias OwnStayProvider = @Sendable () async -> String?
 
     /// Makes an engine from its parts.
     ///
-    /// It opens, asks and stores nothing before the first call.
+    /// It opens, asks and stores nothing before the first call. It does not notice when the screen of its login session is
+    /// locked.
     ///
     /// - Parameters:
     ///   - profile: The profile whose fingers are asked for.
@@ -86,8 +92,10 @@ public final class AuthenticationEngine: AuthenticationService {
         rules: AttemptRules = .standard,
         strength: TouchStrength = .any,
         limits: ProofLimits = .standard,
+        ownStay: @escaping OwnStayProvider = { "" },
         reader: @escaping ReaderProvider
     ) {
+        self.ownStay = ownStay
         self.obstacle = obstacle
         self.rules = rules
         self.strength = strength
@@ -119,8 +127,16 @@ public final class AuthenticationEngine: AuthenticationService {
             rules: rules,
             strength: strength,
             limits: limits,
+            ownStay: ownStay,
             reader: reader ?? self.reader
         )
+    }
+
+    /// Returns the stay in which what is shown for a request counts; `nil` where none is known.
+    func stay(of request: EvaluationRequest) async -> String? {
+        if let stay = request.stay { return stay }
+        // The process of a service stays in no session of its callers'.
+        return request.asker == nil ? await ownStay() : nil
     }
 
     /// Returns whether an evaluation could succeed now.

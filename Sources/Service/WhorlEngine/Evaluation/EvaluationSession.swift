@@ -103,6 +103,7 @@ struct EvaluationSession: Sendable {
             asker: request.asker
         )
         books.place = request.place
+        books.stay = request.stay
         return books
     }
 

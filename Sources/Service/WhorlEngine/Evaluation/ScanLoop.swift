@@ -102,7 +102,7 @@ package struct ScanLoop: Sendable {
             profile: books.profile,
             generation: fingers.generation,
             reader: reader,
-            in: books.loginSession,
+            in: books.stay ?? "",
             at: books.time.now()
         )
     }

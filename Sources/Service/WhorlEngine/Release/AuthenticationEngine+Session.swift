@@ -22,6 +22,8 @@ extension AuthenticationEngine {
         keeper: ProofKeeper?,
         _ presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> Evaluation {
+        var request = request
+        request.stay = await stay(of: request)
         // A purpose for one request alone keeps nothing, whatever session the caller brings.
         let session = request.purpose.proof == .none ? nil : request.session
         let visit = session?.visit()
@@ -58,7 +60,12 @@ extension AuthenticationEngine {
     }
 
     private func scope(of request: EvaluationRequest) -> ShownProofs.Scope {
-        ShownProofs.Scope(profile: profile, application: request.application, purpose: request.purpose)
+        ShownProofs.Scope(
+            profile: profile,
+            application: request.application,
+            purpose: request.purpose,
+            stay: request.stay
+        )
     }
 
     /// Returns the proof of the method that ended an evaluation, for the release that asked for it.
@@ -73,8 +80,8 @@ extension AuthenticationEngine {
 
     /// Returns the proof of what was shown in a request's session and still counts for it, and counts the use.
     ///
-    /// It counts for the owner, program and purpose that it was shown for, within the purpose's limits, awake, and in a place
-    /// from which it could be shown now. The chip is not asked. If it cannot be looked up, it counts as not shown; asking
+    /// It counts for the owner, program and purpose that it was shown for, within the purpose's limits, awake, in the same
+    /// stay, and in a place from which it could be shown now. The chip is not asked. If it cannot be looked up, it counts as not shown; asking
     /// the owner then reports the cause. A touch that was weaker than one of the demanded strengths counts as not shown
     /// either.
     package func known(
@@ -82,7 +89,8 @@ extension AuthenticationEngine {
         _ vault: Vault,
         demanding strengths: [TouchStrength]
     ) async -> OwnerProof {
-        var proof = OwnerProof.nothing(of: profile)
+        var (proof, request) = (OwnerProof.nothing(of: profile), request)
+        request.stay = await stay(of: request)
         guard request.obstacle == nil, let shown = take(for: request) else { return proof }
         // Where no finger may be asked for now, an earlier one does not count either.
         if request.fingerObstacle == nil, let touch = shown.touch, strengths.allSatisfy(touch.strength.meets),

@@ -24,7 +24,7 @@ package struct ProofTerm: Sendable {
         let isInTime =
             switch purpose.proof {
             case .none: false
-            case .uses(let most): uses < most && now.isAwake(since: begin, within: ProofLimits.single)
+            case .once: uses == 0 && now.isAwake(since: begin, within: ProofLimits.single)
             case .untilLimit:
                 now.isAwake(since: begin, within: limits.whole)
                     && now.isAwake(since: lastUse, within: limits.unused)

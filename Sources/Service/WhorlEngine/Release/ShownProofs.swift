@@ -7,11 +7,13 @@ import WhorlVault
 
 /// The proofs that one profile's owner has shown in a session, for one program and one purpose.
 struct ShownProofs: Sendable {
-    /// The owner, program and purpose that the proofs count for.
+    /// The owner, program and purpose that the proofs count for, and the stay in which they were shown.
     struct Scope: Sendable, Hashable {
         let profile: String
         let application: ApplicationID
         let purpose: TouchPurpose
+        /// The stay; `nil` where none is known, and the session's keeper alone ends what was shown.
+        let stay: String?
     }
 
     /// A print that matched a touch, and the strength of that touch.

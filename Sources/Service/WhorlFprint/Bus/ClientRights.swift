@@ -11,6 +11,8 @@ package protocol ClientRights: Sendable {
     func answer(_ action: FprintAction, to client: String) async -> RightsAnswer
     /// Asks a person whether a client may do something.
     func ask(_ action: FprintAction, for client: String) async -> Bool
+    /// Returns whether a client may ask for nothing now, since the screen of its login session is locked.
+    func isBehindLock(_ client: String) async -> Bool
 }
 
 /// The answer of the system's rules about a client.
@@ -79,7 +81,27 @@ package struct SystemRights: ClientRights {
     /// The time for an answer without a person, in milliseconds.
     private static let moment: Int32 = 10_000
 
-    package init() {}
+    private let lock: LockRule?
+
+    /// Makes the rights.
+    ///
+    /// - Parameter lock: The rule for clients behind a locked screen; `nil` serves them, as fprintd does.
+    package init(lock: LockRule?) { self.lock = lock }
+
+    package func isBehindLock(_ client: String) async -> Bool {
+        guard let lock else { return false }
+        guard Self.isUnique(client) else { return true }
+        // A client that is gone has no user, and is refused.
+        let credentials = try? await SystemBus.shared.call(
+            "org.freedesktop.DBus.GetConnectionCredentials",
+            of: Self.bus,
+            "('\(client)',)"
+        )[0]
+        return await lock.refuses(
+            user: credentials?["UnixUserID"]?.number.flatMap { UInt32(exactly: $0) },
+            process: credentials?["ProcessID"]?.number.flatMap { Int32(exactly: $0) }
+        )
+    }
 
     package func user(of client: String) async -> String? {
         guard Self.isUnique(client) else { return nil }

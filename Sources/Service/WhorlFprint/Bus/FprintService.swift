@@ -3,6 +3,7 @@
 package import GLibRuntime
 internal import LibfprintReader
 internal import LoginManager
+internal import WhorlCallers
 package import WhorlFingerprint
 internal import WhorlSupport
 internal import WhorlSystem
@@ -37,7 +38,7 @@ package actor FprintService {
     package init(
         on bus: BusServer,
         folder: String,
-        rights: any ClientRights = SystemRights(),
+        rights: any ClientRights = SystemRights(lock: nil),
         report: @escaping @Sendable (String) -> Void
     ) {
         let prints = PrintFolder(root: folder)
@@ -58,7 +59,7 @@ package actor FprintService {
         on bus: BusServer,
         accounts: @escaping FingersOfAccount,
         isServed: @escaping @Sendable (ReaderInfo) -> Bool,
-        rights: any ClientRights = SystemRights(),
+        rights: any ClientRights = SystemRights(lock: LockRule(Logind())),
         report: @escaping @Sendable (String) -> Void
     ) {
         self.init(on: bus, rights, report, followsSleep: false) { reader in
@@ -104,6 +105,11 @@ package actor FprintService {
         }
         if followsSleep { Task(executorPreference: GLibTaskExecutor.shared) { await self.followSleep() } }
         bus.own(FprintInterface.name, lost: lost)
+    }
+
+    /// Ends what clients behind a locked screen have begun.
+    package func endBehindLock() async {
+        for (device, _) in devices { await device.endBehindLock() }
     }
 
     /// Returns whether no client needs a reader now.

@@ -80,6 +80,7 @@ extension FprintDevice {
         try state.requireHeld(by: client)
         try state.begin(.enroll)
         run(scan, "EnrollStatus")
+        await endBehindLock()
     }
 
     func startVerification(_ client: String, _ name: String, _ reply: BusReply) async throws(FprintError) {
@@ -93,6 +94,8 @@ extension FprintDevice {
         reply.answer()
         bus.emit("VerifyFingerSelected", of: FprintInterface.device, at: path, [.text(told)])
         run(scan, "VerifyStatus")
+        // A lock that came before it had begun ended nothing.
+        await endBehindLock()
     }
 
     private func run(_ scan: @escaping DeviceWork.Scan, _ signal: String) {

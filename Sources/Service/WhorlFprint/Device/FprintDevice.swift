@@ -161,15 +161,32 @@ actor FprintDevice {
     }
 
     /// Returns whether a client may do something; a person may be asked for it.
+    ///
+    /// Behind a locked screen, the program that unlocks it is served alone.
     func allow(_ action: FprintAction, _ client: String) async -> Bool {
+        guard await !rights.isBehindLock(client) else { return false }
         switch await rights.answer(action, to: client) {
         case .yes: return true
         case .no: return false
         case .person:
             callsAtDialogs += 1
             defer { callsAtDialogs -= 1 }
-            return await dialogs.ask(action, for: client)
+            guard await dialogs.ask(action, for: client) else { return false }
+            return await !rights.isBehindLock(client)
         }
+    }
+
+    /// Ends what a client has begun if the screen of its login session is locked now; the client gets an error.
+    func endBehindLock() async {
+        guard let client = state.holder?.client, await rights.isBehindLock(client),
+            state.holder?.client == client
+        else { return }
+        switch state.action {
+        case .verify: operation.report?.tell(.verify(.other))
+        case .enroll: operation.report?.tell(.enroll(.other))
+        case .delete, nil: return
+        }
+        operation.task?.cancel()
     }
 
     // MARK: - Properties

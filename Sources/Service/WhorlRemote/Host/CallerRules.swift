@@ -87,35 +87,20 @@ package struct SameRulesForAll: CallerRules {
 }
 
 extension ServiceHost {
-    /// Whether neither a finger nor a passcode tells who the owner is.
-    func isWithoutOwner(_ services: Services) async throws(ServiceRefusal) -> Bool {
-        // Where that cannot be told, as without a TPM, the system's rules are asked in addition.
-        let isSet = (try? await services.passcode.isSet()) ?? false
-        guard !isSet else { return false }
-        return try await refusing { () async throws(EnrollmentError) in
-            try await services.fingers.fingers().isEmpty
-        }
-    }
-
     /// Returns only if the system's rules allow an action, about which the person may be asked.
     func authorize(_ action: GuardedAction, _ call: ServiceCall) async throws(ServiceRefusal) {
         do throws(AuthenticationError) {
             try await rules.authorize(action, call.client, mayAsk: true)
         } catch {
-            let message = "\(error.message) \(error.recovery)"
-            throw VaultError(
-                .store(
-                    StateError(
-                        .failed,
-                        path: "polkit",
-                        message: error.message,
-                        recovery: error.recovery,
-                        cause: message
-                    )
-                ),
-                "polkit"
-            ).refusal
+            throw VaultError(notAllowed: error).refusal
         }
+    }
+
+    /// Returns the caller, unless nothing may be asked for in its place, as in a locked session.
+    func callerOutsideLock(_ call: ServiceCall) async throws(ServiceRefusal) -> Caller {
+        let caller = await rules.caller(call.client)
+        if let obstacle = caller.obstacle { throw VaultError(notAllowed: obstacle).refusal }
+        return caller
     }
 }
 

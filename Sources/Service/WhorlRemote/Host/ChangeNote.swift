@@ -62,11 +62,14 @@ extension Prompting: NamedChange where Call: NamedChange {
 }
 
 extension ServiceRefusal {
-    /// The owner's log says so of a passcode that was compared for the call, or was not: `wrong` or `throttled`.
+    /// The owner's log says so of a passcode that was compared for the call and changed nothing, or was not compared: `wrong`,
+    /// `right` or `throttled`.
     var passcodeOutcome: String? {
         switch failure(as: VaultError.self)?.code {
         case .passcodeWrong?: "wrong"
         case .passcodeThrottled?: "throttled"
+        // It was right, and what only it opens kept it from being removed.
+        case .passcodeNeeded?: "right"
         default: nil
         }
     }

@@ -35,9 +35,14 @@ final class RunningCalls: Sendable {
 
     /// Ends the calls of a session that is being locked, and those that come until ``unlock(_:)``.
     func lock(_ session: String) {
+        state.withLock { _ = $0.locked.insert(session) }
+        end(in: session)
+    }
+
+    /// Ends the calls of a session.
+    func end(in session: String) {
         let ends = state.withLock { state in
-            state.locked.insert(session)
-            return state.calls.values.filter { $0.session == session }.map(\.end)
+            state.calls.values.filter { $0.session == session }.map(\.end)
         }
         for end in ends { end() }
     }
@@ -47,27 +52,31 @@ final class RunningCalls: Sendable {
 }
 
 extension ServiceHost {
-    /// Ends what a login session's programs ask, and forgets what was shown there, since its screen is locked.
+    /// Ends what a login session's programs ask, and forgets what was shown there, since its screen is locked; nothing else
+    /// is asked there until ``unlock(_:)``.
     package func lock(_ session: String) {
         running.lock(session)
-        sessions.forget(in: session)
+        leave(session)
+    }
+
+    /// The same for a session whose locker is asked to lock it, and may never say when it has unlocked it again.
+    package func beginLocking(_ session: String) {
+        running.end(in: session)
+        leave(session)
     }
 
     /// Takes questions of a login session's programs again.
     package func unlock(_ session: String) { running.unlock(session) }
 
     /// Forgets what was shown in a login session that its seat shows no longer.
-    package func leave(_ session: String) { sessions.forget(in: session) }
+    package func leave(_ session: String) {
+        stays.end(in: session)
+        sessions.forget(in: session)
+    }
 
     /// Forgets what was shown in all login sessions, since the machine goes to sleep.
-    package func sleep() { sessions.forget() }
-}
-
-extension AuthenticationError {
-    /// The error of a call from a login session whose screen is locked.
-    package static let sessionLocked = AuthenticationError(
-        .notInteractive,
-        message: "The screen of this session is locked.",
-        recovery: "Unlock it, and try again."
-    )
+    package func sleep() {
+        stays.end()
+        sessions.forget()
+    }
 }

@@ -189,6 +189,7 @@ extension ServiceHost {
         request.patience = Self.patience
         request.mostTries = asked.mostTries
         request.asker = caller.asker
+        request.stay = stay(of: caller.asker)
         request.fingerObstacle = caller.fingerObstacle
         // In a locked session, the program that unlocks it may ask, and no other.
         request.obstacle = asked.isLocker ? nil : caller.obstacle

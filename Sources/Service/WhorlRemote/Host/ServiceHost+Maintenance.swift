@@ -57,6 +57,7 @@ extension ServiceHost {
             (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let passcode = try call.secretBox(at: asked.value)
+            _ = try await callerOutsideLock(call)
             return try await refusing { () async throws(VaultError) in
                 try await services.maintenance.reseal(passcode)
             }

@@ -68,8 +68,13 @@ extension ServiceHost {
         var request = asking.request
         request.timeout = min(request.timeout, promptRules.longestTimeout)
         request.session = session(asking.session, of: call, by: request.asker)
+        request.stay = stay(of: request.asker)
+        if request.reuse > .zero { stays.hold(for: min(request.reuse, .seconds(300))) }
         return request
     }
+
+    /// The stay of a program in its login session; `nil` where the service does not look at programs.
+    func stay(of asker: Asker?) -> String? { asker.map { stays.name(of: $0.session) } }
 
     /// The session that a caller names, in the login session of which it asks.
     func session(_ id: String?, of call: ServiceCall, by asker: Asker?) -> OwnerSession? {

@@ -25,13 +25,16 @@ extension ServiceHost {
         router.on(PasscodeInterface.set, for: .unconfined) { (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let passcode = try call.secretBox(at: asked.passcode)
-            // Where a finger is enrolled, its touch is needed instead.
-            if try await isWithoutOwner(services) { try await authorize(.setPasscode, call) }
             // The match counts for the process and program that asked for it, in the same place.
-            let request = asked.request.asked(by: await rules.caller(call.client))
+            var request = asked.request.asked(by: try await callerOutsideLock(call))
+            // Where a finger is enrolled, its touch is needed instead: the engine decides which it is.
+            request.allowsFirst = { [rules] () async throws(AuthenticationError) in
+                try await rules.authorize(.setPasscode, call.client, mayAsk: true)
+            }
+            let firstRequest = request
             let session = session(asked.session, of: call, by: request.asker) ?? OwnerSession()
             return try await refusing { () async throws(VaultError) in
-                try await services.passcode.set(passcode, request, shown: session)
+                try await services.passcode.set(passcode, firstRequest, shown: session)
                 return NoValue()
             }
         }
@@ -47,6 +50,7 @@ extension ServiceHost {
         router.on(PasscodeInterface.remove, for: .unconfined) { (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let passcode = try call.secretBox(at: asked.passcode)
+            _ = try await callerOutsideLock(call)
             return try await refusing { () async throws(VaultError) in
                 Valued(try await services.passcode.remove(passcode, force: asked.force))
             }
@@ -64,6 +68,7 @@ extension ServiceHost {
     ) {
         router.on(method, for: callers) { (parameters, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
+            _ = try await callerOutsideLock(call)
             var secrets: [SecretBox] = []
             for place in places { secrets.append(try call.secretBox(at: parameters[keyPath: place])) }
             return try await refusing { () async throws(Failure) in

@@ -21,6 +21,8 @@ package struct ServiceHost: Sendable {
     let prompts = PromptBoard()
     let agents = AgentBoard()
     let sessions = SessionBoard()
+    /// The stays in login sessions, by which an earlier match counts.
+    package let stays = SessionStays()
     let running = RunningCalls()
     /// The access of logins; without it the service has no accounts to log in to.
     package var logins: LoginAccess?

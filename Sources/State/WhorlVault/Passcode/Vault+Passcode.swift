@@ -21,13 +21,15 @@ extension Vault {
 
     /// Sets the first passcode of a profile.
     ///
-    /// If a finger is enrolled, its proof is needed: a person who sets the passcode can enroll further fingers with it.
+    /// If a finger is enrolled, its proof is needed: a person who sets the passcode can enroll further fingers with it. What
+    /// is needed is decided by the fingers of that moment, so that a caller who was allowed for another reason than a finger
+    /// brings no proof.
     ///
     /// - Parameters:
     ///   - passcode: 4 to 1,024 bytes, as they were typed.
     ///   - profile: The profile that gets the passcode.
-    ///   - proof: The owner's proof.
-    /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` without a needed proof of a finger,
+    ///   - proof: The owner's proof; `nil` if no finger is enrolled and the passcode may be set without one.
+    /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` for a proof without a finger, or without a needed one,
     ///   `noChip`, `store`.
     public func setPasscode(
         _ passcode: SecretBox,
@@ -49,9 +51,9 @@ extension Vault {
             }
             let row = passcodeRow(object, derivation, of: profile)
             let seal = seal
-            let showsFinger = proof.map { $0.profile == profile && $0.showsFinger } ?? false
+            let showsFinger = proof.map { $0.profile == profile && $0.showsFinger }
             let outcome: Result<Bool, VaultError> = try await transaction { db in
-                guard try showsFinger || !OwnerFingers.areEnrolled(of: profile, db) else {
+                guard try showsFinger ?? !OwnerFingers.areEnrolled(of: profile, db) else {
                     return .failure(
                         VaultError(.accessDenied, "passcode of \(profile)", cause: "no finger was shown")
                     )

@@ -260,3 +260,17 @@ extension VaultError {
     /// The error of a service that has no vault.
     package static var noVault: VaultError { VaultError(.noChip, cause: "no vault") }
 }
+
+extension VaultError {
+    /// The error of a change that the system's rules, or the caller's place, do not allow.
+    package init(notAllowed error: AuthenticationError) {
+        let cause = StateError(
+            .failed,
+            path: "polkit",
+            message: error.message,
+            recovery: error.recovery,
+            cause: "\(error.message) \(error.recovery)"
+        )
+        self.init(.store(cause), "polkit")
+    }
+}

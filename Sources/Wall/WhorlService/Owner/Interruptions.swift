@@ -9,6 +9,8 @@ package enum Interruption: Sendable, Hashable, CaseIterable {
     case sleep
     /// The service ends, perhaps for an update.
     case ending
+    /// The screen of the session is locked.
+    case lock
 
     /// The error of an evaluation that the event ends or refuses.
     package var error: AuthenticationError {
@@ -25,8 +27,18 @@ package enum Interruption: Sendable, Hashable, CaseIterable {
                 message: "The service whorld ended, perhaps for an update.",
                 recovery: "Ask again: it starts by itself."
             )
+        case .lock: .sessionLocked
         }
     }
+}
+
+extension AuthenticationError {
+    /// The error of a program in a login session whose screen is locked.
+    package static let sessionLocked = AuthenticationError(
+        .notInteractive,
+        message: "The screen of this session is locked.",
+        recovery: "Unlock it, and try again."
+    )
 }
 
 /// The evaluations that are under way, which end together when the machine goes to sleep or the service ends.

@@ -80,6 +80,10 @@ public struct EvaluationRequest: Sendable {
     /// The program that asks, as a service knows it; `nil` where it runs in this process or is not known.
     package var asker: Asker?
 
+    /// The stay in a login session in which an earlier match must have been made (``SessionStays``); `nil` where the service
+    /// says none, and the engine takes that of its own process.
+    package var stay: String?
+
     /// The reason why the caller's place lets no finger be asked for, and no earlier one count; `nil` where one may be.
     package var fingerObstacle: AuthenticationError?
 

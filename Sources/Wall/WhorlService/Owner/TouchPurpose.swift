@@ -18,8 +18,14 @@ public enum TouchPurpose: Sendable, Hashable {
     case setPasscode
     /// A change of the enrolled fingers.
     case changeFingers
+    /// Deleting the item that is stored under this name.
+    case deleteItem(String)
     /// Turning the keyring on.
     case keyring
+    /// Turning the keyring off.
+    case keyringOff
+    /// Allowing fingers to the program with this name, or denying them.
+    case optOut(String)
     /// A login by this PAM service.
     case logIn(String)
     /// The end of a lock of the screen, by this PAM service.
@@ -31,22 +37,20 @@ extension TouchPurpose {
     package enum Proof: Sendable, Hashable {
         /// No proof; the touch counts for the request that asked, and then no longer.
         case none
-        /// A proof for so many uses, within ``ProofLimits/single`` of the touch.
-        case uses(Int)
+        /// A proof for one use, within ``ProofLimits/single`` of the touch.
+        case once
         /// A proof for any number of uses, within the machine's ``ProofLimits``.
         case untilLimit
     }
 
     /// The proof that a touch for this purpose leaves.
     ///
-    /// A sign-in takes up to four signatures: enabling the login and signing in, each once more if the server's challenge
-    /// expired during the prompt.
+    /// A sign-in needs one: what is signed says how its owner was recognised, so the prompt comes before the signature.
     package var proof: Proof {
         switch self {
-        case .yes, .item, .changeFingers, .keyring: .none
+        case .yes, .item, .deleteItem, .changeFingers, .keyring, .keyringOff, .optOut: .none
         case .storedByProgram: .untilLimit
-        case .signIn: .uses(4)
-        case .setPasscode, .logIn, .unlockScreen: .uses(1)
+        case .signIn, .setPasscode, .logIn, .unlockScreen: .once
         }
     }
 
@@ -54,7 +58,9 @@ extension TouchPurpose {
     package var isForEvaluations: Bool {
         switch self {
         case .yes, .storedByProgram, .signIn: true
-        case .item, .setPasscode, .changeFingers, .keyring, .logIn, .unlockScreen: false
+        case .item, .deleteItem, .setPasscode, .changeFingers, .keyring, .keyringOff, .optOut, .logIn,
+            .unlockScreen:
+            false
         }
     }
 
@@ -82,7 +88,11 @@ extension TouchPurpose {
         case .signIn(let server): translated("Signs in to %1$@.", with: Self.shown(server))
         case .setPasscode: translated("Sets your passcode.")
         case .changeFingers: translated("Changes the enrolled fingers.")
+        case .deleteItem(let name): translated("Deletes “%1$@”.", with: Self.shown(name))
         case .keyring: translated("Lets a touch at the login unlock your keyring.")
+        case .keyringOff: translated("No longer lets a touch at the login unlock your keyring.")
+        case .optOut(let program):
+            translated("Changes whether %1$@ may use fingerprints.", with: Self.shown(program))
         case .logIn(let service): translated("Logs in with %1$@.", with: Self.shown(service))
         case .unlockScreen: translated("Unlocks the screen.")
         }
@@ -106,7 +116,10 @@ extension TouchPurpose: Codable {
         case .signIn(let server): ("signIn", server)
         case .setPasscode: ("setPasscode", nil)
         case .changeFingers: ("changeFingers", nil)
+        case .deleteItem(let name): ("deleteItem", name)
         case .keyring: ("keyring", nil)
+        case .keyringOff: ("keyringOff", nil)
+        case .optOut(let program): ("optOut", program)
         case .logIn(let service): ("logIn", service)
         case .unlockScreen(let service): ("unlockScreen", service)
         }
@@ -123,7 +136,10 @@ extension TouchPurpose: Codable {
         case "signIn": self = .signIn(try name())
         case "setPasscode": self = .setPasscode
         case "changeFingers": self = .changeFingers
+        case "deleteItem": self = .deleteItem(try name())
         case "keyring": self = .keyring
+        case "keyringOff": self = .keyringOff
+        case "optOut": self = .optOut(try name())
         case "logIn": self = .logIn(try name())
         case "unlockScreen": self = .unlockScreen(try name())
         default:
@@ -147,7 +163,7 @@ extension TouchPurpose: Codable {
 public struct ProofLimits: Sendable, Hashable, Codable {
     /// The limits of a machine whose administrator has not chosen stricter ones.
     package static let standard = ProofLimits(unusedSeconds: 300, wholeSeconds: 3600)
-    /// The time within which a proof with a number of uses has to be used.
+    /// The time within which a proof for one use has to be used.
     package static let single = Duration.seconds(60)
 
     /// The seconds after the last use, from 0 to 300.

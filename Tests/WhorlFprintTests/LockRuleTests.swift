@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import WhorlCallers
+
+@testable import WhorlFprint
+
+/// A machine on which each process has this session.
+private struct OneSession: LoginSessions {
+    let session: Result<LoginSession?, LoginSessionsFault>
+
+    func session(ofProcess pid: Int32) async throws(LoginSessionsFault) -> LoginSession? { try session.get() }
+}
+
+@Suite struct `A client of the bus behind a locked screen` {
+    private func rule(_ session: Result<LoginSession?, LoginSessionsFault>) -> LockRule {
+        LockRule(OneSession(session: session))
+    }
+
+    private func session(isLocked: Bool) -> Result<LoginSession?, LoginSessionsFault> {
+        .success(LoginSession(id: "2", user: 1000, seat: "seat0", isLocked: isLocked))
+    }
+
+    @Test func `is refused, and served again after the lock`() async {
+        #expect(await rule(session(isLocked: true)).refuses(user: 1000, process: 42))
+        #expect(await !rule(session(isLocked: false)).refuses(user: 1000, process: 42))
+    }
+
+    @Test func `is served if it is root's, as PAM's modules for lockers are`() async {
+        #expect(await !rule(session(isLocked: true)).refuses(user: 0, process: 42))
+    }
+
+    @Test func `is refused where its session or its process cannot be told`() async {
+        #expect(await rule(.failure(LoginSessionsFault("no answer"))).refuses(user: 1000, process: 42))
+        #expect(await rule(session(isLocked: false)).refuses(user: 1000, process: nil))
+        #expect(await rule(session(isLocked: false)).refuses(user: nil, process: nil))
+        // Outside any session no screen is locked; polkit decides.
+        #expect(await !rule(.success(nil)).refuses(user: 1000, process: 42))
+    }
+}
