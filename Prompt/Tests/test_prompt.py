@@ -250,10 +250,7 @@ class Prompts(unittest.TestCase):
         ends = []
 
         def ask_on():
-            request = {
-                "policy": "biometrics", "reason": "again", "application": "org.example.nuisance", "interactionAllowed": True,
-                "timeoutMilliseconds": 60_000, "reuseMilliseconds": 0,
-            }
+            request = whorl_client.request("again", application="org.example.nuisance")
             asked = {"call": {"request": request}, "presenter": {"isInteractive": True, "takesPasscode": False}}
             for _ in range(1000):
                 try:
