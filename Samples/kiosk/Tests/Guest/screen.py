@@ -12,11 +12,13 @@ import time
 # Codes of the kernel's keys, of an American keyboard.
 F2 = "\uf002"
 KEYS = {"\n": 28, "\x1b": 1, "-": 12, ".": 52, F2: 60}
-for first, row in ((2, "1234567890"), (16, "qwertyuiop"), (30, "asdfghjkl"), (44, "zxcvbnm")):
+LETTERS = "qwertyuiopasdfghjklzxcvbnm"
+for first, row in ((2, "1234567890"), (16, LETTERS[:10]), (30, LETTERS[10:19]), (44, LETTERS[19:])):
     KEYS.update({key: first + place for place, key in enumerate(row)})
 
 CTRL, ALT, SYSRQ, DELETE, UP, LEFT, RIGHT = 29, 56, 99, 111, 103, 105, 106
-POWER, SLEEP, SUSPEND, RESTART = 116, 142, 205, 0x198
+# Power, sleep, suspend, and the second power and restart keys of some keyboards.
+POWER_KEYS = (116, 142, 205, 0x164, 0x198)
 FUNCTIONS = (*range(59, 69), 87, 88)
 
 
@@ -29,7 +31,7 @@ class Keyboard:
     def __init__(self):
         self.device = os.open("/dev/uinput", os.O_WRONLY)
         fcntl.ioctl(self.device, self.UI_SET_EVBIT, self.EV_KEY)
-        for code in (*range(1, 249), RESTART):
+        for code in (*range(1, 249), *POWER_KEYS):
             fcntl.ioctl(self.device, self.UI_SET_KEYBIT, code)
         name = b"kiosk's keyboard"
         os.write(self.device, struct.pack("80sHHHHI", name, 3, 1, 1, 1, 0) + bytes(4 * 4 * 64))

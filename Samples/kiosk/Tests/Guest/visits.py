@@ -31,15 +31,18 @@ def asks(*texts):
 
 
 def begins(typed):
-    """Types a name or a number, and waits until a touch is asked for."""
-    for _ in range(5):
+    """Types a name or a number, and waits until a touch is asked for.
+
+    On an emulated processor the service's first word can take longer than a login waits for it; then it is typed again.
+    """
+    deadline = time.monotonic() + 300
+    while True:
         kiosk.forget()
         kiosk.types(f"{typed}\n")
         if TOUCH in kiosk.sees_one(("page=wait", TOUCH), ("page=ask", UNABLE)):
             return
-        # On an emulated processor the service's first word can take longer than a login waits for it.
+        assert time.monotonic() < deadline, f"no touch was asked for: {typed}"
         wakes()
-    raise AssertionError(f"no touch was asked for: {typed}")
 
 
 def arrives(user):
