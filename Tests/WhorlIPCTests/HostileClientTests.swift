@@ -33,6 +33,8 @@ import Testing
             var sent = 0
             while sent < 1 << 30, client.send(part) { sent += part.count }
             #expect(sent < 4 << 20, "\(sent) bytes were taken")
+            // It still reads why.
+            #expect(client.receive()?.contains("io.whorl.Connection.MessageRefused") == true)
         }
     }
 
@@ -68,6 +70,7 @@ import Testing
             let service = try TestService { $0.channel.message = .milliseconds(100) }
             let client = try RawClient(service)
             client.send(Array(#"{"method":"#.utf8))
+            #expect(client.receive()?.contains("io.whorl.Connection.MessageRefused") == true)
             #expect(client.isHungUpOn())
         }
     }

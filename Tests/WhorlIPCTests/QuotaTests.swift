@@ -66,16 +66,25 @@ import Testing
         #expect(await waits.next() == true)
         #expect(service.server.bytesHeld(of: geteuid()) > 700_000)
         let second = try service.connect()
-        do throws(ServiceCallError) {
-            try await echo(second, text)
-            Issue.record("more bytes were taken than the user's share has")
-        } catch .refused(let refusal) {
-            #expect(refusal.name == quota)
-        } catch .connection {
-            // The service hung up while the call was still being sent, so that its reason was lost.
-        } catch {
-            Issue.record(error)
+        #expect(
+            await refusal { () async throws(ServiceCallError) in try await echo(second, text) }?.name == quota
+        )
+        // A call that blocks its thread hears the reason as well.
+        let path = service.path
+        let third = try await apart { () throws -> ServiceRefusal? in
+            var call = BlockingCall(try UnixSocket.connect(to: path))
+            do throws(ServiceCallError) {
+                _ = try call.call(
+                    "org.example.test.Echo",
+                    TestService.Words(text: text),
+                    returning: TestService.Words.self
+                )
+            } catch {
+                if case .refused(let refusal) = error { return refusal }
+            }
+            return nil
         }
+        #expect(third?.name == quota)
         // A small call of the same user goes on.
         try await echo(try service.connect(), "x")
         call.cancel()
@@ -101,6 +110,32 @@ import Testing
         #expect(await waits.next() == false)
         while service.server.descriptorsHeld(of: geteuid()) > 0 { await Task.yield() }
         try await echo(try service.connect(), "x", files)
+    }
+
+    @Test func `of descriptors counts none that the method of the call does not take`() async throws {
+        let service = try TestService { $0.descriptorsOfUser = 8 }
+        let (seen, sent) = try UnixSocket.pair()
+        let other = try SecretDescriptor.make([1])
+        let client = try service.connect()
+        let call = Task {
+            // It goes on until the test ends it.
+            _ = try? await client.call(
+                "org.example.test.WaitWithOne",
+                TestService.Words(text: "x"),
+                descriptors: [other, sent],
+                returning: TestService.Words.self
+            )
+        }
+        var waits = service.waits.makeAsyncIterator()
+        #expect(await waits.next() == true)
+        #expect(service.server.descriptorsHeld(of: geteuid()) == 1)
+        // The service has closed its copy, so that closing this one ends the connection.
+        #expect(dup2(other.number, sent.number) >= 0)
+        var place = pollfd(fd: seen.number, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&place, 1, 60_000) == 1 && place.revents & Int16(POLLHUP) != 0)
+        call.cancel()
+        #expect(await waits.next() == false)
+        while service.server.descriptorsHeld(of: geteuid()) > 0 { await Task.yield() }
     }
 
     @Test func `of bytes holds what no one reads`() async throws {

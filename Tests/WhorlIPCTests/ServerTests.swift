@@ -49,6 +49,50 @@ private typealias Place = TestService.Place
         #expect(quiet.parameters.number == 5)
     }
 
+    /// A socket whose other end gave a refusal and closed before it read anything.
+    private func refusedSocket(_ refusal: ServiceRefusal) throws -> Descriptor {
+        let (own, other) = try UnixSocket.pair()
+        // Bytes that stay unread: the kernel then says that the connection was reset.
+        #expect(write(own.number, "{", 1) == 1)
+        Channel.say(refusal, on: other)
+        return own
+    }
+
+    @Test func `that refuses and closes before it has read a call is heard`() async throws {
+        let refusal = ServiceRefusal("org.example.test.Refused", ["why": "no"])
+        var blocking = BlockingCall(try refusedSocket(refusal))
+        #expect(throws: ServiceCallError.refused(refusal)) {
+            let _: CallReply<Words> = try blocking.call("org.example.test.Echo", Words(text: "x"))
+        }
+        let channel = Channel(try refusedSocket(refusal))
+        let (messages, sink) = AsyncStream.makeStream(of: [UInt8].self)
+        // The call is written before the watch can read anything.
+        channel.perform {
+            channel.start(onMessage: { sink.yield($0.bytes) }, onEnd: { _ in sink.finish() })
+            channel.send(Array(#"{"method":"org.example.test.Echo"}"#.utf8))
+        }
+        var heard: [[UInt8]] = []
+        for await message in messages { heard.append(message) }
+        #expect(heard == [refusal.message])
+    }
+
+    @Test func `that refuses the process's proof is heard`() async throws {
+        let service = try TestService { $0.connectionsOfUser = 1 }
+        let first = try service.connect()
+        let _: CallReply<Words> = try await first.call("org.example.test.Echo", Words(text: "x"))
+        func isQuota(_ error: ServiceCallError) -> Bool {
+            if case .refused(let refusal) = error {
+                refusal.name == "io.whorl.Connection.QuotaReached"
+            } else {
+                false
+            }
+        }
+        let second = try service.connect()
+        await #expect { try await second.answerChallenge() } throws: { isQuota($0 as! ServiceCallError) }
+        var third = BlockingCall(try UnixSocket.connect(to: service.path))
+        #expect { try third.answerChallenge() } throws: { isQuota($0 as! ServiceCallError) }
+    }
+
     @Test func `answers a refusal with its name and details, and goes on`() async throws {
         let service = try TestService()
         let client = try service.connect()

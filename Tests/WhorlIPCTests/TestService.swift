@@ -59,7 +59,7 @@ final class TestService {
             (words: Words, _) async throws(ServiceRefusal) -> ServiceReply<Words> in
             throw ServiceRefusal("org.example.test.Refused", ["why": words.text])
         }
-        router.on("org.example.test.Turn", admitting: Router.everyCaller) {
+        router.on("org.example.test.Turn", admitting: Router.everyCaller, taking: 1) {
             (place: Place, call) async throws(ServiceRefusal) in
             let secret = try call.secret(at: place.secret)
             let turned = secret.withUnsafeBytes { bytes in
@@ -70,11 +70,13 @@ final class TestService {
             }
             return ServiceReply(Place(secret: 0), descriptors: [file])
         }
-        router.on("org.example.test.Wait", admitting: Router.everyCaller) {
-            (words: Words, _) async throws(ServiceRefusal) in
-            waits.yield(true)
-            do { try await Task.sleep(for: .seconds(600)) } catch { waits.yield(false) }
-            return ServiceReply(words)
+        for (name, count) in [("Wait", 8), ("WaitWithOne", 1)] {
+            router.on("org.example.test.\(name)", admitting: Router.everyCaller, taking: count) {
+                (words: Words, _) async throws(ServiceRefusal) in
+                waits.yield(true)
+                do { try await Task.sleep(for: .seconds(600)) } catch { waits.yield(false) }
+                return ServiceReply(words)
+            }
         }
         router.on("org.example.test.Asker", admitting: Router.everyCaller) {
             (_: NoParameters, call) async throws(ServiceRefusal) in

@@ -75,6 +75,15 @@ final class HostMachine {
         }
     }
 
+    /// Waits until the service has seen the end of the agent that belongs to no session.
+    func agentHasLeft() async {
+        let place = AgentBoard.Place(uid: geteuid(), session: nil)
+        while host.agents.agent(at: place) != nil { await Task.yield() }
+    }
+
+    /// Waits until the service has seen the end of each connection that began a session of its own.
+    func sessionsHaveEnded() async { while !host.sessions.isEmpty { await Task.yield() } }
+
     /// Starts an agent, and returns when it is registered.
     func agent(_ presenter: any PromptPresenter) async -> Task<AgentError?, Never> {
         let (registrations, sink) = AsyncStream.makeStream(of: Void.self)

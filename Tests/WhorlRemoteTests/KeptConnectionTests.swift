@@ -105,7 +105,8 @@ private final class Place: Sendable {
     init() throws {
         path = NSTemporaryDirectory() + "/whorl-kept-\(UUID().uuidString.prefix(8))"
         transport = CountedTransport(PathTransport(path: path, owners: [getuid()]))
-        client = ServiceClient(transport: transport)
+        // Kept for longer than the test lasts, however slow the machine is.
+        client = ServiceClient(transport: transport, keeping: KeptSockets(for: .seconds(600)) { .current })
         try start()
     }
 

@@ -186,10 +186,11 @@ struct RemoteServicesTests {
                 presenter: ScriptedPresenter(pressing: .cancel)
             )
         }
+        let presenter = ScriptedPresenter()
         let asking = Task {
-            try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: ScriptedPresenter())
+            try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
         }
-        try await Task.sleep(for: .milliseconds(300))
+        while presenter.prompts.isEmpty { await Task.yield() }
         asking.cancel()
         await #expect(throws: AuthenticationError(.appCancel)) { try await asking.value }
         // The reader is free again.
@@ -222,21 +223,29 @@ struct RemoteServicesTests {
     }
 
     @Test func `a reader that a prompt uses is not tried out, and the prompt goes on`() async throws {
-        let machine = try await RemoteMachine(reader: "mock:delay 5s,match", enrolled: .leftThumb)
+        let machine = try await RemoteMachine(reader: "mock:hang,match", enrolled: .leftThumb)
         let services = machine.services
         let reader = try await services.readers.chosenReader()
+        let presenter = ScriptedPresenter()
         let asking = Task {
-            try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: ScriptedPresenter())
+            try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
         }
-        // The prompt takes a moment to get the reader.
-        try await Task.sleep(for: .seconds(1))
+        // The prompt has the reader once it asks for a touch.
+        while !presenter.updates.contains(.scan(.touch)) { await Task.yield() }
         let busy = await #expect(throws: ReaderError.self) { try await reader.open() }
         #expect(busy?.code == .busy)
         await #expect(throws: ReaderError.self) { try await reader.storedPrints(whenBusy: .wait) }
-        #expect(try await asking.value.finger == .leftThumb)
+        #expect(presenter.updates == [.scan(.touch)])
+        asking.cancel()
+        await #expect(throws: AuthenticationError(.appCancel)) { try await asking.value }
+        let evaluation = try await services.owner.evaluate(
+            EvaluationRequest("unlock"),
+            presenter: ScriptedPresenter()
+        )
+        #expect(evaluation.finger == .leftThumb)
         // The prompt lets the reader go a moment after its answer.
         var obstacle: ReaderError? = busy
-        for _ in 0..<100 where obstacle?.code == .busy {
+        while obstacle?.code == .busy {
             try await Task.sleep(for: .milliseconds(50))
             do throws(ReaderError) {
                 try await reader.open()

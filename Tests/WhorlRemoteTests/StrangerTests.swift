@@ -111,7 +111,7 @@ struct StrangerTests {
     @Test func `what was shown in a session ends with its connection, for one who knows its id too`()
         async throws
     {
-        let machine = try await RemoteMachine(enrolled: .leftThumb)
+        let machine = try await HostMachine()
         let application = ApplicationID(rawValue: "org.example.app")
         let session = OwnerSession()
         let client = ServiceClient(transport: machine.transport)
@@ -122,8 +122,7 @@ struct StrangerTests {
         )
         let id = try #require(await RemoteSession.id(of: session, client))
         session.forget()
-        // The service sees the end of the connection a moment later.
-        try await Task.sleep(for: .milliseconds(500))
+        await machine.sessionsHaveEnded()
         let (place, attachments) = try attachedSecret(secret("2468 hunter"), failing: VaultError.self)
         await #expect {
             _ = try await client.call(

@@ -48,7 +48,7 @@ extension FuzzTarget {
         let call = ServiceCall(
             client: ServiceClientIdentity(user: user, process: nil, label: .none),
             wantsMore: head.more == true && head.oneway != true,
-            descriptors: [file],
+            attached: CallDescriptors([file]),
             contents: CallContents(input),
             send: { _, _ in }
         )

@@ -37,7 +37,9 @@ package struct BlockingCall: ~Copyable {
         let message = CallMessage(method: method, parameters: parameters, more: update == nil ? nil : true)
         // The encoder's words name our own types alone.
         guard let bytes = try? Wire.encode(message) else { throw .malformed }
-        do throws(SystemCallError) { try send(bytes + [0], descriptors) } catch { throw .connection(error) }
+        do throws(SystemCallError) { try send(bytes + [0], descriptors) } catch {
+            throw refusal(after: error)
+        }
         while true {
             let answer = try receive()
             switch try ReplyReader.read(answer, as: Result.self) {
@@ -55,6 +57,19 @@ package struct BlockingCall: ~Copyable {
     /// - Returns: The socket; `nil` where more than the answer came in.
     package consuming func release() -> Descriptor? {
         waiting.isEmpty && reader.pending == 0 ? socket : nil
+    }
+
+    /// Returns the reason that the service gave before it hung up; the kernel keeps it where the service closed the connection
+    /// before it had read the call.
+    private mutating func refusal(after error: SystemCallError) -> ServiceCallError {
+        guard error.number == EPIPE || error.number == ECONNRESET else { return .connection(error) }
+        do throws(ServiceCallError) {
+            _ = try ReplyReader.read(try receive(), as: NoParameters.self)
+        } catch {
+            if case .refused = error { return error }
+        }
+        // A service that did not read the call has no other answer to it.
+        return .connection(error)
     }
 
     private func send(_ bytes: [UInt8], _ descriptors: [Descriptor]) throws(SystemCallError) {

@@ -11,6 +11,14 @@ private enum ProofInterface {
     struct Question: Decodable { let question: String? }
     struct Answer: Encodable { let answer: String }
     struct None: Codable {}
+
+    /// Returns if the service goes on with a process that it did not believe.
+    ///
+    /// - Throws: any other refusal, such as that of a user who has a full share: the service hangs up after it, so that the
+    ///   call itself would not get the reason.
+    static func goOn(after refusal: ServiceRefusal) throws(ServiceCallError) {
+        guard refusal.name == "io.whorl.Connection.NotProven" else { throw .refused(refusal) }
+    }
 }
 
 extension Descriptor {
@@ -31,6 +39,11 @@ extension ServiceConnection {
     /// A service that does not believe it goes on: the process then has neither name nor session there.
     package func proveProcess() async throws(ServiceCallError) {
         guard !socket.kernelNamesProcess else { return }
+        try await answerChallenge()
+    }
+
+    /// Answers the service's question which process this is.
+    func answerChallenge() async throws(ServiceCallError) {
         do throws(ServiceCallError) {
             let asked: CallReply<ProofInterface.Question> = try await call(
                 ProofInterface.challenge,
@@ -41,8 +54,8 @@ extension ServiceConnection {
                 ProofInterface.prove,
                 ProofInterface.Answer(answer: question)
             )
-        } catch .refused {
-            return
+        } catch .refused(let refusal) {
+            try ProofInterface.goOn(after: refusal)
         }
     }
 }
@@ -51,6 +64,11 @@ extension BlockingCall {
     /// Proves this process to the service, as ``ServiceConnection/proveProcess()`` does.
     package mutating func proveProcess() throws(ServiceCallError) {
         guard !socket.kernelNamesProcess else { return }
+        try answerChallenge()
+    }
+
+    /// Answers the service's question which process this is.
+    mutating func answerChallenge() throws(ServiceCallError) {
         do throws(ServiceCallError) {
             let asked: CallReply<ProofInterface.Question> = try call(
                 ProofInterface.challenge,
@@ -61,8 +79,8 @@ extension BlockingCall {
                 ProofInterface.prove,
                 ProofInterface.Answer(answer: question)
             )
-        } catch .refused {
-            return
+        } catch .refused(let refusal) {
+            try ProofInterface.goOn(after: refusal)
         }
     }
 }

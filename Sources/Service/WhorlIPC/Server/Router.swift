@@ -8,22 +8,25 @@ package struct ServiceCall: Sendable {
     package let client: ServiceClientIdentity
     /// Whether the caller takes updates before the reply (Varlink: "more").
     package let wantsMore: Bool
-    /// The descriptors beside the call, at most 8.
-    package let descriptors: [Descriptor]
+    let attached: CallDescriptors
     let contents: CallContents
     let send: @Sendable ([UInt8], [Descriptor]) -> Void
     /// Waits until the caller has read what was sent.
     var reading: @Sendable () async -> Void = {}
 
-    /// A secret that came beside the call.
+    /// The descriptors beside the call that the method takes and that were not read yet.
+    package var descriptors: [Descriptor] { attached.all }
+
+    /// A secret that came beside the call; its descriptor is closed after it was read.
     ///
     /// - Parameter index: Its place among the call's descriptors, from 0, as a parameter named it.
     /// - Returns: The secret's bytes.
-    /// - Throws: `InvalidParameter` for an unknown index, or a descriptor that is no sealed memory file.
+    /// - Throws: `InvalidParameter` for an unknown index, a secret that was read already, or a descriptor that is no sealed
+    ///   memory file.
     package func secret(at index: Int) throws(ServiceRefusal) -> SecretBytes {
-        guard descriptors.indices.contains(index) else { throw .invalidParameter("descriptor") }
+        guard let file = attached.take(index) else { throw .invalidParameter("descriptor") }
         do throws(SecretDescriptor.Fault) {
-            return try SecretDescriptor.read(descriptors[index])
+            return try SecretDescriptor.read(file)
         } catch {
             throw .invalidParameter("descriptor")
         }
@@ -115,16 +118,21 @@ package struct Router: Sendable {
     /// - Parameters:
     ///   - method: Its qualified name, such as `io.whorl.Owner.Evaluate`.
     ///   - admission: The rule for its callers, which is asked before the parameters are read.
+    ///   - most: The most descriptors that the method takes beside a call; others are closed before it runs.
     ///   - body: Gets the parameters, which have the declared types, and the call.
     package mutating func on<Parameters: Decodable & Sendable, Product: Encodable & Sendable>(
         _ method: String,
         admitting admission: @escaping Admission,
+        taking most: Int = 0,
         _ body:
             @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<
                 Product
             >
     ) {
-        handlers[method] = { call in await Self.answer(call, admission, body) }
+        handlers[method] = { call in
+            call.attached.close(behind: most)
+            return await Self.answer(call, admission, body)
+        }
     }
 
     private static func answer<Parameters: Decodable & Sendable, Product: Encodable & Sendable>(

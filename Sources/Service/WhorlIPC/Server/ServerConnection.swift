@@ -80,13 +80,14 @@ final class ServerConnection: @unchecked Sendable {
         guard running == nil, !waiting.isEmpty else { return }
         let message = waiting.removeFirst()
         let contents = CallContents(message.bytes)
-        let (size, count) = (message.bytes.count, message.descriptors.count)
-        let rest = Frame(bytes: [], descriptors: message.descriptors, sender: message.sender)
+        let (size, sender) = (message.bytes.count, message.sender)
+        let attached = CallDescriptors(message.descriptors, share: share)
         // Messages are looked at here, not where they are read: many connections are read by one thread.
         running = Task { [channel, share] in
-            let answer = await self.answer(contents, rest)
+            let answer = await self.answer(contents, attached, from: sender)
             // A call counts for its user until it has been answered, however long that takes.
-            _ = share.change(bytes: -size, descriptors: -count)
+            _ = share.change(bytes: -size, descriptors: 0)
+            attached.close(behind: 0)
             channel.perform { self.finish(answer) }
         }
     }
@@ -102,20 +103,27 @@ final class ServerConnection: @unchecked Sendable {
     // MARK: - In the task of a call
 
     /// Answers a message, with no bytes where the caller wants no answer; `nil` if it is no call.
-    private func answer(_ contents: CallContents, _ message: Frame) async -> Router.Answer? {
+    private func answer(
+        _ contents: CallContents,
+        _ attached: CallDescriptors,
+        from sender: Int32
+    ) async -> Router.Answer? {
         // What is no call is answered by hanging up.
         guard (try? JSONCheck.object(contents.bytes)) != nil,
             let head = try? Wire.decode(CallHead.self, contents.bytes)
         else { return nil }
         let answer =
-            if let answer = identification(head, contents, message) { answer } else {
-                await handled(head, contents, message)
+            if let answer = identification(head, contents, attached, from: sender) { answer } else {
+                await handled(head, contents, attached)
             }
         return head.oneway == true ? Router.Answer(bytes: []) : answer
     }
 
-    private func handled(_ head: CallHead, _ contents: CallContents, _ message: Frame) async -> Router.Answer
-    {
+    private func handled(
+        _ head: CallHead,
+        _ contents: CallContents,
+        _ attached: CallDescriptors
+    ) async -> Router.Answer {
         let call = ServiceCall(
             client: ServiceClientIdentity(
                 user: user,
@@ -123,7 +131,7 @@ final class ServerConnection: @unchecked Sendable {
                 label: label
             ),
             wantsMore: head.more == true && head.oneway != true,
-            descriptors: message.descriptors,
+            attached: attached,
             contents: contents,
             send: { [channel] in channel.send($0, $1) },
             reading: { [channel] in await channel.untilRead() }
@@ -162,7 +170,8 @@ final class ServerConnection: @unchecked Sendable {
     private func identification(
         _ head: CallHead,
         _ contents: CallContents,
-        _ message: Frame
+        _ attached: CallDescriptors,
+        from sender: Int32
     ) -> Router.Answer? {
         switch head.method {
         case "io.whorl.Connection.Challenge":
@@ -172,7 +181,7 @@ final class ServerConnection: @unchecked Sendable {
             // An answer that cannot be read proves nothing, as a wrong one does.
             let body = try? Wire.decode(ParametersOf<Reply>.self, contents.bytes).parameters
             guard let process, let answer = body.flatMap({ UInt64($0.answer, radix: 16) }),
-                process.isProven(by: answer, from: message.sender)
+                process.isProven(by: answer, from: sender)
             else { return Self.refusal(ServiceRefusal("io.whorl.Connection.NotProven")) }
             isProven = true
             return Self.reply(NoParameters())
@@ -180,7 +189,7 @@ final class ServerConnection: @unchecked Sendable {
             guard let adopt else { return nil }
             // A place that cannot be read is no place.
             let place = try? Wire.decode(ParametersOf<Place>.self, contents.bytes).parameters.value
-            guard let place, message.descriptors.indices.contains(place), adopt(message.descriptors[place])
+            guard let place, let socket = attached.take(place), adopt(socket)
             else { return Self.refusal(.invalidParameter("value")) }
             return Self.reply(NoParameters())
         default: return nil

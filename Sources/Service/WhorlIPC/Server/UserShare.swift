@@ -65,6 +65,24 @@ extension ServiceRefusal {
         )
     }
 
+    /// The refusal of a message of which more bytes come than one may have.
+    static let largeMessage = ServiceRefusal(
+        "io.whorl.Connection.MessageRefused",
+        [
+            "message": "The message is larger than 1 MiB.",
+            "recovery": "Send large values in memory files beside the message.",
+        ]
+    )
+
+    /// The refusal of a message whose end does not come.
+    static let unfinishedMessage = ServiceRefusal(
+        "io.whorl.Connection.MessageRefused",
+        [
+            "message": "The end of the message did not come in time.",
+            "recovery": "Connect again, and send the whole message.",
+        ]
+    )
+
     /// The refusal of a connection where the service has as many as it can take from all users.
     static let crowded = ServiceRefusal(
         "io.whorl.Connection.QuotaReached",
@@ -87,4 +105,39 @@ final class CallContents: Sendable {
 
     /// Frees the memory.
     func letGo() { kept.withLock { $0 = [] } }
+}
+
+/// The descriptors beside a call, each of which is closed as soon as no one needs it and counts for its user until then.
+final class CallDescriptors: Sendable {
+    private let kept: Mutex<[Descriptor?]>
+    private let share: UserShare?
+
+    init(_ descriptors: [Descriptor], share: UserShare? = nil) {
+        kept = Mutex(descriptors)
+        self.share = share
+    }
+
+    /// Those that are still there, in their order.
+    var all: [Descriptor] { kept.withLock { $0.compactMap(\.self) } }
+
+    /// Gives one away; `nil` if it was given away or closed before.
+    func take(_ place: Int) -> Descriptor? {
+        let taken: Descriptor? = kept.withLock { kept in
+            guard kept.indices.contains(place) else { return nil }
+            defer { kept[place] = nil }
+            return kept[place]
+        }
+        if taken != nil { _ = share?.change(bytes: 0, descriptors: -1) }
+        return taken
+    }
+
+    /// Closes all but the first `count`.
+    func close(behind count: Int) {
+        let closed = kept.withLock { kept in
+            let closed = kept.dropFirst(count).count { $0 != nil }
+            kept = Array(kept.prefix(count))
+            return closed
+        }
+        if closed > 0 { _ = share?.change(bytes: 0, descriptors: -closed) }
+    }
 }

@@ -61,6 +61,8 @@ final class Channel: @unchecked Sendable {
     /// Counts messages, so that a deadline sees whether the one it was set for has ended.
     private var messages = 0
     private var held = (bytes: 0, descriptors: 0)
+    /// Whether the peer no longer reads.
+    private var hasPeerLeft = false
 
     private struct Outgoing {
         var bytes: ArraySlice<UInt8>
@@ -109,7 +111,7 @@ final class Channel: @unchecked Sendable {
     /// Sends a message behind those that wait.
     func send(_ bytes: [UInt8], _ descriptors: [Descriptor] = []) {
         perform {
-            guard onEnd != nil else { return }
+            guard onEnd != nil, !hasPeerLeft else { return }
             unsentBytes += bytes.count + 1
             guard unsentBytes <= limits.mostUnsent else { return end(.slow) }
             guard hold() else { return end(.overBudget) }
@@ -131,12 +133,12 @@ final class Channel: @unchecked Sendable {
     }
 
     /// Ends the connection after a refusal, if the peer takes that now.
-    func close(saying refusal: ServiceRefusal) {
+    func close(saying refusal: ServiceRefusal, _ ending: Ending = .overBudget) {
         perform {
             guard onEnd != nil else { return }
-            // In the middle of another message the peer could not tell it from that.
-            if unsent.isEmpty { Self.say(refusal, on: socket) }
-            end(.overBudget)
+            // In the middle of another message the peer could not tell it from that. A client has nothing to refuse.
+            if unsent.isEmpty, share != nil { Self.say(refusal, on: socket) }
+            end(ending)
         }
     }
 
@@ -203,6 +205,8 @@ final class Channel: @unchecked Sendable {
             guard hold() else { return close(saying: .quota("messages")) }
             if reader.pending > 0, before == 0 || !whole.isEmpty { watchMessage() }
             for message in whole { onMessage?(message) }
+        } catch .tooLarge {
+            close(saying: .largeMessage, .malformed)
         } catch {
             end(.malformed)
         }
@@ -226,7 +230,7 @@ final class Channel: @unchecked Sendable {
         let number = messages
         queue.asyncAfter(deadline: .now() + limits.message) { [weak self] in
             guard let self, messages == number, reader.pending > 0 else { return }
-            end(.slow)
+            close(saying: .unfinishedMessage, .slow)
         }
     }
 
@@ -240,7 +244,7 @@ final class Channel: @unchecked Sendable {
                 switch errno {
                 case EINTR: continue
                 case EAGAIN: return waitForRoom()
-                case EPIPE, ECONNRESET: return end(.hungUp)
+                case EPIPE, ECONNRESET: return endAfterReading()
                 default: return end(.failed(SystemCallError("sendmsg")))
                 }
             }
@@ -255,6 +259,28 @@ final class Channel: @unchecked Sendable {
         guard isWaitingForRoom else { return }
         isWaitingForRoom = false
         registration?.wait(for: .readable)
+    }
+
+    /// Ends the connection of a peer that no longer reads, after everything it wrote before has been read.
+    ///
+    /// The kernel keeps what the peer wrote before it closed a Unix socket, also where the peer left bytes unread. A service
+    /// that refuses a call before it has read all of it says why in this way.
+    private func endAfterReading() {
+        hasPeerLeft = true
+        unsent = []
+        unsentBytes = 0
+        // As much as the kernel keeps of a peer that has closed; one that goes on writing is not listened to for ever.
+        for _ in 0..<64 where onEnd != nil {
+            guard hasArrived() else { break }
+            read()
+        }
+        end(.hungUp)
+    }
+
+    /// Whether something can be read now, or the peer has closed.
+    private func hasArrived() -> Bool {
+        var place = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
+        return poll(&place, 1, 0) == 1 && place.revents & Int16(POLLIN) != 0
     }
 
     private func waitForRoom() {

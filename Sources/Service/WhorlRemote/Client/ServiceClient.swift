@@ -11,9 +11,12 @@ import WhorlService
 /// a connection of its own, so that it is never sent twice.
 struct ServiceClient: Sendable {
     let transport: any ServiceTransport
-    private let kept = KeptSockets()
+    private let kept: KeptSockets
 
-    init(transport: any ServiceTransport) { self.transport = transport }
+    init(transport: any ServiceTransport, keeping kept: KeptSockets = KeptSockets()) {
+        self.transport = transport
+        self.kept = kept
+    }
 
     /// Calls a method, and waits in a task for its reply.
     ///

@@ -72,6 +72,7 @@ struct GuardedRouter {
                     }
                 }
             },
+            taking: method.mostDescriptors,
             noting(method, body)
         )
     }

@@ -18,6 +18,9 @@ final class SessionBoard: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
 
+    /// Whether no session goes on.
+    var isEmpty: Bool { entries.withLock(\.isEmpty) }
+
     /// Begins a session for a process in a login session.
     ///
     /// - Returns: Its id: 128 random bits, which only the caller learns.

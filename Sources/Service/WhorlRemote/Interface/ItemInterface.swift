@@ -53,16 +53,17 @@ enum ItemInterface {
     static let hasChip = ServiceMethod<NoValue, Valued<Bool>>(repeatable: "io.whorl.Items.HasChip")
     static let chipIdentity = ServiceMethod<NoValue, ChipIdentity>("io.whorl.Items.ChipIdentity")
     static let makeAttested = ServiceMethod<Attesting, AttestedKey>("io.whorl.Items.MakeAttested")
-    static let make = ServiceMethod<Making, AttachedItem>("io.whorl.Items.Make")
+    static let make = ServiceMethod<Making, AttachedItem>("io.whorl.Items.Make", taking: 2)
     /// Decodes an item whose bytes lie beside the call.
-    static let decode = ServiceMethod<Valued<Int>, AttachedItem>("io.whorl.Items.Decode")
+    static let decode = ServiceMethod<Valued<Int>, AttachedItem>("io.whorl.Items.Decode", taking: 1)
     static let standing = ServiceMethod<Valued<[AttachedItem]>, Valued<[VaultItem.Standing]>>(
-        repeatable: "io.whorl.Items.Standing"
+        repeatable: "io.whorl.Items.Standing",
+        taking: 8
     )
-    static let use = ServiceMethod<Prompting<Using>, Prompted<Product>>("io.whorl.Items.Use")
+    static let use = ServiceMethod<Prompting<Using>, Prompted<Product>>("io.whorl.Items.Use", taking: 2)
 
     static let prepare = ServiceMethod<NoValue, NoValue>("io.whorl.Items.Prepare")
-    static let add = ServiceMethod<Adding, Optionally<SigningKeyPublic>>("io.whorl.Items.Add")
+    static let add = ServiceMethod<Adding, Optionally<SigningKeyPublic>>("io.whorl.Items.Add", taking: 2)
     static let list = ServiceMethod<NoValue, Valued<[VaultItem]>>(repeatable: "io.whorl.Items.List")
     static let access = ServiceMethod<Valued<ItemID>, Valued<AccessControl>>(
         repeatable: "io.whorl.Items.Access"

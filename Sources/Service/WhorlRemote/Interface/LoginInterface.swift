@@ -67,9 +67,12 @@ enum LoginInterface {
     static let identify = ServiceMethod<Prompting<Identifying>, Prompted<IdentifiedPerson>>(
         "io.whorl.Login.Identify"
     )
-    static let takeOver = ServiceMethod<TakingOverCall, Valued<[TakingOver]>>("io.whorl.Login.TakeOver")
+    static let takeOver = ServiceMethod<TakingOverCall, Valued<[TakingOver]>>(
+        "io.whorl.Login.TakeOver",
+        taking: 1
+    )
     /// Seals a password for a later login by touch; the reply says whether it was sealed.
-    static let keep = ServiceMethod<Keeping, Valued<Bool>>("io.whorl.Login.Keep")
+    static let keep = ServiceMethod<Keeping, Valued<Bool>>("io.whorl.Login.Keep", taking: 1)
     /// Forgets the sealed password of a user.
     static let forget = ServiceMethod<Valued<UInt32>, NoValue>("io.whorl.Login.Forget")
     /// Lifts the lock on a user's fingers; the reply says whether they were locked.

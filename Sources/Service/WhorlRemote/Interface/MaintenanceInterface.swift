@@ -13,7 +13,7 @@ enum MaintenanceInterface {
     static let status = ServiceMethod<NoValue, VaultStatus>(repeatable: "io.whorl.Maintenance.Status")
     static let provision = ServiceMethod<NoValue, NoValue>("io.whorl.Maintenance.Provision")
     static let reset = ServiceMethod<Valued<Bool>, VaultReset>("io.whorl.Maintenance.Reset")
-    static let reseal = ServiceMethod<Valued<Int>, Resealing>("io.whorl.Maintenance.Reseal")
+    static let reseal = ServiceMethod<Valued<Int>, Resealing>("io.whorl.Maintenance.Reseal", taking: 1)
     static let attempts = ServiceMethod<NoValue, Valued<[AttemptStatus]>>(
         repeatable: "io.whorl.Maintenance.Attempts"
     )

@@ -106,12 +106,12 @@ enum PasscodeInterface {
     static let askForFinger = ServiceMethod<Prompting<Asking>, Prompted<NoValue>>(
         "io.whorl.Passcode.AskForFinger"
     )
-    static let set = ServiceMethod<Setting, NoValue>("io.whorl.Passcode.Set")
-    static let change = ServiceMethod<Changing, NoValue>("io.whorl.Passcode.Change")
+    static let set = ServiceMethod<Setting, NoValue>("io.whorl.Passcode.Set", taking: 1)
+    static let change = ServiceMethod<Changing, NoValue>("io.whorl.Passcode.Change", taking: 2)
     static let itemsLostWithout = ServiceMethod<NoValue, Valued<[ItemID]>>(
         repeatable: "io.whorl.Passcode.ItemsLostWithout"
     )
-    static let remove = ServiceMethod<Removing, Valued<[ItemID]>>("io.whorl.Passcode.Remove")
+    static let remove = ServiceMethod<Removing, Valued<[ItemID]>>("io.whorl.Passcode.Remove", taking: 1)
 }
 
 /// The keyring that a login by touch opens (``KeyringService``).

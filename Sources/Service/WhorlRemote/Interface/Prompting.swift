@@ -63,7 +63,11 @@ enum PromptInterface {
     }
 
     /// Hands a passcode in; the reply says whether it will be compared.
-    static let submit = ServiceMethod<Passcode, Valued<Bool>>("io.whorl.Prompt.Submit", isAboutProcess: false)
+    static let submit = ServiceMethod<Passcode, Valued<Bool>>(
+        "io.whorl.Prompt.Submit",
+        taking: 1,
+        isAboutProcess: false
+    )
     /// Reports that the person is typing.
     static let typing = ServiceMethod<Named, Valued<Bool>>(
         repeatable: "io.whorl.Prompt.Typing",

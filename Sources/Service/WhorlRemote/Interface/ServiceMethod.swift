@@ -10,17 +10,21 @@ struct ServiceMethod<Parameters: Codable & Sendable, Reply: Codable & Sendable>:
     let isRepeatable: Bool
     /// Whether the service looks at the process that calls, and not at its user alone.
     let isAboutProcess: Bool
+    /// The most descriptors that the method takes beside a call, such as secrets.
+    let mostDescriptors: Int
 
-    init(_ name: String, isAboutProcess: Bool = true) {
+    init(_ name: String, taking mostDescriptors: Int = 0, isAboutProcess: Bool = true) {
         self.name = name
         self.isAboutProcess = isAboutProcess
+        self.mostDescriptors = mostDescriptors
         isRepeatable = false
     }
 
     /// Describes a method that may be called twice: it changes nothing, or makes the same change again.
-    init(repeatable name: String, isAboutProcess: Bool = true) {
+    init(repeatable name: String, taking mostDescriptors: Int = 0, isAboutProcess: Bool = true) {
         self.name = name
         self.isAboutProcess = isAboutProcess
+        self.mostDescriptors = mostDescriptors
         isRepeatable = true
     }
 }
