@@ -95,12 +95,13 @@ import WhorlService
         let log = AuditLog(database: database)
         let kept = [
             line(.evaluation, "matched"), line(.passcode, "wrong"), line(.change, "passcodeSet"),
-            line(.change, "itemAdded"), line(.evaluation, "userCancel"),
+            line(.change, "itemAdded"), line(.evaluation, "userCancel"), line(.release, "released"),
         ]
         for entry in kept { try await log.append(entry) }
         let floods: [(AuditEntry.Event, String, Int)] = [
             (.evaluation, "notInteractive", 2_000), (.change, "itemDeleted", 2_000),
             (.failedTry, "noMatch", 2_000), (AuditEntry.Event(rawValue: "later"), "x", 2_000),
+            (.release, "releasedAgain", 2_000),
         ]
         for (event, outcome, most) in floods {
             let lines = (0..<most + 10).map { line(event, outcome, detail: "\($0)") }
@@ -111,10 +112,35 @@ import WhorlService
         for (event, outcome, most) in floods {
             #expect(entries.count { $0.event == event && $0.outcome == outcome } == most, "\(outcome)")
         }
-        #expect(
-            entries.contains { $0.outcome == "matched" } && entries.contains { $0.outcome == "passcodeSet" }
-        )
-        #expect(entries.count == 8_002)
+        for outcome in ["matched", "passcodeSet", "released"] {
+            #expect(entries.contains { $0.outcome == outcome }, "\(outcome)")
+        }
+        #expect(entries.count == 10_003)
+    }
+
+    @Test func `a flood of what an earlier touch counted for pushes out no success and no release`()
+        async throws
+    {
+        let fixture = try Fixture()
+        let database = try fixture.database()
+        let log = AuditLog(database: database)
+        for entry in [line(.evaluation, "matched"), line(.release, "released")] {
+            try await log.append(entry)
+        }
+        let lines = (0..<11_000).flatMap {
+            [line(.evaluation, "reused", detail: "\($0)"), line(.release, "releasedAgain", detail: "\($0)")]
+        }
+        try await database.write { db in for entry in lines { try AuditLog.append(entry, in: db) } }
+        let entries = try await log.entries(limit: .max)
+        #expect(entries.count == 2_002 && entries.suffix(2).map(\.outcome) == ["released", "matched"])
+    }
+
+    @Test func `each release that the owner was there for has a line`() async throws {
+        let fixture = try Fixture()
+        let log = AuditLog(database: try fixture.database())
+        for _ in 0..<3 { try await log.append(line(.release, "released", detail: "a")) }
+        for _ in 0..<3 { try await log.append(line(.release, "releasedAgain", detail: "a")) }
+        #expect(try await log.entries(limit: 9).map(\.repeats) == [3, 1, 1, 1])
     }
 
     @Test func `counts refusals that repeat themselves in one line`() async throws {

@@ -4,7 +4,7 @@ import WhorlService
 
 /// The kinds of the log's lines; the number of lines of each is limited apart from the others.
 enum AuditKind: Int, CaseIterable {
-    /// A success of an evaluation, which needs the owner.
+    /// A success of an evaluation for which the owner was there.
     case success = 0
     /// A charged try, a wrong passcode, a lockout.
     case attempt = 1
@@ -16,21 +16,25 @@ enum AuditKind: Int, CaseIterable {
     case refusal = 4
     /// Any other event.
     case other = 5
+    /// A release of something that requires its owner, for which the owner was there.
+    case release = 6
+    /// A success or a release for which an earlier touch counted, so that a program can have many of them.
+    case again = 7
 
     /// The most lines of a profile; the oldest ones go first.
     var limit: Int {
         switch self {
-        case .success: 10_000
+        case .success, .release: 10_000
         case .change: 5_000
-        case .attempt, .item, .refusal, .other: 2_000
+        case .attempt, .item, .refusal, .other, .again: 2_000
         }
     }
 
     /// Whether a line that says the same as the one before is only counted.
     var countsRepeats: Bool {
         switch self {
-        case .item, .refusal, .other: true
-        case .success, .attempt, .change: false
+        case .item, .refusal, .other, .again: true
+        case .success, .release, .attempt, .change: false
         }
     }
 
@@ -38,7 +42,9 @@ enum AuditKind: Int, CaseIterable {
     init(of entry: AuditEntry) {
         self =
             switch entry.event {
+            case .evaluation where entry.outcome == "reused": .again
             case .evaluation: Self.successes.contains(entry.outcome) ? .success : .refusal
+            case .release: entry.outcome == "released" ? .release : .again
             case .failedTry, .lockout, .reader: .attempt
             case .passcode: entry.outcome == "throttled" ? .refusal : .attempt
             case .optOut: .change
@@ -47,7 +53,7 @@ enum AuditKind: Int, CaseIterable {
             }
     }
 
-    private static let successes: Set<String> = ["matched", "reused", "passcode", "account", "identified"]
+    private static let successes: Set<String> = ["matched", "passcode", "account", "identified"]
 }
 
 extension AuditEntry {
