@@ -126,6 +126,22 @@ private final class Database: Sendable {
         #expect(fault()?.code == .damaged)
     }
 
+    @Test func `whose mark is missing or cannot be read is removed with what the TPM counts for it`() throws {
+        #expect(folders.former(anna.number) == nil)
+        try enroll()
+        #expect(
+            folders.former(anna.number)
+                == AccountFolders.Former(account: anna, profile: "anna", doubt: nil)
+        )
+        let mark = folders.directory(of: anna.number).file("account")
+        try Data("anna".utf8).write(to: URL(filePath: mark))
+        let unreadable = try #require(folders.former(anna.number))
+        #expect(unreadable.account.number == anna.number)
+        #expect(unreadable.doubt?.contains("cannot be read") == true, "\(unreadable)")
+        try FileManager.default.removeItem(atPath: mark)
+        #expect(folders.former(anna.number)?.doubt?.contains("missing") == true)
+    }
+
     @Test func `is removed only after its account is gone, and then as a whole`() throws {
         try enroll()
         #expect(throws: StateError.self) { try folders.requireFormer(anna.number) }

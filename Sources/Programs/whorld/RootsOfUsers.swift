@@ -21,14 +21,9 @@ final class RootsOfUsers: Sendable {
     private let kept = Mutex(Kept())
 
     private struct Kept {
-        var roots: [UInt32: InUse] = [:]
+        var roots = UsersInUse<InProcessRoot>()
         /// The numbers of the accounts whose state is being removed.
         var removed: Set<UInt32> = []
-    }
-
-    private struct InUse {
-        let root: InProcessRoot
-        var lastUse = ContinuousClock.now
     }
 
     init(_ service: SystemService) {
@@ -48,12 +43,9 @@ final class RootsOfUsers: Sendable {
         let resident = try folders.resident(uid)
         let found = kept.withLock { kept -> InProcessRoot? in
             guard !kept.removed.contains(uid) else { return nil }
-            if let root = kept.roots[uid]?.root, root.profile == resident.profile {
-                kept.roots[uid]?.lastUse = .now
-                return root
-            }
+            if let root = kept.roots.use(of: uid), root.profile == resident.profile { return root }
             let made = make(uid, resident.account, profile: resident.profile)
-            kept.roots[uid] = InUse(root: made)
+            kept.roots.hold(made, for: uid)
             return made
         }
         guard let found else { throw .beingRemoved(folders.path(of: uid)) }
@@ -112,13 +104,7 @@ final class RootsOfUsers: Sendable {
     func letGoIdle(_ isConnected: @escaping @Sendable (UInt32) -> Bool) {
         let patience = Duration.seconds(service.configuration.longestSeconds + 60)
         OffPoolTimer.run(after: .seconds(15)) { [self] in
-            let idle = kept.withLock { kept in
-                let idle = kept.roots.filter {
-                    ContinuousClock.now - $0.value.lastUse > patience && !isConnected($0.key)
-                }
-                for uid in idle.keys { kept.roots[uid] = nil }
-                return idle
-            }
+            let idle = kept.withLock { $0.roots.removeIdle(for: patience, isConnected: isConnected) }
             if !idle.isEmpty { ServiceManager.log(.notice, "\(idle.count) idle users were let go") }
             letGoIdle(isConnected)
         }
@@ -149,7 +135,7 @@ final class RootsOfUsers: Sendable {
     /// Closes what the engines hold of the chip.
     func close() async { for root in all { await root.services.maintenance.close() } }
 
-    private var all: [InProcessRoot] { kept.withLock { $0.roots.values.map(\.root) } }
+    private var all: [InProcessRoot] { kept.withLock(\.roots.all) }
 }
 
 extension RootsOfUsers: AccountKeeper {
@@ -191,10 +177,9 @@ extension RootsOfUsers: AccountKeeper {
     private func forget(_ number: UInt32) async throws(StateError) {
         let old = kept.withLock { kept in
             kept.removed.insert(number)
-            return kept.roots.removeValue(forKey: number)?.root
+            return kept.roots.remove(number)
         }
         defer { kept.withLock { _ = $0.removed.remove(number) } }
-        // Without a mark there is no name by which the rows could be found; the folder is deleted all the same.
         if let root = old ?? former(number) {
             for sentence in await root.forgetOwner() {
                 ServiceManager.log(.warning, "Of user \(number), who was deleted, \(sentence).")
@@ -204,9 +189,15 @@ extension RootsOfUsers: AccountKeeper {
         ServiceManager.log(.notice, "The fingers and items of user \(number), who was deleted, are removed.")
     }
 
+    /// Returns a root that removes what an account has outside of its folder.
     private func former(_ number: UInt32) -> InProcessRoot? {
-        guard let mark = (try? folders.mark(number)) ?? nil else { return nil }
-        let account = SystemAccount(number: number, name: mark.name, group: mark.group, home: mark.home)
-        return make(number, account, profile: mark.profile)
+        guard let former = folders.former(number) else { return nil }
+        if let doubt = former.doubt {
+            ServiceManager.log(
+                .warning,
+                "Of user \(number), who was deleted, prints in a reader stay if there were any: \(doubt)."
+            )
+        }
+        return make(number, former.account, profile: former.profile)
     }
 }

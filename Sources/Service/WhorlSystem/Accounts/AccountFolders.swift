@@ -114,6 +114,41 @@ package struct AccountFolders: Sendable {
         }
     }
 
+    /// An account that is gone, and whose folder is removed.
+    package struct Former: Sendable, Hashable {
+        package let account: SystemAccount
+        /// The name under which the folder's rows are stored.
+        package let profile: String
+        /// The reason for which the name is unknown, so that no rows are found by it; `nil` where it is known.
+        package let doubt: String?
+    }
+
+    /// Returns the account that a folder was made for; `nil` where the folder has neither a mark nor a database.
+    ///
+    /// An account without a readable mark is not found by its name. The counters of the TPM are those of the whole folder,
+    /// and are found all the same.
+    package func former(_ number: UInt32) -> Former? {
+        let folder = directory(of: number)
+        let doubt: String
+        do throws(StateError) {
+            if let mark = try AccountMark.read(in: folder) {
+                let account = SystemAccount(
+                    number: number,
+                    name: mark.name,
+                    group: mark.group,
+                    home: mark.home
+                )
+                return Former(account: account, profile: mark.profile, doubt: nil)
+            }
+            guard hasDatabase(folder) else { return nil }
+            doubt = "the file that names the account is missing"
+        } catch {
+            doubt = "the file that names the account cannot be read (\(error))"
+        }
+        let account = SystemAccount(number: number, name: "\(number)", group: number, home: "")
+        return Former(account: account, profile: account.name, doubt: doubt)
+    }
+
     /// Returns the mark of the folder with a number.
     package func mark(_ number: UInt32) throws(StateError) -> AccountMark? {
         try AccountMark.read(in: directory(of: number))

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The things that a service holds for its users, by their numbers, and the time when each was last used.
+package struct UsersInUse<Held: Sendable>: Sendable {
+    private struct Entry {
+        var held: Held
+        var lastUse: ContinuousClock.Instant
+    }
+
+    private var entries: [UInt32: Entry] = [:]
+
+    package init() {}
+
+    /// The things that are held for all users.
+    package var all: [Held] { entries.values.map(\.held) }
+
+    /// Returns what is held for a user, which counts as used now.
+    package mutating func use(of uid: UInt32, at now: ContinuousClock.Instant = .now) -> Held? {
+        entries[uid]?.lastUse = now
+        return entries[uid]?.held
+    }
+
+    /// Holds something for a user, in place of what was held before.
+    package mutating func hold(_ held: Held, for uid: UInt32, at now: ContinuousClock.Instant = .now) {
+        entries[uid] = Entry(held: held, lastUse: now)
+    }
+
+    /// Lets go what is held for a user, and returns it.
+    package mutating func remove(_ uid: UInt32) -> Held? { entries.removeValue(forKey: uid)?.held }
+
+    /// Lets go what is held for the users who have no connection and have called nothing for longer than a time.
+    ///
+    /// - Returns: What was let go, which its owner frees outside of any lock.
+    package mutating func removeIdle(
+        for time: Duration,
+        at now: ContinuousClock.Instant = .now,
+        isConnected: (UInt32) -> Bool
+    ) -> [Held] {
+        let idle = entries.filter { now - $0.value.lastUse > time && !isConnected($0.key) }
+        for uid in idle.keys { entries[uid] = nil }
+        return idle.values.map(\.held)
+    }
+}
