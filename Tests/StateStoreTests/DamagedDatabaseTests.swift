@@ -95,6 +95,27 @@ struct DamagedDatabaseTests {
         #expect(openingError(home.state)?.code == .damaged)
     }
 
+    @Test(arguments: [("application_id", StateError.Code.foreign), ("user_version", .newerVersion)])
+    func `a log that makes a number of the database negative is refused`(
+        number: String,
+        code: StateError.Code
+    ) throws {
+        let home = try TemporaryDirectory()
+        _ = try StateDatabase(directory: home.state)
+        let raw = try DatabaseQueue(path: home.file("whorl.sqlite"))
+        try raw.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA journal_mode = WAL")
+            try db.execute(sql: "PRAGMA \(number) = -5")
+        }
+        // The connection stays open, so that the change is in the log alone.
+        var files = try contents(of: home.state.path)
+        #expect(files["whorl.sqlite-wal"]?.isEmpty == false)
+        files["whorl.sqlite-shm"] = nil
+        let copy = try put(files)
+        #expect(openingError(copy.state)?.code == code)
+        try raw.close()
+    }
+
     /// The files as a killed process leaves them: the log holds what the database does not.
     private func abandoned(_ home: TemporaryDirectory) async throws -> [String: Data] {
         let database = try StateDatabase(directory: home.state)

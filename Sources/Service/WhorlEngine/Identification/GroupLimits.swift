@@ -45,7 +45,7 @@ extension AuthenticationError {
 
     /// The error of a question about people for whom a stranger would be taken too often.
     static func strangersMatchTooOften(_ chance: Double?, _ rules: GroupRules) -> AuthenticationError {
-        let figure = chance.map { "one in \(Int((1 / max($0, .leastNormalMagnitude)).rounded(.down)))" }
+        let figure = chance.flatMap { Int(exactly: (1 / $0).rounded(.down)) }.map { "one in \($0)" }
         return AuthenticationError(
             .invalidContext,
             message: figure.map {

@@ -94,8 +94,12 @@ enum DatabaseOpening {
 
     /// Returns the fault of the database; `nil` if it is sound.
     private static func fault(of db: Database, _ path: String) throws -> StateError? {
-        let applicationID = try UInt32(Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0)
-        let version = try UInt32(Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0)
+        // SQLite gives both as signed numbers, and the log may hold others than the file's first bytes.
+        func number(_ name: String) throws -> UInt32 {
+            let signed = try Int.fetchOne(db, sql: "PRAGMA \(name)")
+            return UInt32(truncatingIfNeeded: signed ?? 0)
+        }
+        let (applicationID, version) = (try number("application_id"), try number("user_version"))
         do {
             try DatabaseHeader.check(applicationID: applicationID, version: version, path: path)
         } catch {

@@ -25,7 +25,7 @@ extension Schema {
             try db.inTransaction(.immediate) {
                 // Read again, since another process may have been faster.
                 let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-                guard found < Int(version) else { return .commit }
+                guard (Int(oldestVersion)..<Int(version)).contains(found) else { return .commit }
                 for step in steps.dropFirst(found - Int(oldestVersion)) { try step(db) }
                 try db.execute(sql: "PRAGMA user_version = \(version)")
                 return .commit
