@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shutil
 import time
 import unittest
 
@@ -25,8 +26,8 @@ KINDS = {
     "dark": {"GTK_THEME": "Adwaita:dark"},
     "contrast": {"GTK_THEME": "HighContrast"},
     "contrast-dark": {"GTK_THEME": "HighContrast:dark"},
-    "german": {"LANG": "C.UTF-8", "LANGUAGE": "de"},
-    "right-to-left": {"LANG": "C.UTF-8", "LANGUAGE": "ar"},
+    "german": {"LC_ALL": "de_DE.UTF-8"},
+    "right-to-left": {"LC_ALL": "ar_EG.UTF-8"},
     "200-percent": {"GDK_SCALE": "2"},
     "300-percent": {"GDK_SCALE": "3"},
 }
@@ -48,6 +49,18 @@ class Screens:
         assert end(enrolling)[0] == 0
         cls.folder = pathlib.Path(PICTURES or cls.service.folder / "pictures")
         cls.folder.mkdir(exist_ok=True, parents=True)
+        # Locales of these names with the data of C.UTF-8, which every machine has: in C.UTF-8 itself glibc 2.41 and later translate
+        # nothing.
+        cls.locales = cls.service.folder / "locales"
+        for kind in KINDS.values():
+            if name := kind.get("LC_ALL"):
+                shutil.copytree("/usr/lib/locale/C.utf8", cls.locales / name.replace("UTF-8", "utf8"), dirs_exist_ok=True)
+
+    @classmethod
+    def variables(cls, kind):
+        """The environment of the prompt on a kind of screen."""
+        chosen = KINDS[kind]
+        return {**chosen, "LOCPATH": str(cls.locales)} if "LC_ALL" in chosen else chosen
 
     def agent(self, **variables):
         agent = Agent(self.screen, self.service, **variables)
@@ -91,7 +104,7 @@ class Screens:
 
     def looks_right_throughout(self, kind):
         factor = {"200-percent": 2, "300-percent": 3}.get(kind, 1)
-        agent = Agent(self.screen, self.service, **KINDS[kind])
+        agent = Agent(self.screen, self.service, **self.variables(kind))
         try:
             asking = self.ask()
             self.looks_right(kind, factor)

@@ -159,8 +159,9 @@ extension TestDevice {
         }
     }
 
-    /// Advances the time of reuse windows, locks and the waits after wrong passcodes at once; timers of the process are
-    /// not affected.
+    /// Advances the time of reuse windows, locks and the waits after wrong passcodes at once.
+    ///
+    /// Their time stands still otherwise, however long a test takes. Timers of the process are not affected.
     public func pass(_ duration: Duration) { machine.pass(duration) }
 
     /// Performs asynchronous work, and blocks the caller's thread until it is done.

@@ -140,13 +140,14 @@ final class TemporaryFolder: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// The machine's clock, plus the time that a test has let pass.
+/// A clock that stands still, except for the time that a test lets pass: a slow machine changes nothing.
 final class TestClock: Sendable {
+    private let begin = MachineTime.system.now()
     private let passed = Mutex<Int64>(0)
 
     var time: MachineTime {
         MachineTime { [self] in
-            let now = MachineTime.system.now()
+            let now = begin
             let passed = passed.withLock(\.self)
             return Moment(
                 bootID: now.bootID,
