@@ -128,6 +128,14 @@ enum whorl_status {
     WHORL_PASSCODE_THROTTLED = -223,
     WHORL_PASSCODE_WRONG = -224,
     WHORL_NOT_PROVEN = -225,       /* The kernel does not tell which process asks, and it has no right to items so. */
+    WHORL_NO_ENDORSEMENT = -226,
+    WHORL_CREDENTIAL_REFUSED = -227,
+    WHORL_PUBLIC_KEY_REFUSED = -228,
+    WHORL_PASSCODE_EXISTS = -229,
+    WHORL_PASSCODE_WRONG_SIZE = -230,
+    WHORL_PASSCODE_BUSY = -231,    /* Too many passcodes of this user wait to be compared; try again. */
+    WHORL_APPLICATION_PASSWORD_THROTTLED = -232, /* WHORL_NUMBER_MILLISECONDS has the time to wait. */
+    WHORL_PASSCODE_NEEDED = -233,
 
     /* Of fingers. */
     WHORL_FINGER_EXISTS = -301,
@@ -141,10 +149,32 @@ enum whorl_status {
     WHORL_NO_SUCH_FINGER = -309,
     WHORL_READER_NOT_CONNECTED = -310,
     WHORL_READER_FAILED = -311,
+    WHORL_READER_WAS_OPEN = -312,
+    WHORL_ACCOUNT_RENAMED = -313,
 
     /* Of agents. */
     WHORL_TAKEN = -401,            /* Another program shows the prompts of this session. */
-    WHORL_NOT_ALLOWED = -402       /* The administrator lets no agent show prompts. */
+    WHORL_NOT_ALLOWED = -402,      /* The administrator lets no agent show prompts. */
+
+    /* Of the service's state directory; WHORL_STORE_FAILED where an evaluation does not tell which. */
+    WHORL_NOT_WRITABLE = -501,
+    WHORL_TOO_OPEN = -502,
+    WHORL_DAMAGED = -503,
+    WHORL_NEWER_VERSION = -504,
+    WHORL_FOREIGN = -505,
+    WHORL_DISK_FULL = -506,
+    WHORL_QUOTA_REACHED = -507,    /* The items of this user take as much room as one user's may. */
+    WHORL_STORE_BUSY = -508,       /* Another process held the database for too long; try again. */
+    WHORL_KEY_MISSING = -509,
+    WHORL_KEY_DAMAGED = -510,
+    WHORL_STATE_FAILED = -511,
+
+    /* Of the connection to the service. */
+    WHORL_SHARE_REACHED = -601,    /* The programs of this user hold as much of the service as one user may. */
+    WHORL_MESSAGE_REFUSED = -602,  /* The request is too large. */
+    WHORL_NO_ACCOUNT = -603,       /* The service does not serve this user. */
+    WHORL_CONFINED = -604,         /* A confined program may not do this. */
+    WHORL_NOT_AT_READER = -605     /* The session of the program is not at the reader. */
 };
 
 /* Returns the name of a status, such as "biometryLockout", and a sentence about it; "" for a number that is none. The texts

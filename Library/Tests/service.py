@@ -178,3 +178,19 @@ class Liar(Folder):
                 client.close()
         except OSError:
             pass
+
+
+class Refusing(Folder):
+    """A service that refuses each client and hangs up before it has read anything."""
+
+    def __init__(self, refusal):
+        super().__init__()
+        self.refusal = refusal
+        self.accepting(self.refuse)
+
+    def refuse(self, client):
+        try:
+            client.sendall(self.refusal)
+        except OSError:
+            pass
+        client.close()

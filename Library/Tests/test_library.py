@@ -4,6 +4,7 @@
 import asyncio
 import ctypes
 import gc
+import json
 import os
 import pathlib
 import re
@@ -19,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
 
 import whorl
-from service import REPOSITORY, Folder, Liar, Service
+from service import REPOSITORY, Folder, Liar, Refusing, Service
 from whorl import Asking, Error, Event, Number, Status, Text, Update
 from whorl._context import library
 from whorl._library import SIGNATURES
@@ -234,6 +235,30 @@ def test_a_service_that_lies_never_makes_a_success():
                     else:
                         raise AssertionError((answer[:80], liar.calls[-1]["method"]))
     os.close(sealed)
+
+
+def test_the_refusal_of_a_service_that_hangs_up_before_it_reads_is_heard():
+    refusal = b'{"error":"io.whorl.Connection.QuotaReached","parameters":{"quota":"connections","message":"M.","recovery":"R."}}\0'
+    with Refusing(refusal) as service:
+        for _ in range(50):
+            with opened(service) as context:
+                context.fingers()
+                error = refused(lambda: ended(context), -601)
+                assert (error.code, str(error.message), error.recovery) == ("QuotaReached", "M.", "R."), error
+
+
+def test_each_error_of_the_service_has_its_status():
+    errors = {
+        "passcodeBusy": -231, "applicationPasswordThrottled": -232, "passcodeNeeded": -233, "readerWasOpen": -312, "busy": -508,
+        "store": -118,
+    }
+    bodies = {json.dumps({"code": code}): status for code, status in errors.items()}
+    bodies[json.dumps({"code": "store", "store": {"code": "quotaReached", "message": "M.", "recovery": "R."}})] = -507
+    for body, status in bodies.items():
+        with Liar(b'{"error":"io.whorl.Items.Failed","parameters":%s}\0' % body.encode()) as liar, opened(liar) as context:
+            context.items()
+            error = refused(lambda: ended(context), status)
+            assert error.code == "store" or library().whorl_status_name(status).decode() == error.code, error
 
 
 def test_a_path_that_is_not_roots_is_no_service():

@@ -58,6 +58,9 @@ static inline void library_bell_ring(int bell, int on) {
 /* Whether the last call failed because nothing has come yet, or for a signal. */
 static inline int library_is_waiting(void) { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
+/* Whether the last call failed because the other side has closed the connection. */
+static inline int library_is_hung_up(void) { return errno == EPIPE || errno == ECONNRESET; }
+
 /* Hangs up, also where a child of this process still has a copy of the descriptor. */
 static inline void library_hang_up(int socket) {
     shutdown(socket, SHUT_RDWR);

@@ -148,8 +148,10 @@ struct Failure {
 
     /// Reads the values of an error, which lie in the object or in one of its members.
     init(values parameters: JSONValue, named name: Bytes = []) {
-        let error = Self.coded(parameters, depth: 3)
-        let code = error?["code"]?.text ?? name
+        let coded = Self.coded(parameters, depth: 3)
+        let code = coded?["code"]?.text ?? name
+        // A refusal of the connection has no code, and its sentences all the same.
+        let error = coded ?? parameters
         status = Self.status(code)
         values.set(WHORL_TEXT_CODE, code)
         values.take(WHORL_TEXT_MESSAGE, shown: "message", of: error)
@@ -162,11 +164,13 @@ struct Failure {
 
     private static func coded(_ value: JSONValue, depth: Int) -> JSONValue? {
         guard depth > 0, case .object(let members) = value else { return nil }
-        if value["code"]?.text != nil { return value }
+        let code = value["code"]?.text
+        // The error of a state directory, which is inside, says more than that it is one.
+        if let code, !code.isText("store") { return value }
         for member in members {
             if let found = coded(member.value, depth: depth - 1) { return found }
         }
-        return nil
+        return code == nil ? nil : value
     }
 
     /// The status of a code; never a success.

@@ -62,8 +62,10 @@ final class Link {
             unsafe whorl_send(descriptor, bytes.baseAddress, bytes.count, &beside, file >= 0 ? 1 : 0)
         }
         guard sent == message.count else {
+            let hasHungUp = sent < 0 && library_is_hung_up() == 1
             if file >= 0 { library_secret_drop(file) }
-            return false
+            // What the service said before, or its end, is read next.
+            return hasHungUp
         }
         if file >= 0 { close(file) }
         return true
@@ -81,7 +83,8 @@ final class Link {
                 if framing.isBroken { return .nonsense }
                 guard let message else { continue }
                 guard let value = JSONValue(message) else { return .nonsense }
-                if phase == .ready { return .message(value) }
+                // A service that refuses all calls, as of a user with a full share, does so before the proof.
+                if phase == .ready || phase == .challenged && value.has("error") { return .message(value) }
                 if !prove(value) { return .end }
             }
             (place, count) = (0, 0)
@@ -115,8 +118,8 @@ final class Link {
 
     /// Goes on with the proof; `false` where the service has gone.
     private func prove(_ reply: JSONValue) -> Bool {
-        // A service that knows no challenge does not need it, and one that does not believe it says so to the call.
-        if phase == .challenged, !reply.has("error"), let question = reply["parameters"]?["question"]?.text {
+        // A service that does not believe the process says so to the call.
+        if phase == .challenged, let question = reply["parameters"]?["question"]?.text {
             phase = .proving
             var call = Bytes(#"{"method":"io.whorl.Connection.Prove","parameters":{"answer":"#)
             call.append(text: question)

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// The statuses of the library for C, by the names of the errors that the service sends.
+struct StatusTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// The names of an error's codes, which its enumeration or its `name` gives.
+    private static func codes(_ error: String) throws -> Set<String> {
+        // What follows is the names of the error's values.
+        let source =
+            try text("Sources/Wall/WhorlService/Errors/\(error).swift")
+            .split(separator: "private enum Member").first ?? ""
+        let raw = source.matches(of: /case \w+ = "(\w+)"/).map { String($0.1) }
+        let named = source.matches(of: /case \.\w+: "([a-z]\w*)"\n/).map { String($0.1) }
+        return Set(raw + named)
+    }
+
+    @Test(arguments: [
+        ("AuthenticationError", 20), ("VaultError", 34), ("EnrollmentError", 16), ("StateError", 12),
+        ("AgentError", 4),
+    ])
+    func `each code of the wall has a status`(error: String, atLeast count: Int) throws {
+        let codes = try Self.codes(error)
+        #expect(codes.count >= count, "\(codes.sorted())")
+        let statuses = try Self.text("Library/Sources/C/statuses.c")
+        let known = Set(statuses.matches(of: /"(\w+)"/).map { String($0.1) })
+        #expect(codes.subtracting(known).sorted() == [])
+    }
+
+    @Test func `each refusal of a connection has a status`() throws {
+        let statuses = try Self.text("Library/Sources/C/statuses.c")
+        var names: Set<String> = []
+        let folder = Self.root.appending(path: "Sources/Service")
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        for case let file as URL in files ?? .init() where file.pathExtension == "swift" {
+            let source = try String(contentsOf: file, encoding: .utf8)
+            for name in source.matches(of: /"io\.whorl\.Connection\.(\w+)"/) { names.insert(String(name.1)) }
+        }
+        // The methods of the interface are no refusals.
+        names.subtract(["Challenge", "Prove", "Adopt"])
+        #expect(names.count >= 6)
+        #expect(names.filter { !statuses.contains("\"\($0)\"") }.sorted() == [])
+    }
+}
