@@ -117,7 +117,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "WhorlFprintTests": [
         "LibfprintReader", "WhorlCallers", "WhorlFingerprint", "WhorlFprint", "WhorlService",
     ],
-    "WhorlIPCTests": ["SecretMemory", "WhorlIPC", "WhorlSupport"],
+    "WhorlIPCTests": ["CSocket", "SecretMemory", "WhorlIPC", "WhorlSupport"],
     "WhorlRemoteTests": [
         "FacesOverSocket", "AuthenticationContext", "CSocket", "WhorlFingerprint", "KeychainServices",
         "LocalAuthentication",

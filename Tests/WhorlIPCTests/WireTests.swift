@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CSocket
 import Foundation
 import Glibc
 import SecretMemory
@@ -98,6 +99,16 @@ import Testing
         }
     }
 
+    @Test(arguments: ["\u{301}\u{316}", #"\u0301\u0316"#, "\u{f73}", "\u{1d165}"])
+    func `is refused when a text has more than 30 combining marks in a row`(marks: String) throws {
+        let many = String(repeating: marks, count: 160_000)
+        for text in [#"{"a":"e\#(many)"}"#, #"{"\#(many)":1}"#] {
+            #expect(throws: JSONCheck.Fault.tooManyMarks) { try JSONCheck.object(Array(text.utf8)) }
+        }
+        let few = String(repeating: marks, count: 15)
+        try JSONCheck.object(Array(#"{"a":"e\#(few)e\#(few)"}"#.utf8))
+    }
+
     @Test func `is refused when it lies deeper than 32, also 500,000 deep`() throws {
         func nested(_ depth: Int) -> [UInt8] {
             Array(#"{"a":"#.utf8) + Array(repeating: UInt8(ascii: "["), count: depth - 1)
@@ -123,6 +134,24 @@ import Testing
         var left = [UInt8](repeating: 1, count: 13)
         #expect(pread(file.number, &left, 13, 0) == 13)
         #expect(left == [UInt8](repeating: 0, count: 13))
+    }
+
+    @Test(arguments: [0, 13, 100_000]) func `takes no memory once it has been read`(count: Int) throws {
+        // As large as it may be, and with a hole behind its bytes.
+        let number = whorl_memfd_create("whorl-secret")
+        let file = Descriptor(owning: number)
+        let bytes = [UInt8](repeating: 7, count: count)
+        try #require(pwrite(number, bytes, count, 0) == count)
+        try #require(ftruncate(number, off_t(SecretDescriptor.largest)) == 0 && whorl_seal_size(number) == 0)
+        let read = try SecretDescriptor.read(file)
+        #expect(
+            read.withUnsafeBytes {
+                $0.prefix(count).allSatisfy { $0 == 7 } && $0.dropFirst(count).allSatisfy { $0 == 0 }
+            }
+        )
+        var status = stat()
+        try #require(fstat(number, &status) == 0)
+        #expect(status.st_blocks == 0 && status.st_size == off_t(SecretDescriptor.largest))
     }
 
     @Test func `may be empty, and may have 1 MiB`() throws {

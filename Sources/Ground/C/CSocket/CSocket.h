@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -14,8 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/// The largest number of descriptors in one message; further ones are closed and the message is refused.
-enum { WHORL_DESCRIPTORS_MAX = 8 };
+/// The most descriptors that a message is sent with, and the most that one can bring (the kernel's SCM_MAX_FD).
+///
+/// All that come are taken: the kernel would close the others on this thread, and close(2) may wait.
+enum { WHORL_DESCRIPTORS_SENT = 8, WHORL_DESCRIPTORS_RECEIVED = 253 };
 
 /// Socket options and control messages that glibc declares only for GNU programs (<linux/socket.h>).
 enum {
@@ -35,7 +38,7 @@ struct whorl_credentials {
 
 /// The control part of a received message.
 struct whorl_control {
-    int descriptors[WHORL_DESCRIPTORS_MAX];
+    int descriptors[WHORL_DESCRIPTORS_RECEIVED];
     int descriptor_count;
     /// The process that sent the message, as the kernel reports it; 0 if the socket does not ask for it.
     int sender;
@@ -53,6 +56,14 @@ static inline int whorl_seal_size(int fd) { return fcntl(fd, 1033, 7); }
 /// Returns the seals of a descriptor; -1 if it is not a memfd.
 static inline int whorl_seals(int fd) { return fcntl(fd, 1034); }
 
+/// `whence` of lseek(2): the next byte that takes memory, and the next that takes none.
+enum { WHORL_SEEK_DATA = 3, WHORL_SEEK_HOLE = 4 };
+
+/// Frees the memory of a memory file's first bytes, which are zero then; the size stays.
+static inline int whorl_free(int fd, long long count) {
+    return (int)syscall(SYS_fallocate, fd, 3 /* FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE */, 0LL, count);
+}
+
 static inline int whorl_pidfd_open(int pid) {
     return (int)syscall(SYS_pidfd_open, pid, 0u);
 }
@@ -66,11 +77,11 @@ static inline int whorl_accept(int fd) {
 static inline ssize_t whorl_send(int fd, const void *bytes, size_t count, const int *descriptors, int number) {
     union {
         struct cmsghdr header;
-        char room[CMSG_SPACE(sizeof(int) * WHORL_DESCRIPTORS_MAX)];
+        char room[CMSG_SPACE(sizeof(int) * WHORL_DESCRIPTORS_SENT)];
     } control;
     struct iovec part = { (void *)bytes, count };
     struct msghdr message;
-    if (number < 0 || number > WHORL_DESCRIPTORS_MAX) {
+    if (number < 0 || number > WHORL_DESCRIPTORS_SENT) {
         errno = EINVAL;
         return -1;
     }
@@ -96,8 +107,7 @@ static inline ssize_t whorl_send(int fd, const void *bytes, size_t count, const 
 static inline ssize_t whorl_receive(int fd, void *bytes, size_t count, struct whorl_control *result) {
     union {
         struct cmsghdr header;
-        // Room for one descriptor more than allowed, so that too many are noticed, and for the sender's credentials.
-        char room[CMSG_SPACE(sizeof(int) * (WHORL_DESCRIPTORS_MAX + 1)) +
+        char room[CMSG_SPACE(sizeof(int) * WHORL_DESCRIPTORS_RECEIVED) +
                   CMSG_SPACE(sizeof(struct whorl_credentials))];
     } control;
     struct iovec part = { bytes, count };
@@ -122,12 +132,8 @@ static inline ssize_t whorl_receive(int fd, void *bytes, size_t count, struct wh
             for (i = 0; i < number; i++) {
                 int one;
                 memcpy(&one, CMSG_DATA(header) + i * sizeof(int), sizeof one);
-                if (result->descriptor_count < WHORL_DESCRIPTORS_MAX) {
+                if (result->descriptor_count < WHORL_DESCRIPTORS_RECEIVED)
                     result->descriptors[result->descriptor_count++] = one;
-                } else {
-                    close(one);
-                    result->is_truncated = 1;
-                }
             }
         } else if (header->cmsg_type == WHORL_SCM_CREDENTIALS &&
                    header->cmsg_len >= CMSG_LEN(sizeof(struct whorl_credentials))) {
@@ -137,6 +143,37 @@ static inline ssize_t whorl_receive(int fd, void *bytes, size_t count, struct wh
         }
     }
     return received;
+}
+
+/// Returns whether nothing waits to be read on a local socket, and nothing more can come after this call.
+static inline int whorl_end_quietly(int fd) {
+    int unread = 1;
+    shutdown(fd, SHUT_RDWR);
+    return ioctl(fd, FIONREAD, &unread) == 0 && unread == 0;
+}
+
+/// Closes local sockets so that what waits in them is freed by a process that ends, and returns its number.
+///
+/// Descriptors that wait in a socket are closed with it. A process that ends does not wait for those that linger
+/// (SO_LINGER, socket(7)); any other would. The caller waits for the process; where there is none, nothing is closed.
+static inline int whorl_close_in_child(const int *fds, int count) {
+    int ends[2], child, i;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    child = (int)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (child == 0) {
+        // It holds the sockets until the caller has closed them.
+        char byte;
+        syscall(SYS_close, ends[1]);
+        syscall(SYS_read, ends[0], &byte, 1);
+        syscall(SYS_exit_group, 0);
+    }
+    close(ends[0]);
+    if (child > 0)
+        for (i = 0; i < count; i++)
+            close(fds[i]);
+    close(ends[1]);
+    return child;
 }
 
 /// Returns the bytes that the other side of a local socket has not read, with the kernel's own beside them (SIOCOUTQ, which is TIOCOUTQ).

@@ -24,6 +24,8 @@ extension FprintDevice: ServedObject {
         callsUnderWay += 1
         defer { callsUnderWay -= 1 }
         do throws(FprintError) {
+            // Swift compares texts with many combining marks slowly, and no name is longer.
+            guard argument.utf8.count <= 256 else { throw .internal("A name has at most 256 bytes.") }
             if let parts = try await value(of: method, argument, client, reply) { reply.answer(parts) }
         } catch {
             reply.refuse(error.busName, error.message)

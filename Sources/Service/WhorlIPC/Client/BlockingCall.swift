@@ -105,7 +105,7 @@ package struct BlockingCall: ~Copyable {
                 whorl_receive(socket.number, $0.baseAddress, $0.count, &control)
             }
             if count < 0, errno == EAGAIN || errno == EINTR { continue }
-            let descriptors = Descriptor.received(with: control)
+            let descriptors = Descriptor.received(with: control, of: nil)
             guard count > 0 else { throw .connection(count < 0 ? SystemCallError("recvmsg") : nil) }
             guard control.is_truncated == 0,
                 // A stream that is no message says nothing more.

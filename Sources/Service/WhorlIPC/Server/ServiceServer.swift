@@ -42,6 +42,7 @@ package final class ServiceServer: Sendable {
             let count = ofUser[user.uid] ?? 0
             guard count < 2 * limits.connectionsOfUser else { return .quota("connections") }
             guard !isStopped, open.count < limits.connections else { return .crowded }
+            guard shares[user.uid]?.hasRoomForDescriptors != false else { return .quota("descriptors") }
             guard count >= limits.connectionsOfUser else { return nil }
             let sockets = open.values.filter { $0.user.uid == user.uid }.map(\.socket)
             let isFull = sockets.count - UnixSocket.countHungUp(sockets) >= limits.connectionsOfUser
@@ -153,7 +154,10 @@ package final class ServiceServer: Sendable {
     private func begin(_ socket: Descriptor) throws(SystemCallError) {
         var on: Int32 = 1
         let size = socklen_t(MemoryLayout<Int32>.size)
-        guard setsockopt(socket.number, SOL_SOCKET, Int32(WHORL_SO_PASSCRED), &on, size) == 0 else {
+        // Out-of-band bytes are read in turn: the kernel would drop them, and close here what they brought.
+        guard setsockopt(socket.number, SOL_SOCKET, Int32(WHORL_SO_PASSCRED), &on, size) == 0,
+            setsockopt(socket.number, SOL_SOCKET, SO_OOBINLINE, &on, size) == 0
+        else {
             throw SystemCallError("setsockopt")
         }
         let user = try PeerUser(of: socket)
@@ -218,7 +222,8 @@ package final class ServiceServer: Sendable {
             guard connections.open.removeValue(forKey: number) != nil else { return }
             let count = (connections.ofUser[uid] ?? 1) - 1
             connections.ofUser[uid] = count > 0 ? count : nil
-            if count <= 0 { connections.shares[uid] = nil }
+            // What is still held, such as descriptors that take long to close, counts for the user's next connection.
+            if count <= 0, connections.shares[uid]?.isEmpty == true { connections.shares[uid] = nil }
         }
         onCount(connectionCount)
     }

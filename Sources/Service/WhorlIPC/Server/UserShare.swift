@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import Synchronization
+internal import WhorlSupport
 
 /// The memory and the descriptors that all connections of one user hold together, so that many of them hold no more than one
 /// may.
@@ -10,6 +12,8 @@ final class UserShare: Sendable {
     private struct Held {
         var bytes = 0
         var descriptors = 0
+        /// Descriptors that wait to be closed, the one that is being closed first.
+        var closing: [Int32] = []
     }
 
     private let mostBytes: Int
@@ -25,8 +29,40 @@ final class UserShare: Sendable {
     /// The number of bytes that are held now.
     var bytesHeld: Int { held.withLock(\.bytes) }
 
-    /// The number of descriptors that are held now.
-    var descriptorsHeld: Int { held.withLock(\.descriptors) }
+    /// The number of descriptors that are held now, with those that wait to be closed.
+    var descriptorsHeld: Int { held.withLock { $0.descriptors + $0.closing.count } }
+
+    /// Whether nothing is held.
+    var isEmpty: Bool { held.withLock { $0.bytes == 0 && $0.descriptors == 0 && $0.closing.isEmpty } }
+
+    /// Whether a message with descriptors may come; as long as too many wait to be closed, none may.
+    var hasRoomForDescriptors: Bool { descriptorsHeld < mostDescriptors }
+
+    /// Closes a descriptor that a client has made, on a thread of this user.
+    ///
+    /// close(2) waits for a socket that lingers, and for the process behind a file system of the user (FUSE). So it keeps
+    /// waiting what else the same user sent, and nothing else.
+    func close(_ number: Int32) {
+        let begins = held.withLock { held in
+            held.closing.append(number)
+            return held.closing.count == 1
+        }
+        if begins { beginClosing() }
+    }
+
+    private func beginClosing() {
+        let isRunning = startThread("whorl.closing") { [self] in
+            while let number = held.withLock(\.closing.first) {
+                _ = Glibc.close(number)
+                let isLast = held.withLock { held in
+                    held.closing.removeFirst()
+                    return held.closing.isEmpty
+                }
+                if isLast { return }
+            }
+        }
+        if !isRunning { OffPoolTimer.run(after: .seconds(1)) { [self] in beginClosing() } }
+    }
 
     /// Counts bytes and descriptors that came or went.
     ///
@@ -36,7 +72,7 @@ final class UserShare: Sendable {
             held.bytes += bytes
             held.descriptors += descriptors
             return (bytes <= 0 || held.bytes <= mostBytes)
-                && (descriptors <= 0 || held.descriptors <= mostDescriptors)
+                && (descriptors <= 0 || held.descriptors + held.closing.count <= mostDescriptors)
         }
     }
 

@@ -185,6 +185,8 @@ final class Channel: @unchecked Sendable {
     // MARK: - In turn
 
     private func read() {
+        // What is not received is closed with the socket.
+        guard share?.hasRoomForDescriptors != false else { return close(saying: .quota("descriptors")) }
         // One read for each event: other connections and this one's own replies come between.
         var control = whorl_control()
         var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -195,7 +197,7 @@ final class Channel: @unchecked Sendable {
             if errno != EAGAIN && errno != EINTR { end(.failed(SystemCallError("recvmsg"))) }
             return
         }
-        let descriptors = Descriptor.received(with: control)
+        let descriptors = Descriptor.received(with: control, of: share)
         guard count > 0 else { return end(.hungUp) }
         guard control.is_truncated == 0 else { return end(.malformed) }
         do throws(FrameReader.Fault) {

@@ -8,19 +8,36 @@ package final class Descriptor: Sendable {
     /// The descriptor's number, valid as long as this object lives.
     package let number: Int32
 
+    /// Closes the descriptor.
+    ///
+    /// Where another program has made the file, close(2) may wait as long as that program likes.
+    private let closing: @Sendable (Int32) -> Void
+
     /// Takes over an open descriptor.
-    package init(owning number: Int32) {
+    package convenience init(owning number: Int32) { self.init(owning: number) { _ = close($0) } }
+
+    /// Takes over an open descriptor that is closed in another way.
+    init(owning number: Int32, closing: @escaping @Sendable (Int32) -> Void) {
         precondition(number >= 0, "no open descriptor")
         self.number = number
+        self.closing = closing
     }
 
-    deinit { close(number) }
+    deinit { closing(number) }
 
     /// Takes over the descriptors that came with a message.
-    static func received(with control: whorl_control) -> [Descriptor] {
+    ///
+    /// - Parameters:
+    ///   - control: The message's control part.
+    ///   - share: The share of the user who sent it; `nil` where the sender is trusted.
+    /// - Returns: The descriptors, in their order.
+    static func received(with control: whorl_control, of share: UserShare?) -> [Descriptor] {
         withUnsafeBytes(of: control.descriptors) { room in
-            room.bindMemory(to: Int32.self).prefix(Int(control.descriptor_count))
-                .map(Descriptor.init(owning:))
+            room.bindMemory(to: Int32.self).prefix(Int(control.descriptor_count)).map { number in
+                // Closing memory does not wait, and most descriptors are secrets.
+                guard let share, whorl_seals(number) < 0 else { return Descriptor(owning: number) }
+                return Descriptor(owning: number) { share.close($0) }
+            }
         }
     }
 }

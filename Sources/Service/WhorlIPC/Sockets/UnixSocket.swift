@@ -40,7 +40,7 @@ package enum UnixSocket {
     package static func accept(from listener: Descriptor) throws(SystemCallError) -> Descriptor? {
         while true {
             let number = whorl_accept(listener.number)
-            if number >= 0 { return Descriptor(owning: number) }
+            if number >= 0 { return Descriptor(owning: number) { ClientSockets.shared.close($0) } }
             switch errno {
             case EAGAIN: return nil
             // The client has gone already, or a signal came: the next one.

@@ -13,10 +13,18 @@ struct JSONCheck {
         case tooDeep
         /// An object has a name twice; readers disagree on which value counts.
         case doubleName
+        /// A text has more than ``JSONCheck/mostMarks`` combining marks in a row.
+        case tooManyMarks
     }
 
     /// The most arrays and objects that may lie in each other.
     static let deepest = 32
+
+    /// The most combining marks in a row (Unicode Standard Annex #15, Stream-Safe Text Format).
+    ///
+    /// To compare two texts or to hash one, Swift sorts the marks of a row, in a time that grows with the square of their
+    /// number.
+    static let mostMarks = 30
 
     /// Checks that `bytes` are one JSON object.
     static func object(_ bytes: [UInt8]) throws(Fault) {
@@ -130,7 +138,8 @@ extension JSONCheck {
             switch byte {
             case UInt8(ascii: "\""):
                 // Escapes give valid UTF-8; what stands in the text itself is looked at here.
-                guard String(validating: content, as: UTF8.self) != nil else { throw .malformed }
+                guard let text = String(validating: content, as: UTF8.self) else { throw .malformed }
+                guard Self.isStreamSafe(text) else { throw .tooManyMarks }
                 return content
             case UInt8(ascii: "\\"): try content.append(contentsOf: escape())
             case 0..<0x20: throw .malformed
@@ -138,6 +147,24 @@ extension JSONCheck {
             }
         }
         throw .malformed
+    }
+
+    private static func isStreamSafe(_ text: String) -> Bool {
+        var marks = 0
+        for scalar in text.unicodeScalars {
+            marks = isMark(scalar) ? marks + 1 : 0
+            if marks > mostMarks { return false }
+        }
+        return true
+    }
+
+    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x300: false
+        // They are no marks themselves, and decompose to two.
+        case 0x0F73, 0x0F75, 0x0F81: true
+        default: scalar.properties.canonicalCombiningClass != .notReordered
+        }
     }
 
     private mutating func escape() throws(Fault) -> [UInt8] {

@@ -93,13 +93,20 @@ package enum SecretDescriptor {
         wipe(file, count: count)
     }
 
+    /// Overwrites the bytes, and frees their memory.
+    ///
+    /// Holes are left alone: a page that is written here would count as this process's, as long as the other side keeps
+    /// the file.
     private static func wipe(_ file: Descriptor, count: Int) {
         let zeros = [UInt8](repeating: 0, count: min(count, 65_536))
-        var position = 0
-        while position < count {
-            let written = pwrite(file.number, zeros, min(zeros.count, count - position), off_t(position))
-            guard written > 0 else { return }
-            position += written
+        var position = lseek(file.number, 0, Int32(WHORL_SEEK_DATA))
+        while (0..<off_t(count)).contains(position) {
+            let end = lseek(file.number, position, Int32(WHORL_SEEK_HOLE))
+            let size = min(zeros.count, Int(min(end, off_t(count)) - position))
+            guard size > 0, pwrite(file.number, zeros, size, position) == size else { break }
+            position = lseek(file.number, position + off_t(size), Int32(WHORL_SEEK_DATA))
         }
+        // What the other side has written meanwhile goes with it.
+        _ = whorl_free(file.number, Int64(count))
     }
 }
