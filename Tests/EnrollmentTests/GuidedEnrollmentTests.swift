@@ -113,7 +113,7 @@ import WhorlService
         #expect(
             outcome.events.allSatisfy {
                 switch $0 {
-                case .scan(.alike), .area, .again, .tested: false
+                case .scan(.alike), .area, .again, .tested, .exercising: false
                 default: true
                 }
             }

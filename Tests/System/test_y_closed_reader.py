@@ -104,14 +104,19 @@ def everyone_is_refused():
     assert not opens("owner", place=elsewhere)
 
 
+def lay_once(finger):
+    """Lays a finger on the reader, and returns what became of the touch."""
+    with socket.socket(socket.AF_UNIX) as reader:
+        reader.settimeout(40)
+        reader.connect("/run/moc")
+        reader.sendall(finger.encode())
+        return reader.recv(100).decode()
+
+
 def lays(finger, process):
     """Lays a finger on the reader, each time that it waits for one, until a command has ended."""
     while process.poll() is None:
-        with socket.socket(socket.AF_UNIX) as reader:
-            reader.settimeout(40)
-            reader.connect("/run/moc")
-            reader.sendall(finger.encode())
-            reader.recv(100)
+        lay_once(finger)
         time.sleep(0.2)
 
 
@@ -246,6 +251,28 @@ def test_c1_other_processes_are_told_that_the_reader_is_the_services():
         unit.write_text(text)
         run("systemctl", "daemon-reload")
         run("systemctl", "enable", "--now", "--quiet", "whorld.socket")
+
+
+def test_c1_reader_is_tested_by_the_service_after_its_owner_agrees_and_at_the_seat_only():
+    # A stranger cannot agree.
+    process = start("devices", "exercise", "--json", "--timeout", "20")
+    status, said, err = touches("mallorys-thumb", process)
+    assert status != 0 and "steps" not in said.get("result", {}), (said, err)
+    process = start("devices", "exercise", "--json", "--timeout", "60")
+    while lay_once("owner-thumb") == "nobody asked":
+        assert process.poll() is None, process.communicate()
+    status, said, err = touches("trial-finger", process)
+    assert status == 0, (said, err)
+    assert all(step["ok"] for step in said["result"]["steps"]) and len(said["result"]["steps"]) >= 5, said
+    # Nothing of the trial stays, and the owner's print is there.
+    status, said, err = evaluates("owner-thumb")
+    assert status == 0, (said, err)
+    status, said, err = evaluates("trial-finger")
+    assert status != 0, (said, err)
+    refused = whorl("devices", "exercise", "--clear-storage", "--json", check=False)
+    assert refused.returncode != 0 and b"Only root may delete all prints" in refused.stdout, refused
+    away = subprocess.run(command("owner", "whorl", "devices", "exercise", "--json"), capture_output=True, timeout=60)
+    assert away.returncode != 0 and b'"steps"' not in away.stdout, away
 
 
 def test_c1_print_is_not_trusted_after_its_reader_was_open_until_it_is_enrolled_again():

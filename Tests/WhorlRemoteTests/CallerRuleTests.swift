@@ -166,6 +166,13 @@ private struct EarlierFingers: FingerService {
     ) async throws(FingerChangeError) -> AcceptedFingers? { nil }
 
     func reconcile() async throws(FingerChangeError) -> ReaderReconciliation? { nil }
+
+    func exercise(
+        _ exercise: ReaderExercise,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter,
+        observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    ) async throws(FingerChangeError) -> [ReaderExercise.StepResult] { [] }
 }
 
 extension Services {

@@ -46,7 +46,7 @@ final class Subject {
         ) { progress in
             switch progress {
             case .scan(.touch): tell("touch")
-            case .began, .scan, .confirming, .area, .again, .tested: break
+            case .began, .scan, .confirming, .area, .again, .tested, .exercising: break
             }
         }
         tell("ok")

@@ -39,7 +39,7 @@ enum EnrollmentWindow {
         case .tested:
             cancel = { exit(0) }
             PromptWindow.shown?.apply(progress)
-        case .scan, .confirming, .area, .again: PromptWindow.shown?.apply(progress)
+        case .scan, .confirming, .area, .again, .exercising: PromptWindow.shown?.apply(progress)
         }
     }
 

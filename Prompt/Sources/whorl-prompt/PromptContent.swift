@@ -88,7 +88,7 @@ struct PromptContent: Sendable {
     mutating func apply(_ progress: EnrollmentProgress) {
         guard !isOver else { return }
         switch progress {
-        case .began: break
+        case .began, .exercising: break
         case .scan(.alike): wasAlike = true
         case .scan(let event):
             apply(PromptUpdate.scan(event))

@@ -136,6 +136,27 @@ struct InProcessFingers: FingerService {
             try await enroller.reconcile(profile: profile, on: reader)
         }
     }
+
+    func exercise(
+        _ exercise: ReaderExercise,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter,
+        observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    ) async throws(FingerChangeError) -> [ReaderExercise.StepResult] {
+        let reader = try await ofOwner { () async throws(AuthenticationError) in
+            let reader = try await readers.chosenReader()
+            try await engine.requireOwner(
+                for: .yes,
+                to: "test the fingerprint reader",
+                request,
+                presenter: presenter
+            )
+            return reader
+        }
+        observer(.began(await reader.info))
+        let run = ExerciseRun(exercise, on: reader, timeout: request.timeout, observer: observer)
+        return try await interruptible { () async throws(EnrollmentError) in try await run.run() }
+    }
 }
 
 /// The parts that the operations share.

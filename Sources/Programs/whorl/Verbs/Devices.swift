@@ -162,61 +162,71 @@ func closeAnyway(_ reader: any FingerprintReader) async {
 struct DevicesExercise: Verb {
     static let configuration = CommandConfiguration(
         commandName: "exercise",
-        abstract: "Tries what a reader can do, with a print of its own that it deletes at the end.",
+        abstract: "Tests what a reader can do, with a print that it deletes at the end.",
         discussion: """
             In this order, as far as the reader supports it: \
-            \(ExerciseStep.allCases.map(\.rawValue).joined(separator: ", ")). \
-            Enrolled fingers stay as they are, unless --clear-storage deletes what the reader keeps. A real reader belongs \
-            to the system's service, and only root may exercise it. Example:
+            \(ReaderExercise.Step.allCases.map(\.rawValue).joined(separator: ", ")). \
+            Enrolled fingers stay as they are, unless --clear-storage deletes what the reader keeps. If a finger is \
+            enrolled or a passcode is set, you authenticate first. Example:
 
               whorl devices exercise --skip identify
             """
     )
 
-    @Flag(help: "Deletes every print in the reader first, of whatever system and user.")
+    @Flag(help: "Deletes every print in the reader first, of all systems and users; root only.")
     var clearStorage = false
 
     @Option(
         name: .customLong("skip"),
         help: ArgumentHelp("Leaves a step out; may be repeated.", valueName: "step"),
-        completion: .list(ExerciseStep.skippable.map(\.rawValue))
+        completion: .list(ReaderExercise.Step.skippable.map(\.rawValue))
     )
     var skipped: [String] = []
 
+    @OptionGroup var passcode: PasscodeOption
     @OptionGroup var global: GlobalOptions
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
-        let skipped = try steps()
-        let reader = try await session.ownReader()
-        let exercise = ReaderExercise(
-            reader: reader,
-            clears: clearStorage,
-            skipped: skipped,
-            patience: global.patience
-        )
-        let report = try await Activity.run(
-            "Try the reader",
-            at: await reader.info,
-            console: session.console,
+        let exercise = ReaderExercise(clearsStorage: clearStorage, skipped: try steps())
+        let preset = try await passcode.preset()
+        let activity = Activity("Try the reader", console: session.console)
+        let results = try await activity.run(
             success: { $0.isGood ? .finished("Done.") : .failed("Not all of it worked.") },
             failure: "Not done."
-        ) { (activity) async throws(Failure) in
-            let report = await exercise.run(activity)
-            if let cancellation = report.cancellation { throw cancellation }
-            return report
+        ) { () async throws(Failure) in
+            try await failing { () async throws(FingerChangeError) in
+                try await session.services.fingers.exercise(
+                    exercise,
+                    session.consentRequest(handing: preset),
+                    presenter: session.presenter(handing: preset),
+                    observer: { show($0, activity) }
+                )
+            }
         }
         return Answer(
-            result: ["steps": .array(report.steps.map(\.json))],
-            text: Table.lines(report.steps.map(\.row)),
-            status: report.isGood ? .success : .failure
+            result: ["steps": .array(results.map(\.json))],
+            text: Table.lines(results.map(\.row)),
+            status: results.isGood ? .success : .failure
         )
     }
 
-    private func steps() throws(Failure) -> Set<ExerciseStep> {
-        var steps: Set<ExerciseStep> = []
+    private func show(_ progress: EnrollmentProgress, _ activity: Activity) {
+        switch progress {
+        case .began(let reader): activity.begin(at: reader)
+        case .scan(let event): activity.scan(event)
+        case .exercising(.enroll): activity.part("Enroll: the same finger each time.")
+        case .exercising(.verify): activity.part("Compare: the same finger again.")
+        case .exercising(.identify): activity.part("Find: the same finger again.")
+        case .exercising, .confirming, .area, .again, .tested: break
+        }
+    }
+
+    private func steps() throws(Failure) -> Set<ReaderExercise.Step> {
+        var steps: Set<ReaderExercise.Step> = []
         for name in skipped {
-            guard let step = ExerciseStep(rawValue: name), ExerciseStep.skippable.contains(step) else {
-                let names = ExerciseStep.skippable.map(\.rawValue).joined(separator: ", ")
+            guard let step = ReaderExercise.Step(rawValue: name), ReaderExercise.Step.skippable.contains(step)
+            else {
+                let names = ReaderExercise.Step.skippable.map(\.rawValue).joined(separator: ", ")
                 let typed = DisplayText.clean(name, limit: 40)
                 throw .usage("There is no step “\(typed)” to skip.", hint: "The steps are \(names).")
             }
@@ -226,17 +236,21 @@ struct DevicesExercise: Verb {
     }
 }
 
-extension StepReport {
+extension [ReaderExercise.StepResult] {
+    fileprivate var isGood: Bool { allSatisfy { $0.failure == nil } }
+}
+
+extension ReaderExercise.StepResult {
     fileprivate var json: JSONValue {
         [
             "name": .string(step.rawValue), "ok": .bool(failure == nil), "seconds": .seconds(seconds),
-            "error": failure.map { .string($0.message) },
+            "error": failure.map { .string($0) },
         ]
     }
 
     fileprivate var row: [String] {
         let thousandths = String(Int((seconds * 1000).rounded()) % 1000 + 1000).dropFirst()
         let time = "\(Int((seconds * 1000).rounded()) / 1000).\(thousandths) s"
-        return [failure == nil ? "✓" : "✗", step.rawValue, time, failure?.message ?? ""]
+        return [failure == nil ? "✓" : "✗", step.rawValue, time, failure ?? ""]
     }
 }

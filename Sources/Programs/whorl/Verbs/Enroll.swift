@@ -101,6 +101,7 @@ struct Enroll: Verb {
                 "Too many touches were of the same part of the finger. All parts are asked for once more."
             )
         case .tested(let recognised, let tested, let total): activity.tested(recognised, tested, total)
+        case .exercising: break
         }
     }
 }

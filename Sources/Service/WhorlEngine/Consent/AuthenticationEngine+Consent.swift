@@ -63,8 +63,8 @@ extension AuthenticationEngine {
 
     /// Asks the owner to agree to what needs no proof in the chip, such as deleting an item.
     ///
-    /// Where no finger is enrolled that can be trusted, and no passcode is set, nothing tells who the owner is, and no
-    /// one is asked.
+    /// Where no finger is enrolled that can be trusted, and no passcode is set, nothing tells who the owner is: only
+    /// the system's rules are asked, if the request names them.
     ///
     /// - Parameters:
     ///   - purpose: The purpose of the touch, which leaves no proof.
@@ -79,10 +79,15 @@ extension AuthenticationEngine {
         _ request: ConsentRequest,
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) {
-        guard let status = try await enrollmentStatus() else { return }
+        guard let status = try await enrollmentStatus() else {
+            try await request.allowsFirst?()
+            return
+        }
         let parts: Prompt.Parts
         switch status.need {
-        case .nothing: return
+        case .nothing:
+            try await request.allowsFirst?()
+            return
         case .passcode: parts = .passcode
         case .fingerOrPasscode: parts = await ways(status, request)
         }

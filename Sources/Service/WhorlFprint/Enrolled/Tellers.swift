@@ -45,8 +45,8 @@ final class StageTeller: Sendable {
         case .scan(.stage): report.tell(.stagePassed)
         case .scan(.retry(let reason)): report.tell(.enroll(.retry(reason)))
         case .scan(.touch), .scan(.finger), .scan(.alike): break
-        // No client of this interface asks for guidance.
-        case .area, .again, .tested: break
+        // No client of this interface asks for guidance, or for a trial of the reader.
+        case .area, .again, .tested, .exercising: break
         case .confirming:
             let isAgain = isConfirming.withLock { isConfirming in
                 defer { isConfirming = true }

@@ -78,4 +78,19 @@ struct RemoteFingers: FingerService {
         try await client.call(FingerInterface.reconcile, NoValue(), failing: FingerChangeError.self)
             .parameters.value
     }
+
+    func exercise(
+        _ exercise: ReaderExercise,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter,
+        observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    ) async throws(FingerChangeError) -> [ReaderExercise.StepResult] {
+        try await client.callPrompting(
+            FingerInterface.exercise,
+            .init(exercise: exercise, request: request),
+            presenter: presenter,
+            failing: FingerChangeError.self,
+            onProgress: observer
+        ).parameters
+    }
 }

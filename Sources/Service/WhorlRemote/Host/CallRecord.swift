@@ -134,6 +134,14 @@ extension FingerInterface.Removing: CallForOwner {
     }
 }
 
+extension FingerInterface.Exercising: CallForOwner {
+    var purpose: CallPurpose {
+        CallPurpose(application: request.application.rawValue, text: "test the reader")
+    }
+
+    func asked(by caller: Caller) -> Self { Self(exercise: exercise, request: request.asked(by: caller)) }
+}
+
 extension PasscodeInterface.Asking: CallForOwner {
     var purpose: CallPurpose {
         CallPurpose(application: request.application.rawValue, text: "set a passcode")

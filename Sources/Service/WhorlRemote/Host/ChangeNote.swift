@@ -35,6 +35,7 @@ enum ChangeNote {
         FingerInterface.remove.name: Text("remove fingers", "fingersRemoved"),
         FingerInterface.accept.name: Text("accept the fingers", "fingersAccepted"),
         FingerInterface.reconcile.name: Text("compare the reader's prints", "readerReconciled"),
+        FingerInterface.exercise.name: Text("test the reader", "readerTested"),
         PasscodeInterface.set.name: Text("set the passcode", "passcodeSet"),
         PasscodeInterface.change.name: Text("change the passcode", "passcodeChanged"),
         PasscodeInterface.remove.name: Text("remove the passcode", "passcodeRemoved"),

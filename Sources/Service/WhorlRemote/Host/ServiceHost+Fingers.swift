@@ -57,9 +57,32 @@ extension ServiceHost {
             }
             return (Optionally(accepted), Attachments())
         }
+        prompting(&router, FingerInterface.exercise, for: .unconfinedAtReader) {
+            (asked, services, call, presenter) async throws(ServiceRefusal) in
+            try checkClearing(asked.exercise, call)
+            let request = try enrolling(asked.request, call, presenter)
+            let results = try await refusing(presenter) { () async throws(FingerChangeError) in
+                try await services.fingers.exercise(asked.exercise, request, presenter: presenter) {
+                    presenter.report($0)
+                }
+            }
+            return (results, Attachments())
+        }
     }
 
-    /// Returns a request to enroll, with the system's rules for a first finger.
+    /// The storage of a reader has the prints of all users and systems, so only root may clear it.
+    private func checkClearing(_ exercise: ReaderExercise, _ call: ServiceCall) throws(ServiceRefusal) {
+        guard exercise.clearsStorage, call.client.user.uid != 0 else { return }
+        let error = AuthenticationError(
+            .authenticationFailed,
+            message: "Only root may delete all prints in the reader.",
+            recovery: "Run `sudo whorl devices exercise --clear-storage`.",
+            cause: "the reader keeps the prints of all users"
+        )
+        throw FingerChangeError.owner(error).refusal
+    }
+
+    /// Returns a request to use the reader, with the system's rules for a first finger.
     ///
     /// A further finger, and a first one where a passcode is set, need the owner's consent instead. Which of them it is
     /// the engine decides, with the state of the fingers that its consent is for.

@@ -55,6 +55,11 @@ enum FingerInterface {
         let request: ConsentRequest
     }
 
+    struct Exercising: Codable, Sendable {
+        let exercise: ReaderExercise
+        let request: ConsentRequest
+    }
+
     static let list = ServiceMethod<NoValue, Valued<[EnrolledFinger]>>(repeatable: "io.whorl.Fingers.List")
     static let state = ServiceMethod<Valued<ApplicationID>, Optionally<EnrollmentState>>(
         repeatable: "io.whorl.Fingers.State"
@@ -76,6 +81,9 @@ enum FingerInterface {
     )
     static let reconcile = ServiceMethod<NoValue, Optionally<ReaderReconciliation>>(
         "io.whorl.Fingers.Reconcile"
+    )
+    static let exercise = ServiceMethod<Prompting<Exercising>, Prompted<[ReaderExercise.StepResult]>>(
+        "io.whorl.Fingers.Exercise"
     )
 }
 

@@ -49,6 +49,8 @@ public enum EnrollmentProgress: Sendable, Hashable, Codable {
     case again
     /// With guidance: the finger is stored, and `recognised` of `tested` test touches were recognised, of `total`.
     case tested(recognised: Int, tested: Int, total: Int)
+    /// A step of a trial of the reader begins.
+    case exercising(ReaderExercise.Step)
 
     private enum CodingKeys: String, CodingKey {
         case began = "began"
@@ -57,11 +59,13 @@ public enum EnrollmentProgress: Sendable, Hashable, Codable {
         case area = "area"
         case again = "again"
         case tested = "tested"
+        case exercising = "exercising"
     }
 
     private enum BeganCodingKeys: String, CodingKey { case _0 = "reader" }
     private enum ScanCodingKeys: String, CodingKey { case _0 = "event" }
     private enum AreaCodingKeys: String, CodingKey { case _0 = "area" }
+    private enum ExercisingCodingKeys: String, CodingKey { case _0 = "step" }
 }
 
 /// The result of accepting fingers that were changed from outside or are of an older state.

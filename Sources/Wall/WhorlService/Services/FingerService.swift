@@ -88,6 +88,25 @@ public protocol FingerService: Sendable {
     /// - Returns: The differences; `nil` if nothing was ever stored.
     /// - Throws: `owner` if no reader can be chosen; `fingers` with `reader`, `store` and others.
     func reconcile() async throws(FingerChangeError) -> ReaderReconciliation?
+
+    /// Tries what the chosen reader supports, with a print that is deleted at the end.
+    ///
+    /// Enrolled fingers stay as they are, except that ``ReaderExercise/clearsStorage`` deletes what the reader keeps.
+    ///
+    /// - Parameters:
+    ///   - exercise: The steps.
+    ///   - request: The way in which the owner is asked for consent, where a finger is enrolled or a passcode is set.
+    ///   - presenter: Shows the prompt for consent.
+    ///   - observer: Called for each event of the trial, on a thread of the service.
+    /// - Returns: The result of each step that was begun.
+    /// - Throws: `owner` when the owner did not consent or no reader can be chosen; `fingers` with `reader` for a trial
+    ///   that was cancelled.
+    func exercise(
+        _ exercise: ReaderExercise,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter,
+        observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    ) async throws(FingerChangeError) -> [ReaderExercise.StepResult]
 }
 
 /// A finger that is to be enrolled.

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import WhorlFingerprint
+package import WhorlService
+
+/// One run of a trial of a reader (``ReaderExercise``); enrolled fingers and the store are left alone.
+///
+/// It sends the reader only the steps, each once: a recorded reader answers nothing else. After the print is enrolled,
+/// every error still leads to the deletion of the print and the closing of the reader.
+package struct ExerciseRun: Sendable {
+    let reader: any FingerprintReader
+    let exercise: ReaderExercise
+    let timeout: Duration
+    let observer: @Sendable (EnrollmentProgress) -> Void
+
+    /// The number of times that an unreadable finger is asked for again within a step.
+    private static let retries = 5
+
+    /// Makes a run.
+    ///
+    /// - Parameters:
+    ///   - exercise: The steps.
+    ///   - reader: The reader.
+    ///   - timeout: The time limit for each touch.
+    ///   - observer: Called for each event, on a thread of the reader.
+    package init(
+        _ exercise: ReaderExercise,
+        on reader: any FingerprintReader,
+        timeout: Duration,
+        observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    ) {
+        self.reader = reader
+        self.exercise = exercise
+        self.timeout = timeout
+        self.observer = observer
+    }
+
+    private struct Report {
+        var steps: [ReaderExercise.StepResult] = []
+        /// The failure of the cancellation, if the task was cancelled.
+        var cancellation: EnrollmentError?
+    }
+
+    /// Runs the steps.
+    ///
+    /// - Returns: The result of each step that was begun.
+    /// - Throws: `reader` with `cancelled` or `suspended` if the task or the machine's sleep ended the trial.
+    package func run() async throws(EnrollmentError) -> [ReaderExercise.StepResult] {
+        var report = Report()
+        let opened: Void? = await step(.open, &report) { () async throws(EnrollmentError) in
+            try await once { reader throws(ReaderError) in try await reader.open() }
+        }
+        if opened != nil {
+            await tryOut(&report)
+            await step(.close, &report) { () async throws(EnrollmentError) in
+                try await uncancelled { reader throws(ReaderError) in try await reader.close() }
+            }
+        }
+        if let cancellation = report.cancellation { throw cancellation }
+        return report.steps
+    }
+
+    private func tryOut(_ report: inout Report) async {
+        // Some drivers know their features only now.
+        let features = await reader.info.features
+        if exercise.clearsStorage {
+            let cleared: Void? = await step(.clearStorage, &report) { () async throws(EnrollmentError) in
+                try await once { reader throws(ReaderError) in
+                    try await reader.clearStorage(whenBusy: .fail)
+                }
+            }
+            guard cleared != nil else { return }
+        }
+        let enrolled = await step(.enroll, &report) { () async throws(EnrollmentError) in
+            // The metadata are empty: a match-on-chip driver writes all other metadata into the reader.
+            try await touching { reader, observer throws(ReaderError) in
+                try await reader.enroll(EnrollmentMetadata(), whenBusy: .fail, observer: observer)
+            }
+        }
+        guard let template = enrolled else { return }
+        await compare(template, features, &report)
+        guard features.contains(.storageDelete) else { return }
+        await step(.delete, &report) { () async throws(EnrollmentError) in
+            try await uncancelled { reader throws(ReaderError) in
+                try await reader.delete(template, whenBusy: .fail)
+            }
+        }
+    }
+
+    /// Runs the steps between enrolling and deleting; the first that fails ends them.
+    private func compare(_ template: Template, _ features: ReaderFeatures, _ report: inout Report) async {
+        func includes(_ step: ReaderExercise.Step, _ feature: ReaderFeatures) -> Bool {
+            features.contains(feature) && !exercise.skipped.contains(step)
+        }
+        if includes(.list, .storageList) {
+            let listed: Void? = await step(.list, &report) { () async throws(EnrollmentError) in
+                try await once { reader throws(ReaderError) in
+                    _ = try await reader.storedPrints(whenBusy: .fail)
+                }
+            }
+            guard listed != nil else { return }
+        }
+        let entry = GalleryEntry(id: PrintID(), template: template)
+        if includes(.verify, .verify) {
+            let verified: Void? = await step(.verify, &report) { () async throws(EnrollmentError) in
+                try await match(entry) { reader, observer throws(ReaderError) in
+                    let result = try await reader.verify(template, whenBusy: .fail, observer: observer)
+                    return IdentifyResult(result, of: entry.id)
+                }
+            }
+            guard verified != nil else { return }
+        }
+        if includes(.identify, .identify) {
+            await step(.identify, &report) { () async throws(EnrollmentError) in
+                try await match(entry) { reader, observer throws(ReaderError) in
+                    try await reader.identify(among: [entry], whenBusy: .fail, observer: observer)
+                }
+            }
+        }
+    }
+
+    /// Asks for touches until one can be read, which must match the trial's own print.
+    private func match(
+        _ entry: GalleryEntry,
+        _ look:
+            @escaping @Sendable (any FingerprintReader, @escaping ScanObserver) async throws(ReaderError) ->
+            IdentifyResult
+    ) async throws(EnrollmentError) {
+        for _ in 0...Self.retries {
+            switch try await touching(look) {
+            case .match(entry.id, updated: _): return
+            case .match: throw EnrollmentError(.reader(ReaderError(.untrustworthy, operation: "identify")))
+            case .noMatch: throw EnrollmentError(.inconsistent)
+            case .retry(let reason): observer(.scan(.retry(reason)))
+            }
+        }
+        throw EnrollmentError(.tooManyRetries)
+    }
+
+    /// Runs an operation that waits for a finger, within the time limit.
+    private func touching<Value: Sendable>(
+        _ operation:
+            @escaping @Sendable (any FingerprintReader, @escaping ScanObserver) async throws(ReaderError) ->
+            Value
+    ) async throws(EnrollmentError) -> Value {
+        let limits = ScanLimits(timeout: timeout, retryLimit: .max)
+        return try await limits.run(observer: { [observer] in observer(.scan($0)) }) {
+            [reader] observer throws(ReaderError) in
+            try await operation(reader, observer)
+        }.get()
+    }
+
+    /// Runs an operation that waits for no finger.
+    private func once(
+        _ operation: (any FingerprintReader) async throws(ReaderError) -> Void
+    ) async throws(EnrollmentError) {
+        do throws(ReaderError) { try await operation(reader) } catch { throw EnrollmentError(.reader(error)) }
+    }
+
+    /// Runs an operation also if the task was cancelled: no print may stay in the reader, and no reader open.
+    private func uncancelled(
+        _ operation: @escaping @Sendable (any FingerprintReader) async throws(ReaderError) -> Void
+    ) async throws(EnrollmentError) {
+        let result = await Task { [reader] () async -> Result<Void, ReaderError> in
+            do throws(ReaderError) { return .success(try await operation(reader)) } catch {
+                return .failure(error)
+            }
+        }.value
+        if case .failure(let error) = result { throw EnrollmentError(.reader(error)) }
+    }
+
+    private static func sentence(_ failure: EnrollmentError) -> String {
+        failure.code == .inconsistent ? "The finger did not match." : failure.message
+    }
+
+    /// Runs one step and records its result; returns `nil` if it failed.
+    @discardableResult
+    private func step<Value>(
+        _ step: ReaderExercise.Step,
+        _ report: inout Report,
+        _ body: () async throws(EnrollmentError) -> Value
+    ) async -> Value? {
+        observer(.exercising(step))
+        let start = ContinuousClock.now
+        var value: Value?
+        var failure: EnrollmentError?
+        do throws(EnrollmentError) { value = try await body() } catch { failure = error }
+        let time = (ContinuousClock.now - start).components
+        let seconds = Double(time.seconds) + Double(time.attoseconds) / 1e18
+        report.steps.append(.init(step: step, seconds: seconds, failure: failure.map(Self.sentence)))
+        if let failure, failure.isCancellation, report.cancellation == nil { report.cancellation = failure }
+        return value
+    }
+}
+
+extension EnrollmentError {
+    /// Whether the task, or the machine's sleep, ended the operation.
+    fileprivate var isCancellation: Bool {
+        guard case .reader(let reason) = code else { return false }
+        return reason.code == .cancelled || reason.code == .suspended
+    }
+}
