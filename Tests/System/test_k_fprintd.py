@@ -66,6 +66,15 @@ def test_bus_starts_the_service_for_fprintds_name():
     assert owner.split() == ["u", str(service_pid())], owner
 
 
+def test_message_with_a_descriptor_does_not_reach_the_service():
+    call = ("call", "net.reactivated.Fprint", "/net/reactivated/Fprint/Manager", "net.reactivated.Fprint.Manager", "GetDefaultDevice")
+    for user in "owner", "mallory":
+        answer = tell(*call, user=user)
+        assert answer.startswith("o "), answer
+        refused = tell(*call, "h", "0", user=user)
+        assert "denied" in refused.lower() or "rejected" in refused.lower(), refused
+
+
 def test_fprintds_programs_know_the_enrolled_finger_and_no_other():
     right_finger_alone()
     assert "right-index-finger" in fprintd("list", "owner")
