@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
-package import WhorlService
+import WhorlService
 
 /// The calls of each login session during which the owner is being asked; a lock of the session ends them.
 final class RunningCalls: Sendable {
