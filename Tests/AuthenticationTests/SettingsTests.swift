@@ -103,6 +103,11 @@ import WhorlService
             (.failedTry, "noMatch", 2_000), (AuditEntry.Event(rawValue: "later"), "x", 2_000),
             (.release, "releasedAgain", 2_000),
         ]
+        // Steps that programs take without the owner, as often as they like.
+        let steps = ["identityRead", "readerTried", "vaultProvisioned"].map { line(.change, $0) }
+        try await database.write { db in
+            for number in 0..<6_000 { try AuditLog.append(steps[number % steps.count], in: db) }
+        }
         for (event, outcome, most) in floods {
             let lines = (0..<most + 10).map { line(event, outcome, detail: "\($0)") }
             try await database.write { db in for entry in lines { try AuditLog.append(entry, in: db) } }
@@ -141,6 +146,37 @@ import WhorlService
         for _ in 0..<3 { try await log.append(line(.release, "released", detail: "a")) }
         for _ in 0..<3 { try await log.append(line(.release, "releasedAgain", detail: "a")) }
         #expect(try await log.entries(limit: 9).map(\.repeats) == [3, 1, 1, 1])
+    }
+
+    @Test
+    func `has one line for the choices that a program makes for itself, however often it changes its mind`()
+        async throws
+    {
+        let fixture = try await Fixture.enrolled([.match(0)])
+        let engine = fixture.engine()
+        let log = AuditLog(database: try fixture.database())
+        try await log.append(line(.change, "passcodeSet"))
+        func choose(_ optedOut: Bool, _ name: String) async throws {
+            let program = ApplicationID(rawValue: name)
+            var request = ConsentRequest(application: program)
+            request.asker = Asker(user: 1000, confinedAs: name)
+            try await engine.setOptedOut(optedOut, for: program, request, presenter: ScriptedPresenter())
+        }
+        // Two programs in turn, so that neither line is the last one.
+        for number in 0..<20 {
+            try await choose(number % 2 == 0, "snap.a.app")
+            try await choose(number % 2 == 0, "snap.b.app")
+        }
+        try await choose(true, "snap.a.app")
+        let entries = try await log.entries(limit: 99).filter { $0.event != .evaluation }
+        #expect(entries.map(\.outcome) == ["ownOut", "ownIn", "passcodeSet"])
+        #expect(entries.map(\.application).prefix(2) == ["snap.a.app", "snap.b.app"])
+        #expect(entries.map(\.repeats) == [21, 20, 1])
+        #expect(entries.first?.asker?.confinedAs == "snap.a.app")
+        // What the person chooses for the program stays a line of its own.
+        try await engine.setOptedOut(false, for: ApplicationID(rawValue: "snap.a.app"))
+        try await choose(true, "snap.a.app")
+        #expect(try await log.entries(limit: 2).map(\.outcome) == ["ownOut", "in"])
     }
 
     @Test func `counts refusals that repeat themselves in one line`() async throws {

@@ -10,7 +10,7 @@ internal import WhorlSupport
 /// The log of events about the owner, newest last, in the table `audit`.
 ///
 /// Each ``AuditKind`` of a profile has a limit of its own, so that a flood of one kind pushes out no other. Refusals and
-/// changes of items that repeat themselves are one line with a count.
+/// changes of items that repeat themselves are one line with a count, and so are a program's choices for itself.
 ///
 /// It holds no templates and no images. A program that can write the state directory can change the log: it tells the
 /// owner what happened, and proves nothing to others.
@@ -69,16 +69,18 @@ public struct AuditLog: Sendable {
                 .execute(arguments: [entry.at.timeIntervalSince1970, same.id])
             return
         }
+        let earlier = kind.keepsLatest ? try takeLines(of: kind, by: entry, db) : 0
         try db.cachedStatement(
             sql: """
-                INSERT INTO audit (at, profile, application, event, outcome, finger, reader, detail, asker, kind)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO audit
+                    (at, profile, application, event, outcome, finger, reader, detail, asker, kind, repeats)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             entry.at.timeIntervalSince1970, entry.profile, entry.application, entry.event.rawValue,
             entry.outcome, entry.finger.map { Int($0.number) }, entry.reader?.rawValue, entry.detail,
             try entry.asker.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) },
-            kind.rawValue,
+            kind.rawValue, earlier + 1,
         ])
         try db.cachedStatement(
             sql: """
@@ -86,6 +88,20 @@ public struct AuditLog: Sendable {
                     (SELECT id FROM audit WHERE profile = ?1 AND kind = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)
                 """
         ).execute(arguments: [entry.profile, kind.rawValue, kind.limit])
+    }
+
+    /// Deletes the lines of a kind about the program of another line.
+    ///
+    /// - Returns: The number of events that they counted.
+    private static func takeLines(of kind: AuditKind, by entry: AuditEntry, _ db: Database) throws -> Int {
+        let same = "profile = ? AND kind = ? AND application = ?"
+        let arguments: StatementArguments = [entry.profile, kind.rawValue, entry.application]
+        let count = try Int.fetchOne(
+            db.cachedStatement(sql: "SELECT coalesce(sum(repeats), 0) FROM audit WHERE \(same)"),
+            arguments: arguments
+        )
+        try db.cachedStatement(sql: "DELETE FROM audit WHERE \(same)").execute(arguments: arguments)
+        return count ?? 0
     }
 
     /// Returns the number of tries that failed after the last line of a kind.

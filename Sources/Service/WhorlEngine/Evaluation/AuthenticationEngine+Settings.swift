@@ -35,7 +35,8 @@ extension AuthenticationEngine {
     ) async throws(AuthenticationError) {
         guard try await isOptedOut(application) != optedOut else { return }
         let isKnown = request.asker.map { $0.confinedAs != nil } ?? true
-        if !isKnown || application != request.application {
+        let isOwn = isKnown && application == request.application
+        if !isOwn {
             let purpose = "\(optedOut ? "deny" : "allow") fingers for \(application.rawValue)"
             try await requireOwner(
                 for: .optOut(application.rawValue),
@@ -44,7 +45,18 @@ extension AuthenticationEngine {
                 presenter: presenter
             )
         }
-        try await setOptedOut(optedOut, for: application)
+        let outcome =
+            switch (isOwn, optedOut) {
+            case (true, true): AuditKind.ownOut
+            case (true, false): AuditKind.ownIn
+            case (false, true): "out"
+            case (false, false): "in"
+            }
+        try await store(
+            optedOut,
+            for: application,
+            entry(.optOut, outcome, for: application.rawValue, asker: request.asker)
+        )
     }
 
     /// Stores that a program must not use fingers, or that it may again; a choice that already holds creates no file.
@@ -55,8 +67,19 @@ extension AuthenticationEngine {
         _ optedOut: Bool,
         for application: ApplicationID
     ) async throws(AuthenticationError) {
+        try await store(
+            optedOut,
+            for: application,
+            entry(.optOut, optedOut ? "out" : "in", for: application.rawValue)
+        )
+    }
+
+    private func store(
+        _ optedOut: Bool,
+        for application: ApplicationID,
+        _ entry: AuditEntry
+    ) async throws(AuthenticationError) {
         let optOuts = OptOuts(profile: profile)
-        let entry = entry(.optOut, optedOut ? "out" : "in", for: application.rawValue)
         do throws(StateError) {
             let database = optedOut ? try await state.created() : try await state.existing()
             guard let database else { return }
