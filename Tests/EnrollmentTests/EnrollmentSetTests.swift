@@ -117,7 +117,8 @@ struct EnrollmentSetTests {
             (nil, nil), ("", nil), ("  \n ", nil), ("my\u{1B}[31m finger", "my[31m finger"),
             ("a\nb\tc", "a b c"),
             ("\u{202E}left\u{200B}", "left"), ("<b>'; DROP TABLE prints;--", "<b>'; DROP TABLE prints;--"),
-            ("\u{2028}x", "x"), (String(repeating: "é", count: 300), String(repeating: "é", count: 100)),
+            ("\u{2028}x", "x"), ("left\u{3164}\u{2800}", "left"), ("\u{115F}", nil),
+            (String(repeating: "é", count: 300), String(repeating: "é", count: 100)),
         ] as [(String?, String?)]
     )
     func `labels lose what is not text, and nothing else`(given: String?, kept: String?) {

@@ -5,8 +5,7 @@ public enum DisplayText {
     /// Returns the text without characters that move the cursor, change colours, or hide or reorder other text.
     ///
     /// Control characters (C0, C1, escape sequences' first bytes), line and paragraph separators,
-    /// bidirectional controls and other invisible format characters are dropped; line breaks and tabs become
-    /// spaces.
+    /// bidirectional controls and other invisible characters are dropped; line breaks and tabs become spaces.
     ///
     /// - Parameters:
     ///   - text: Any text.
@@ -16,10 +15,9 @@ public enum DisplayText {
         var cleaned = String.UnicodeScalarView()
         // A character may consist of many scalars, so the number of scalars is limited too.
         for scalar in text.unicodeScalars.prefix(limit * 8) {
-            switch scalar.properties.generalCategory {
-            case .control where scalar == "\n" || scalar == "\t" || scalar == "\r": cleaned.append(" ")
-            case .lineSeparator, .paragraphSeparator: cleaned.append(" ")
-            case .control, .format, .surrogate, .privateUse, .unassigned: continue
+            switch scalar {
+            case "\n", "\t", "\r", "\u{2028}", "\u{2029}": cleaned.append(" ")
+            case _ where isHidden(scalar): continue
             default: cleaned.append(scalar)
             }
         }
@@ -27,12 +25,19 @@ public enum DisplayText {
         return whole.count <= limit ? whole : String(whole.prefix(max(0, limit - 1))) + "…"
     }
 
+    /// Returns whether a character is invisible, acts on a terminal, or reorders others.
+    package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
+            true
+        // The fillers count as letters, the joiners and selectors as marks, and the blank Braille pattern as a symbol.
+        default: scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{2800}"
+        }
+    }
+
     /// Returns whether a text would be invisible.
     package static func isBlank(_ text: String) -> Bool {
-        clean(text).unicodeScalars.allSatisfy {
-            // The fillers and the blank Braille pattern count as letters and symbols, but are invisible.
-            $0.properties.isWhitespace || $0.properties.isDefaultIgnorableCodePoint || $0 == "\u{2800}"
-        }
+        clean(text).unicodeScalars.allSatisfy(\.properties.isWhitespace)
     }
 }
 

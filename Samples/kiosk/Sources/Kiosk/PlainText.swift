@@ -11,6 +11,8 @@ enum PlainText {
             case .control where scalar == "\n" || scalar == "\t" || scalar == "\r": cleaned.append(" ")
             case .lineSeparator, .paragraphSeparator: cleaned.append(" ")
             case .control, .format, .surrogate, .privateUse, .unassigned: continue
+            // Fillers, joiners and selectors are letters and marks, and the blank Braille pattern is a symbol: all are invisible.
+            case _ where scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{2800}": continue
             default: cleaned.append(scalar)
             }
         }

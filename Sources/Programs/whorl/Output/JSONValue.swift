@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import WhorlSupport
+
 /// A JSON value whose members keep their order, so that output can be compared as text.
 enum JSONValue: Sendable, Equatable {
     case null
@@ -45,12 +47,8 @@ enum JSONValue: Sendable, Equatable {
             case "\\": quoted += "\\\\"
             case "\n": quoted += "\\n"
             case "\t": quoted += "\\t"
-            default:
-                switch scalar.properties.generalCategory {
-                case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
-                    quoted += escaped(scalar)
-                default: quoted.unicodeScalars.append(scalar)
-                }
+            case _ where DisplayText.isHidden(scalar): quoted += escaped(scalar)
+            default: quoted.unicodeScalars.append(scalar)
             }
         }
         return quoted + "\""

@@ -5,6 +5,7 @@ import GRDB
 import StateStore
 import WhorlFingerprint
 import WhorlService
+import WhorlSupport
 
 /// One row of the table `prints`, whose columns all hold valid values.
 struct PrintRow: Sendable, Hashable {
@@ -132,11 +133,10 @@ enum FingerLabel {
         var kept = String.UnicodeScalarView()
         // One character can consist of any number of scalars: their number is limited too.
         for scalar in text.unicodeScalars.prefix(limit * 8) {
-            switch scalar.properties.generalCategory {
-            case .lineSeparator, .paragraphSeparator: kept.append(" ")
-            case .control where scalar.properties.isWhitespace: kept.append(" ")
-            case .control, .format, .surrogate, .privateUse, .unassigned: continue
-            default: kept.append(scalar)
+            if scalar.properties.isWhitespace {
+                kept.append(" ")
+            } else if !DisplayText.isHidden(scalar) {
+                kept.append(scalar)
             }
         }
         let words = String(kept).split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")

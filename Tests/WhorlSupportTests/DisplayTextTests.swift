@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import WhorlSupport
+
+@Suite struct `A text that is cleaned` {
+    @Test(arguments: [
+        "\u{115F}", "\u{1160}", "\u{3164}", "\u{FFA0}", "\u{34F}", "\u{17B4}", "\u{17B5}", "\u{180B}",
+        "\u{180F}",
+        "\u{2800}", "\u{FE0F}", "\u{E0100}", "\u{AD}", "\u{200B}", "\u{202E}", "\u{2066}", "\u{E0041}",
+        "\u{1B}", "\u{9B}",
+    ]) func `has no invisible characters`(hidden: String) {
+        #expect(DisplayText.clean("pay\(hidden)ment") == "payment")
+        #expect(DisplayText.isBlank(hidden + hidden))
+    }
+
+    @Test func `has no character that Unicode lets a screen ignore`() {
+        let ignorable = (UInt32(0)...0x10_FFFF).compactMap(Unicode.Scalar.init)
+            .filter(\.properties.isDefaultIgnorableCodePoint)
+        #expect(ignorable.count > 400)
+        #expect(ignorable.allSatisfy { DisplayText.clean(String($0)).isEmpty })
+    }
+
+    @Test func `keeps the letters, marks and symbols of all scripts`() {
+        for text in ["Größe", "प्रवेश", "ខ្មែរ", "한글", "ไทย", "עברית", "👍🏽", "1 € – “x”…"] {
+            #expect(DisplayText.clean(text) == text)
+        }
+        #expect(DisplayText.clean("a\nb\tc\u{2028}d") == "a b c d")
+    }
+}
