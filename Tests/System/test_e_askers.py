@@ -236,6 +236,68 @@ def test_b6_confined_program_that_proves_nothing_gets_nothing():
     assert out == "io.whorl.Connection.NotProven", (out, err)
 
 
+# A profile as distributions have them: it confines, and lets one harmless program run free.
+HELPER = PROFILE.replace("vault", "helper").replace("  file,", "  file,\n  deny /usr/bin/sleep x,\n  /usr/bin/tail Ux,")
+
+TRY = """
+import os, time
+def tried(client, method, parameters):
+    try:
+        return json.dumps(client.call(method, parameters, update=lambda _: None))
+    except Refused as error:
+        return error.name
+def tell(client):
+    for method, parameters in (("io.whorl.Items.List", {}), ("io.whorl.Items.Use", using("secret", "plain")),
+                               ("io.whorl.Fingers.List", {})):
+        print(tried(client, method, parameters), flush=True)
+client = Client(timeout=200)
+print(tried(client, "io.whorl.Items.List", {}), flush=True)
+"""
+
+# The child goes on over its parent's connection, after the parent has become an unconfined program.
+HAND_OVER = TRY + """
+os.set_inheritable(client.socket.fileno(), True)
+parent = os.getpid()
+if os.fork() == 0:
+    while "unconfined" not in open(f"/proc/{parent}/attr/current").read():
+        time.sleep(0.1)
+    tell(client)
+    os.kill(parent, 9)
+    os._exit(0)
+os.execv("/usr/bin/tail", ["tail", "-f", "/dev/null"])
+"""
+
+# The unconfined program itself copies what its child writes into a file to the connection.
+RELAY = TRY + """
+relayed = "/tmp/relayed-%d" % os.getpid()
+open(relayed, "w").close()
+parent, out = os.getpid(), os.dup(1)
+if os.fork() == 0:
+    while "unconfined" not in open(f"/proc/{parent}/attr/current").read():
+        time.sleep(0.1)
+    class Relay:
+        def sendmsg(self, parts, rights):
+            with open(relayed, "ab") as file: file.write(parts[0])
+        def recvmsg(self, *size): return made.recvmsg(*size)
+    made, client.socket = client.socket, Relay()
+    tell(client)
+    os.kill(parent, 9)
+    os._exit(0)
+os.dup2(client.socket.fileno(), 1)
+os.execv("/usr/bin/tail", ["tail", "-s", "0.1", "-f", relayed])
+"""
+
+
+def test_b6_confined_program_gets_no_more_by_becoming_an_unconfined_one():
+    open_directory()
+    whorl("secret", "delete", "plain", check=False)
+    whorl("secret", "add", "plain", "--access", "none", secret=b"geheim")
+    subprocess.run(["apparmor_parser", "-r"], input=HELPER.encode(), check=True)
+    for code in (HAND_OVER, RELAY):
+        _, out, err = confined("snap.helper.app", code)
+        assert out.splitlines() == ['{"value": []}'] + ["io.whorl.Connection.NotProven"] * 3, (out, err)
+
+
 def test_b6_flatpak_sandbox_is_told_by_its_mounts():
     """A sandbox by bubblewrap with the mounts that Flatpak makes, in a process namespace of its own."""
     open_directory()

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """One user, or one confined program, tries to take the service from all others."""
 
+import ctypes
 import multiprocessing
 import os
 import pathlib
 import signal
 import subprocess
+import threading
 import time
 
 from people import act, command, service_pid, sit
@@ -371,3 +373,70 @@ def test_hostile_user_does_not_keep_another_from_sudo():
         assert peak <= 192, peak
     finally:
         subprocess.run(["pam-auth-update", "--package", "--remove", "whorl"], check=True)
+
+
+# C13: the time that the service takes to look at a caller
+
+def make_mounts(ready):
+    """Takes process and mount numbers of its own, makes 65,000 mounts at long paths, and asks without a pause."""
+    ids = (("uid_map", os.getuid()), ("gid_map", os.getgid()))
+    library = ctypes.CDLL(None, use_errno=True)
+    library.prctl(4, 1)  # PR_SET_DUMPABLE
+    # CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID
+    assert library.unshare(0x10000000 | 0x00020000 | 0x20000000) == 0, os.strerror(ctypes.get_errno())
+    pathlib.Path("/proc/self/setgroups").write_text("deny")
+    for file, number in ids:
+        pathlib.Path("/proc/self/" + file).write_text(f"0 {number} 1")
+    library.mount(b"none", b"/", None, 0x4000 | (1 << 18), None)  # MS_REC | MS_PRIVATE
+    root = "/tmp/" + "m" * 200
+    os.makedirs(root, exist_ok=True)
+    library.mount(b"tmpfs", root.encode(), b"tmpfs", 0, None)
+    for number in range(16):
+        place = f"{root}/{number:02}{'d' * 200}"
+        os.makedirs(place)
+        library.mount(root.encode(), place.encode(), None, 4096 | 0x4000, None)  # MS_BIND | MS_REC
+    child = os.fork()
+    if child:
+        ready.set()
+        os.waitpid(child, 0)
+        return
+
+    def ask():
+        while True:
+            try:
+                with Client(timeout=200) as client:
+                    while True:
+                        client.call("io.whorl.Items.List")
+            except (Refused, HungUp, OSError):
+                pass
+
+    for _ in range(16):
+        threading.Thread(target=ask, daemon=True).start()
+    time.sleep(300)
+
+
+def test_c13_caller_with_many_mounts_keeps_no_one_waiting():
+    wake()
+    assert act("owner", latency) < 20
+    ready = multiprocessing.get_context("fork").Event()
+    process = multiprocessing.get_context("fork").Process(target=lambda: act("mallory", make_mounts, ready))
+    process.start()
+    try:
+        assert ready.wait(200)
+        time.sleep(5)
+        times = [act("owner", latency) for _ in range(4)]
+        memory = int(subprocess.run(
+            ["systemctl", "show", "-P", "MemoryCurrent", "whorld.service"], capture_output=True, check=True
+        ).stdout)
+        print(f"        {times}, {memory >> 20} MiB")
+        assert max(times) < 20, times
+        assert memory < 100 << 20, memory
+    finally:
+        subprocess.run(["pkill", "-KILL", "-u", "mallory"])
+        process.join(30)
+
+
+def latency():
+    begin = time.monotonic()
+    call("io.whorl.Items.List")
+    return round(time.monotonic() - begin, 2)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Foundation
+import Synchronization
 import Testing
 import WhorlIPC
 import WhorlRemote
+import WhorlService
 
 @testable import WhorlCallers
 
@@ -20,14 +23,15 @@ import WhorlRemote
         // The test's machine has no such folder: its file system stands for it.
         FlatpakInstallation(
             mounts:
-                "1 0 8:1 / / rw - ext4 d rw\n2 1 254:0 /var/lib/flatpak/app / rw - ext4 d rw\n3 1 0:9 / /run rw - tmpfs t rw",
+                "1 0 8:1 / / rw - ext4 d rw\n2 1 254:0 /var/lib/flatpak/app / rw - ext4 d rw\n3 1 0:9 / /run rw - tmpfs t rw"
+                .utf8,
             folder: "/",
             isRoots: { _ in isRoots }
         )
     }
 
     private static func confinement(_ mounts: String, isRoots: Bool = true) -> Confinement? {
-        Confinement(mounts: mounts, of: installation(isRoots))
+        Confinement(mounts: mounts.utf8, of: installation(isRoots))
     }
 
     @Test(arguments: [
@@ -79,13 +83,13 @@ import WhorlRemote
     func `is refused to a Flatpak whose files their user could write, or which lie on another file system`() {
         #expect(Self.confinement(Self.flatpak, isRoots: false) == nil)
         #expect(Self.confinement(Self.flatpak.replacing("702 700 254:0", with: "702 700 0:99")) == nil)
-        #expect(Confinement(mounts: Self.flatpak, of: nil) == nil)
+        #expect(Confinement(mounts: Self.flatpak.utf8, of: nil) == nil)
     }
 
     @Test func `is refused to every Flatpak on a machine that has installed none for all users`() {
         let own = "1 0 254:0 / / rw - ext4 d rw"
-        #expect(FlatpakInstallation(mounts: own, folder: "/nowhere/flatpak/app") == nil)
-        #expect(FlatpakInstallation(mounts: nil, folder: "/") == nil)
+        #expect(FlatpakInstallation(mounts: own.utf8, folder: "/nowhere/flatpak/app") == nil)
+        #expect(FlatpakInstallation(mounts: "".utf8, folder: "/") == nil)
     }
 
     @Test
@@ -102,16 +106,18 @@ import WhorlRemote
         #expect(!FlatpakInstallation.isRoots(folder.path))
     }
 
-    @Test func `is unknown in a sandbox with process numbers of its own that is not a Flatpak`() throws {
+    @Test func `is unknown in a sandbox with process numbers of its own that is not a Flatpak`() async throws
+    {
         let mounts = "1 0 254:0 / / rw - ext4 d rw"
         let alone = try Self.processes(mounts, status: "Name:\tx\nNSpid:\t\(getpid())\n")
         defer { try? FileManager.default.removeItem(at: alone) }
         let callers = Callers(sessions: ScriptedSessions(), processes: alone.path)
-        #expect(try callers.confinement(of: .thisProcess()) == Confinement.none)
+        #expect(try await callers.confinement(of: .thisProcess()) == Confinement.none)
         let inside = try Self.processes(mounts, status: "Name:\tx\nNSpid:\t\(getpid())\t2\n")
         defer { try? FileManager.default.removeItem(at: inside) }
-        let refusal = #expect(throws: ServiceRefusal.self) {
-            try Callers(sessions: ScriptedSessions(), processes: inside.path).confinement(of: .thisProcess())
+        let refusal = await #expect(throws: ServiceRefusal.self) {
+            try await Callers(sessions: ScriptedSessions(), processes: inside.path)
+                .confinement(of: .thisProcess())
         }
         #expect(refusal?.details["message"]?.contains("sandbox") == true)
     }
@@ -130,38 +136,167 @@ import WhorlRemote
         for text in ["x", "1 2 3", Self.flatpak + "\n1 2"] { #expect(Self.confinement(text) == nil) }
     }
 
-    @Test func `is taken from the socket's label first, with no process at all`() throws {
+    @Test func `is taken from the socket's label first, with no process at all`() async throws {
         let callers = Callers(sessions: ScriptedSessions())
-        let snap = try callers.confinement(of: .unproven(label: .text("snap.vault.app (enforce)")))
+        let snap = try await callers.confinement(of: .unproven(label: .text("snap.vault.app (enforce)")))
         #expect(snap == .id("snap.vault.app"))
     }
 
     @Test(arguments: [PeerLabel.none, .unreadable, .text("unconfined")])
-    func `is unknown without a process that has proven itself`(label: PeerLabel) {
-        #expect(throws: ServiceRefusal.self) {
-            try Callers(sessions: ScriptedSessions()).confinement(of: .unproven(label: label))
+    func `is unknown without a process that has proven itself`(label: PeerLabel) async {
+        await #expect(throws: ServiceRefusal.self) {
+            try await Callers(sessions: ScriptedSessions()).confinement(of: .unproven(label: label))
         }
     }
 
-    @Test func `is unknown where the process's facts cannot be read`() throws {
+    @Test func `is unknown where the process's facts cannot be read, or are larger than expected`()
+        async throws
+    {
         let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-proc-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         let process = folder.appending(path: "\(getpid())")
         try FileManager.default.createDirectory(at: process, withIntermediateDirectories: true)
         let callers = Callers(sessions: ScriptedSessions(), processes: folder.path) { Self.installation() }
-        #expect(throws: ServiceRefusal.self) { try callers.confinement(of: .thisProcess()) }
+        await #expect(throws: ServiceRefusal.self) { try await callers.confinement(of: .thisProcess()) }
         try Data("NSpid:\t1\t2\n".utf8).write(to: process.appending(path: "status"))
         try Data(Self.flatpak.utf8).write(to: process.appending(path: "mountinfo"))
-        #expect(try callers.confinement(of: .thisProcess()) == .id("flatpak.org.example.Vault"))
+        #expect(try await callers.confinement(of: .thisProcess()) == .id("flatpak.org.example.Vault"))
         try Data(count: 2 << 20).write(to: process.appending(path: "mountinfo"))
-        #expect(throws: ServiceRefusal.self) { try callers.confinement(of: .thisProcess()) }
+        await #expect(throws: ServiceRefusal.self) { try await callers.confinement(of: .thisProcess()) }
+    }
+
+    /// A folder of processes with this one in it, under a label of a security module.
+    private static func processes(labeled label: String) throws -> URL {
+        let folder = try processes("", status: "NSpid:\t\(getpid())\n")
+        let place = folder.appending(path: "\(getpid())/attr")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        try Data((label + "\n").utf8).write(to: place.appending(path: "current"))
+        return folder
+    }
+
+    @Test(arguments: [
+        ("snap.helper.app (enforce)", "unconfined"),
+        ("snap.helper.app (enforce)", "snap.helper.app (complain)"),
+        ("snap.helper.app (enforce)", "snap.other.app (enforce)"),
+        ("unconfined", "snap.helper.app (enforce)"),
+        ("", "snap.helper.app (enforce)"),
+    ])
+    func `is refused from the moment at which the program is confined in another way than when it connected`(
+        first: String,
+        now: String
+    ) async throws {
+        let folder = try Self.processes(labeled: now)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let callers = Callers(sessions: ScriptedSessions(), processes: folder.path)
+        let client = try ServiceClientIdentity.thisProcess(labelBefore: first.isEmpty ? .none : .text(first))
+        let refusal = await #expect(throws: ServiceRefusal.self) {
+            try await callers.confinement(of: client)
+        }
+        #expect(refusal?.name == "io.whorl.Connection.NotProven")
+        #expect(refusal?.details["recovery"]?.contains("Connect again") == true)
+        // So the program has no name either.
+        #expect(await callers.caller(client).confinement == nil)
+    }
+
+    @Test(arguments: ["snap.helper.app (enforce)", "unconfined"])
+    func `stays what it was when the program connected`(label: String) async throws {
+        let folder = try Self.processes(labeled: label)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let callers = Callers(sessions: ScriptedSessions(), processes: folder.path)
+        let client = try ServiceClientIdentity.thisProcess(labelBefore: .text(label))
+        #expect(try await callers.confinement(of: client) == Confinement(label: label) ?? Confinement.none)
+    }
+
+    @Test func `is looked for in a program's mounts once for each connection`() async throws {
+        let folder = try Self.processes(Self.flatpak, status: "NSpid:\t\(getpid())\t2\n")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let callers = Callers(sessions: ScriptedSessions(), processes: folder.path) { Self.installation() }
+        let client = try ServiceClientIdentity.thisProcess()
+        #expect(try await callers.confinement(of: client) == .id("flatpak.org.example.Vault"))
+        try Data("1 0 0:9 / / rw - tmpfs t rw\n".utf8)
+            .write(to: folder.appending(path: "\(getpid())/mountinfo"))
+        #expect(try await callers.confinement(of: client) == .id("flatpak.org.example.Vault"))
+        // Another connection finds what is there now.
+        await #expect(throws: ServiceRefusal.self) { try await callers.confinement(of: .thisProcess()) }
+    }
+
+    @Test func `of a program with the machine's process numbers takes no look at its mounts`() async throws {
+        let folder = try Self.processes(Self.flatpak, status: "NSpid:\t\(getpid())\n")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        // Opening this would wait for a writer.
+        let mounts = folder.appending(path: "\(getpid())/mountinfo").path
+        #expect(unlink(mounts) == 0 && mkfifo(mounts, 0o600) == 0)
+        let callers = Callers(sessions: ScriptedSessions(), processes: folder.path)
+        #expect(try await callers.confinement(of: .thisProcess()) == Confinement.none)
+    }
+
+    @Test func `mounts are read up to a mebibyte, whatever follows`() async throws {
+        let line = "1 0 254:0 / /mnt rw - ext4 d rw\n"
+        for count in [1 << 20, (1 << 20) + 1] {
+            let text = String(repeating: line, count: count / line.utf8.count)
+            let rest = String(repeating: "x", count: count - text.utf8.count - 14)
+            let folder = try Self.processes(
+                text + "1 0 0:9 / /\(rest) r\n",
+                status: "NSpid:\t\(getpid())\t2\n"
+            )
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let sandbox = ProcessFacts(pid: getpid(), folder: folder.path).sandbox { nil }
+            #expect(sandbox == (count > 1 << 20 ? .unreadable : .unknown))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a look that takes long keeps only programs of the same user waiting`() async throws {
+        let looks = ProcessLooks()
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let gate = Gate()
+        let long = Task {
+            await looks.look(for: 1000) {
+                begin.finish()
+                gate.pass()
+            }
+        }
+        for await _ in begun {}
+        let second = Task { await looks.look(for: 1000) { gate.isPassed } }
+        // As many users as the shared pool has threads, and more.
+        for uid in UInt32(2000)..<2064 { #expect(await looks.look(for: uid) { true }) }
+        #expect(!gate.isPassed)
+        gate.open()
+        #expect(await second.value)
+        await long.value
+        #expect(looks.users == 0)
+    }
+
+    @Test func `a name that is no text is repaired, and hides no process`() async throws {
+        let folder = try Self.processes("", status: "NSpid:\t\(getpid())\n")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data("ev".utf8 + [0xFF, 0xFE] + "il\n".utf8)
+            .write(to: folder.appending(path: "\(getpid())/comm"))
+        let callers = Callers(sessions: ScriptedSessions(), processes: folder.path)
+        #expect(await callers.caller(try .thisProcess()).asker?.process == "ev\u{FFFD}\u{FFFD}il")
     }
 
     @Test func `facts of a process are read from the kernel's files, and only those that are there`() throws {
         let own = ProcessFacts(pid: getpid())
         #expect(own.name != nil && own.startTime != nil)
-        #expect(own.mounts != .none && own.mounts != .unreadable)
+        #expect(own.isInNamespace != nil && own.sandbox { nil } != .unreadable)
         let none = ProcessFacts(pid: Int32.max)
-        #expect(none.name == nil && none.unit == nil && none.startTime == nil && none.mounts == .none)
+        #expect(none.name == nil && none.unit == nil && none.startTime == nil)
+        #expect(none.sandbox { nil } == .unreadable)
     }
+}
+
+/// A gate at which a thread waits until it is opened.
+private final class Gate: Sendable {
+    private let opening = DispatchSemaphore(value: 0)
+    private let passed = Mutex(false)
+
+    var isPassed: Bool { passed.withLock(\.self) }
+
+    func pass() {
+        opening.wait()
+        passed.withLock { $0 = true }
+    }
+
+    func open() { opening.signal() }
 }

@@ -49,11 +49,20 @@ final class KeptJournal: CallJournal {
 
 extension ServiceClientIdentity {
     /// This process at the other end of a pair of sockets.
-    static func thisProcess(label: PeerLabel = .none, uid: UInt32 = geteuid()) throws -> Self {
+    static func thisProcess(
+        label: PeerLabel = .none,
+        labelBefore: PeerLabel = .none,
+        uid: UInt32 = geteuid()
+    ) throws -> Self {
         let (own, other) = try UnixSocket.pair()
         defer { withExtendedLifetime(other) {} }
         let user = PeerUser(uid: uid, gid: getegid(), pid: getpid())
-        return Self(user: user, process: PeerProcess(challenging: try PeerUser(of: own)), label: label)
+        return Self(
+            user: user,
+            process: PeerProcess(challenging: try PeerUser(of: own)),
+            label: label,
+            findings: ConnectionFindings(label: labelBefore)
+        )
     }
 
     /// A caller whose process has not proven itself.

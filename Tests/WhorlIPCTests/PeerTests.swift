@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CSocket
 import Foundation
 import Glibc
 import Testing
@@ -66,6 +67,94 @@ import Testing
             client.send(#"{"method":"org.example.test.Asker"}"#)
             #expect(client.receive()?.contains(#""pid":\#(getpid())"#) == true)
         }
+    }
+
+    @Test func `is the only one that is served over its connection`() async throws {
+        try await apart {
+            let service = try TestService()
+            let client = try RawClient(service)
+            try Self.prove(client)
+            let call = #"{"method":"org.example.test.Asker"}"#
+            try Self.sendApart(call, over: client.socket)
+            #expect(client.receive()?.contains("io.whorl.Connection.NotProven") == true)
+            // The process itself goes on.
+            client.send(call)
+            #expect(client.receive()?.contains(#""pid":\#(getpid())"#) == true)
+            // A message of which another process has sent a part counts as that one's.
+            client.send(Array(call.utf8.prefix(10)))
+            try Self.sendApart(String(call.dropFirst(10)), over: client.socket)
+            #expect(client.receive()?.contains("io.whorl.Connection.NotProven") == true)
+            try Self.sendApart(String(call.prefix(10)), over: client.socket, isWhole: false)
+            client.send(String(call.dropFirst(10)))
+            #expect(client.receive()?.contains("io.whorl.Connection.NotProven") == true)
+        }
+    }
+
+    @Test func `is named with its first message, also where that came before the service looked`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-ipc-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "s").path
+        let listener = try UnixSocket.listen(at: path)
+        try UnixSocket.tellSenders(on: listener)
+        let client = try UnixSocket.connect(to: path)
+        let socket = try #require(try UnixSocket.accept(from: listener))
+        // Nothing has been asked for on the connection itself.
+        var byte: UInt8 = 1
+        #expect(send(client.number, &byte, 1, 0) == 1)
+        var control = whorl_control()
+        #expect(whorl_receive(socket.number, &byte, 1, &control) == 1)
+        #expect(control.sender == getpid())
+    }
+
+    @Test func `is named on both ends of a pair`() throws {
+        let (first, second) = try UnixSocket.pair()
+        for (from, to) in [(first, second), (second, first)] {
+            var byte: UInt8 = 1
+            #expect(send(from.number, &byte, 1, 0) == 1)
+            try UnixSocket.tellSenders(on: to)
+            var control = whorl_control()
+            #expect(whorl_receive(to.number, &byte, 1, &control) == 1)
+            #expect(control.sender == getpid())
+        }
+    }
+
+    @Test func `has the label that the kernel's file says, in one line`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-proc-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let place = folder.appending(path: "7/attr")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        #expect(PeerLabel(ofProcess: 7, in: folder.path) == .none)
+        let cases: [([UInt8], PeerLabel)] = [
+            (Array("a (enforce)\n".utf8), .text("a (enforce)")),
+            (Array("a\n (enforce)".utf8), .text("a\n (enforce)")),
+            (Array("unconfined\0".utf8), .text("unconfined")), ([0xFF], .unreadable),
+            ([UInt8](repeating: 97, count: 5000), .unreadable),
+        ]
+        for (bytes, label) in cases {
+            try Data(bytes).write(to: place.appending(path: "current"))
+            #expect(PeerLabel(ofProcess: 7, in: folder.path) == label)
+        }
+    }
+
+    /// Proves this process, where the kernel does not name it.
+    private static func prove(_ client: RawClient) throws {
+        client.send(#"{"method":"io.whorl.Connection.Challenge"}"#)
+        let reply = try #require(client.receive())
+        guard let question = reply.firstMatch(of: /"question":"([0-9a-f]+)"/) else { return }
+        client.send(#"{"method":"io.whorl.Connection.Prove","parameters":{"answer":"\#(question.1)"}}"#)
+        #expect(client.receive()?.contains("error") == false)
+    }
+
+    /// Sends a message over a connection from a process of its own.
+    private static func sendApart(_ text: String, over socket: Descriptor, isWhole: Bool = true) throws {
+        let child = Process()
+        child.executableURL = URL(filePath: "/bin/sh")
+        child.arguments = ["-c", #"printf '%s'"$2" "$1""#, "sh", text, isWhole ? #"\0"# : ""]
+        child.standardOutput = FileHandle(fileDescriptor: socket.number, closeOnDealloc: false)
+        try child.run()
+        child.waitUntilExit()
+        #expect(child.terminationStatus == 0)
     }
 
     @Test(arguments: ["", "zz", "0"]) func `is refused when the answer is wrong`(answer: String) throws {

@@ -8,7 +8,8 @@ package import WhorlService
 /// The rules of the system's service for its callers: which program asks, from where, and what the system's
 /// administration allows it.
 ///
-/// Nothing is kept from call to call: sessions end, and seats change hands, while a connection lasts.
+/// A place is not kept from call to call: sessions end, and seats change hands, while a connection lasts. What the program
+/// was when it connected is kept.
 package struct Callers: CallerRules {
     private let sessions: any LoginSessions
     private let authority: any ActionAuthority
@@ -16,6 +17,7 @@ package struct Callers: CallerRules {
     private let seats: SeatPolicy
     private let processes: String
     private let flatpak: @Sendable () -> FlatpakInstallation?
+    private let looks = ProcessLooks()
 
     /// Makes the rules.
     ///
@@ -44,57 +46,94 @@ package struct Callers: CallerRules {
 
     package func caller(_ client: ServiceClientIdentity) async -> Caller {
         // A caller of whom that cannot be told has no name; what is an item's is refused to it.
-        let confinement = try? self.confinement(of: client)
-        let facts = client.process.map { ProcessFacts(pid: $0.pid, folder: processes) }
-        let (name, unit, starter) = (facts?.name, facts?.unit, facts?.realUser)
+        let confinement = try? await self.confinement(of: client)
+        let facts = await look(at: client) { facts in
+            (name: facts.name, unit: facts.unit, starter: client.user.uid == 0 ? facts.realUser : nil)
+        }
         let place = await place(of: client)
         // The facts are the process's own if it runs after they were read.
         let process = client.process.flatMap { $0.isRunning ? $0 : nil }
         let asker = Asker(
             user: client.user.uid,
             confinedAs: confinement?.confinedAs,
-            process: process == nil ? nil : name,
+            process: process == nil ? nil : facts?.name,
             processID: process?.pid,
-            unit: process == nil ? nil : unit,
+            unit: process == nil ? nil : facts?.unit,
             session: place.session?.id
         )
         return Caller(
             asker: asker,
-            fingerObstacle: place.obstacle(under: seats, isRoot: client.user.uid == 0 && starter == 0),
+            fingerObstacle: place.obstacle(under: seats, isRoot: client.user.uid == 0 && facts?.starter == 0),
             obstacle: place.lock,
             confinement: confinement
         )
     }
 
-    package func confinement(of client: ServiceClientIdentity) throws(ServiceRefusal) -> Confinement {
+    package func confinement(of client: ServiceClientIdentity) async throws(ServiceRefusal) -> Confinement {
         switch client.label {
         case .text(let label): if let confined = Confinement(label: label) { return confined }
         case .unreadable: throw .unknownProgram
         case .none: break
         }
-        guard let process = client.process else { throw .unknownProgram }
-        let facts = ProcessFacts(pid: process.pid, folder: processes)
-        let (label, mounts) = (client.label == .none ? facts.label : .none, facts.mounts)
-        let isInNamespace = facts.isInNamespace
-        guard process.isRunning else { throw .unknownProgram }
-        switch label {
-        case .text(let label):
-            let line = label.last == "\n" ? String(label.dropLast()) : label
-            if let confined = Confinement(label: line) { return confined }
+        guard client.process != nil else { throw .unknownProgram }
+        if client.label == .none, let confined = try await profile(of: client) { return confined }
+        return switch try await sandbox(of: client) {
+        case .none: .none
+        case .program(let id): .id(id)
+        case .unknown: throw .unknownSandbox
         case .unreadable: throw .unknownProgram
-        case .none: break
         }
-        guard case .text(let text) = mounts, let isInNamespace else { throw .unknownProgram }
-        guard let found = Confinement(mounts: text, of: flatpak()), found != .none || !isInNamespace else {
-            throw .unknownSandbox
+    }
+
+    /// Returns the profile that confined a process when it connected, and still does; `nil` for none.
+    ///
+    /// - Throws: a refusal where the process has another profile by now, or none any more: it may have executed a program that is
+    ///   not confined, while its children are and still have the connection.
+    private func profile(of client: ServiceClientIdentity) async throws(ServiceRefusal) -> Confinement? {
+        let folder = processes
+        let now = await look(at: client) { PeerLabel(ofProcess: $0.pid, in: folder) }
+        guard let now, client.process?.isRunning == true else { throw .unknownProgram }
+        let (before, after) = (
+            try Self.profile(client.findings.label), try Self.profile(now)
+        )
+        guard before?.bytes == after?.bytes else { throw .changedProgram }
+        return before
+    }
+
+    private static func profile(_ label: PeerLabel) throws(ServiceRefusal) -> Confinement? {
+        switch label {
+        case .text(let label): Confinement(label: label)
+        case .unreadable: throw .unknownProgram
+        case .none: nil
         }
+    }
+
+    /// Returns the sandbox of a caller's process, at which the service looks once for each connection.
+    private func sandbox(of client: ServiceClientIdentity) async throws(ServiceRefusal) -> Sandbox {
+        if let known = client.findings.finding(as: Sandbox.self) { return known }
+        let flatpak = flatpak
+        let found = await look(at: client) { $0.sandbox(flatpak) }
+        guard let found, client.process?.isRunning == true else { throw .unknownProgram }
+        client.findings.keep(found)
         return found
+    }
+
+    /// Looks at a caller's process in its user's turn; `nil` where the process is not known.
+    private func look<Value: Sendable>(
+        at client: ServiceClientIdentity,
+        _ work: @escaping @Sendable (ProcessFacts) -> Value
+    ) async -> Value? {
+        guard let process = client.process else { return nil }
+        let facts = ProcessFacts(pid: process.pid, folder: processes)
+        return await looks.look(for: client.user.uid) { work(facts) }
     }
 
     /// Returns the Flatpak programs that are installed for the whole machine, as this process sees them now.
     @Sendable package static func systemFlatpak() -> FlatpakInstallation? {
-        guard case .text(let mounts) = ProcessFacts(pid: getpid()).mounts else { return nil }
-        return FlatpakInstallation(mounts: mounts)
+        // Its own list is as long as the machine has mounts, such as those of containers.
+        guard let mounts = KernelFile("/proc/self/mountinfo", most: 16 << 20) else { return nil }
+        let found = FlatpakInstallation(mounts: mounts)
+        return mounts.isWhole ? found : nil
     }
 
     package func authorize(
@@ -103,8 +142,8 @@ package struct Callers: CallerRules {
         mayAsk: Bool
     ) async throws(AuthenticationError) {
         guard client.user.uid != 0 else { return }
-        guard let process = client.process,
-            let startTime = ProcessFacts(pid: process.pid, folder: processes).startTime, process.isRunning
+        guard let process = client.process, let startTime = await look(at: client, \.startTime) ?? nil,
+            process.isRunning
         else { throw .noProcess }
         let subject = ActionSubject(pid: process.pid, startTime: startTime, uid: client.user.uid)
         try await authority.authorize(action, subject, mayAsk: mayAsk)
@@ -135,6 +174,9 @@ extension Confinement {
         guard case .id(let id) = self else { return nil }
         return id
     }
+
+    /// The bytes of the id: ids that look alike are two programs.
+    fileprivate var bytes: [UInt8]? { confinedAs.map { Array($0.utf8) } }
 }
 
 extension ServiceRefusal {
@@ -147,6 +189,15 @@ extension ServiceRefusal {
             Install a Flatpak program for the whole machine (`flatpak install --system`), or use `whorl` outside of the \
             sandbox.
             """,
+        ]
+    )
+
+    /// The refusal of a program that is confined in another way than when it connected.
+    fileprivate static let changedProgram = ServiceRefusal(
+        "io.whorl.Connection.NotProven",
+        [
+            "message": "The program that connected is another one by now.",
+            "recovery": "Connect again: a connection counts as the program that made it.",
         ]
     )
 

@@ -12,7 +12,7 @@ package struct FlatpakInstallation: Sendable {
 
     private let folder: String
     /// The number of the file system, such as `254:0`.
-    private let device: Substring.UTF8View
+    private let device: [UInt8]
     /// The folder's place in its file system.
     private let root: String
     private let isRoots: @Sendable (String) -> Bool
@@ -20,25 +20,25 @@ package struct FlatpakInstallation: Sendable {
     /// Finds the folder; `nil` if it does not exist.
     ///
     /// - Parameters:
-    ///   - mounts: The mounts of this process (proc_pid_mountinfo(5)); `nil` if they cannot be read.
+    ///   - mounts: The mounts of this process (proc_pid_mountinfo(5)).
     ///   - folder: Where Flatpak keeps the programs.
     ///   - isRoots: Returns whether root alone can change a folder, and everything above it.
     package init?(
-        mounts: String?,
+        mounts: some Sequence<UInt8>,
         folder: String = Self.standardFolder,
         isRoots: @escaping @Sendable (String) -> Bool = Self.isRoots
     ) {
-        guard let mounts, let resolved = Self.resolved(folder) else { return nil }
-        var found: (point: String, device: Substring.UTF8View, root: String)?
-        for line in mounts.utf8.split(separator: UInt8(ascii: "\n")) {
-            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
-            guard fields.count > 4 else { continue }
-            let point = String(decoding: fields[4], as: UTF8.self)
+        guard let resolved = Self.resolved(folder) else { return nil }
+        var found: (point: String, device: [UInt8], root: String)?
+        mounts.forEachLine { line in
+            guard let mount = Mount(line) else { return true }
+            let point = String(decoding: mount.point, as: UTF8.self)
             // The deepest mount shows the folder, and of several at one place the last one.
-            guard Self.rest(of: resolved, below: point) != nil,
-                point.utf8.count >= found?.point.utf8.count ?? 0
-            else { continue }
-            found = (point, Substring(fields[2]).utf8, String(decoding: fields[3], as: UTF8.self))
+            if Self.rest(of: resolved, below: point) != nil, point.utf8.count >= found?.point.utf8.count ?? 0
+            {
+                found = (point, Array(mount.device), String(decoding: mount.root, as: UTF8.self))
+            }
+            return true
         }
         guard let found, let rest = Self.rest(of: resolved, below: found.point) else { return nil }
         self.folder = resolved
@@ -53,8 +53,8 @@ package struct FlatpakInstallation: Sendable {
     ///   - place: The place in its file system.
     ///   - device: The number of the file system.
     /// - Returns: `nil` for any other place.
-    func program(at place: String, on device: Substring.UTF8View) -> String? {
-        guard device.elementsEqual(self.device), let rest = Self.rest(of: place, below: root) else {
+    func program(at place: String, on device: [UInt8]) -> String? {
+        guard device == self.device, let rest = Self.rest(of: place, below: root) else {
             return nil
         }
         let parts = rest.split(separator: "/", omittingEmptySubsequences: false).dropFirst()

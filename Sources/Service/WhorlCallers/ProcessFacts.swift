@@ -7,15 +7,6 @@ package import WhorlRemote
 ///
 /// A number can come to mean another process: who reads facts looks afterwards whether the process still runs.
 struct ProcessFacts: Sendable {
-    /// The reading of one file.
-    enum Reading: Sendable, Hashable {
-        case text(String)
-        /// The file is not there, or the kernel has no such fact.
-        case none
-        /// The file cannot be read, or is larger than any that is expected.
-        case unreadable
-    }
-
     let pid: Int32
     /// The folder of all processes, which a test replaces.
     var folder = "/proc"
@@ -51,6 +42,8 @@ struct ProcessFacts: Sendable {
 
     /// Whether the process has numbers of its own, in a process namespace below this one, as in a sandbox or a container;
     /// `nil` where that cannot be told.
+    ///
+    /// It stays as it is for as long as a process runs: only its children can come to be in another namespace.
     var isInNamespace: Bool? {
         let lines = text("status", most: 16_384)?.split(separator: "\n")
         // A kernel without such namespaces has no such line.
@@ -59,38 +52,48 @@ struct ProcessFacts: Sendable {
         }
     }
 
-    /// The security module's label.
-    var label: Reading { read("attr/current", most: 4096) }
-
-    /// The places where file systems are mounted, as the process sees them.
+    /// The sandbox that the process is in, of which the service knows Flatpak's.
     ///
-    /// Other users' mounts are among them, at paths of any bytes: these are no reason to know nothing of the process.
-    var mounts: Reading { read("mountinfo", most: 16 << 20, isRepaired: true) }
+    /// - Parameter flatpak: Returns the Flatpak programs that are installed for the whole machine.
+    /// - Returns: The sandbox.
+    func sandbox(_ flatpak: () -> FlatpakInstallation?) -> Sandbox {
+        guard let isInNamespace else { return .unreadable }
+        // A sandbox that shares the machine's process numbers counts as none, whatever its mounts are.
+        guard isInNamespace else { return .none }
+        guard let mounts = KernelFile(path("mountinfo"), most: Self.mostMounts) else { return .unreadable }
+        let found = Confinement(mounts: mounts, of: flatpak())
+        guard mounts.isWhole else { return .unreadable }
+        guard case .id(let id) = found else { return .unknown }
+        return .program(id)
+    }
 
+    /// The most bytes of a process's list of mounts that are read: a Flatpak has some hundred mounts, of 100 bytes each.
+    static let mostMounts = 1 << 20
+
+    private func path(_ file: String) -> String { "\(folder)/\(pid)/\(file)" }
+
+    /// Reads a file; bytes that are no text are repaired, so that a name of them does not hide the process.
     private func text(_ file: String, most: Int) -> String? {
-        guard case .text(let text) = read(file, most: most) else { return nil }
-        return text.last == "\n" ? String(text.dropLast()) : text
+        guard let contents = KernelFile(path(file), most: most) else { return nil }
+        let bytes = Array(contents)
+        guard contents.isWhole else { return nil }
+        return String(
+            decoding: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...],
+            as: UTF8.self
+        )
     }
+}
 
-    private func read(_ file: String, most: Int, isRepaired: Bool = false) -> Reading {
-        let descriptor = open("\(folder)/\(pid)/\(file)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { return errno == ENOENT ? .none : .unreadable }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var room = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = Glibc.read(descriptor, &room, room.count)
-            guard count >= 0 else {
-                if errno == EINTR { continue }
-                return errno == EINVAL || errno == EOPNOTSUPP ? .none : .unreadable
-            }
-            if count == 0 { break }
-            bytes += room.prefix(count)
-            guard bytes.count <= most else { return .unreadable }
-        }
-        if isRepaired { return .text(String(decoding: bytes, as: UTF8.self)) }
-        return String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .unreadable
-    }
+/// The sandbox of a process, apart from a security module's.
+enum Sandbox: Sendable, Hashable {
+    /// The process is in none.
+    case none
+    /// The process is the program's with this id.
+    case program(String)
+    /// The process is in a sandbox whose program cannot be told.
+    case unknown
+    /// The facts of the process cannot be read, or are larger than any that are expected.
+    case unreadable
 }
 
 extension Confinement {
@@ -117,20 +120,21 @@ extension Confinement {
     /// - Parameters:
     ///   - mounts: The mounts of the process (proc_pid_mountinfo(5)).
     ///   - installation: The programs that are installed for the whole machine; asked only for a Flatpak.
-    package init?(mounts: String, of installation: @autoclosure () -> FlatpakInstallation?) {
-        var isFlatpak = false
-        var app: (place: String, device: Substring.UTF8View)?
-        // By bytes: in a text, a mark after a space or a line's end would belong to it and hide it.
-        for line in mounts.utf8.split(separator: UInt8(ascii: "\n")) {
-            // 36 35 98:0 /root /mount-point options … (proc_pid_mountinfo(5))
-            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
-            guard fields.count > 4 else { return nil }
-            switch String(decoding: fields[4], as: UTF8.self) {
-            case "/.flatpak-info": isFlatpak = true
-            case "/app": app = (String(decoding: fields[3], as: UTF8.self), Substring(fields[2]).utf8)
-            default: break
+    package init?(mounts: some Sequence<UInt8>, of installation: @autoclosure () -> FlatpakInstallation?) {
+        var (isFlatpak, makesSense) = (false, true)
+        var app: (place: String, device: [UInt8])?
+        mounts.forEachLine { line in
+            guard let mount = Mount(line) else {
+                makesSense = false
+                return false
             }
+            if mount.point.elementsEqual("/.flatpak-info".utf8) { isFlatpak = true }
+            if mount.point.elementsEqual("/app".utf8) {
+                app = (String(decoding: mount.root, as: UTF8.self), Array(mount.device))
+            }
+            return true
         }
+        guard makesSense else { return nil }
         guard isFlatpak else {
             self = .none
             return

@@ -13,8 +13,8 @@ extension FuzzTarget {
     private static func mounts(_ input: [UInt8]) throws(BrokenPromise) {
         let text = String(decoding: input, as: UTF8.self)
         let own = "1 0 254:0 / / rw - ext4 d rw"
-        let flatpak = FlatpakInstallation(mounts: own, folder: "/", isRoots: { _ in true })
-        guard case .id(let id) = Confinement(mounts: text, of: flatpak) else { return }
+        let flatpak = FlatpakInstallation(mounts: own.utf8, folder: "/", isRoots: { _ in true })
+        guard case .id(let id) = Confinement(mounts: input, of: flatpak) else { return }
         try promise(id.hasPrefix("flatpak."), "\(id) is no Flatpak's")
         try promise(text.contains(" /.flatpak-info"), "\(id) has no mark of a Flatpak")
         try promise(

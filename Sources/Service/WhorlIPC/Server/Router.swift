@@ -58,11 +58,19 @@ package struct ServiceClientIdentity: Sendable {
     package let process: PeerProcess?
     /// The security module's word on the peer.
     package let label: PeerLabel
+    /// What was found out about the process, for as long as the connection lasts.
+    package let findings: ConnectionFindings
 
-    package init(user: PeerUser, process: PeerProcess?, label: PeerLabel) {
+    package init(
+        user: PeerUser,
+        process: PeerProcess?,
+        label: PeerLabel,
+        findings: ConnectionFindings = ConnectionFindings()
+    ) {
         self.user = user
         self.process = process
         self.label = label
+        self.findings = findings
     }
 }
 

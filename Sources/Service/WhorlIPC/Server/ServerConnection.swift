@@ -17,6 +17,7 @@ final class ServerConnection: @unchecked Sendable {
     let user: PeerUser
     private let process: PeerProcess?
     private let label: PeerLabel
+    private let findings: ConnectionFindings
     private let mostWaiting: Int
     private var isProven = false
     private let share: UserShare
@@ -41,6 +42,10 @@ final class ServerConnection: @unchecked Sendable {
         self.mostWaiting = mostWaiting
         process = PeerProcess(of: channel.socket, user)
         label = PeerLabel(of: channel.socket)
+        // Taken as early as this side can: the process may execute another program as soon as it has connected.
+        findings = ConnectionFindings(
+            label: label == .none ? process.map { PeerLabel(ofProcess: $0.pid) } ?? .none : .none
+        )
         isProven = process.map { $0.question == nil } ?? false
     }
 
@@ -113,10 +118,20 @@ final class ServerConnection: @unchecked Sendable {
             let head = try? Wire.decode(CallHead.self, contents.bytes)
         else { return nil }
         let answer =
-            if let answer = identification(head, contents, attached, from: sender) { answer } else {
+            if isForeign(sender) {
+                Self.refusal(.foreignConnection)
+            } else if let answer = identification(head, contents, attached, from: sender) {
+                answer
+            } else {
                 await handled(head, contents, attached)
             }
         return head.oneway == true ? Router.Answer(bytes: []) : answer
+    }
+
+    /// Whether another process than the one that connected sent a message, or a part of it.
+    private func isForeign(_ sender: Int32) -> Bool {
+        guard isProven, let process else { return false }
+        return sender != process.pid
     }
 
     private func handled(
@@ -128,7 +143,8 @@ final class ServerConnection: @unchecked Sendable {
             client: ServiceClientIdentity(
                 user: user,
                 process: isProven ? process : nil,
-                label: label
+                label: label,
+                findings: findings
             ),
             wantsMore: head.more == true && head.oneway != true,
             attached: attached,
@@ -195,4 +211,15 @@ final class ServerConnection: @unchecked Sendable {
         default: return nil
         }
     }
+}
+
+extension ServiceRefusal {
+    /// The refusal of a message that came over another process's connection.
+    static let foreignConnection = ServiceRefusal(
+        "io.whorl.Connection.NotProven",
+        [
+            "message": "This connection belongs to another process.",
+            "recovery": "Connect again: a connection serves only the process that made it.",
+        ]
+    )
 }

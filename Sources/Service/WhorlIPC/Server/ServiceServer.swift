@@ -88,6 +88,7 @@ package final class ServiceServer: Sendable {
     /// - Throws: the system's refusal to make it one that does not wait.
     package func listen(on listener: Descriptor) throws(SystemCallError) {
         try UnixSocket.adopt(listener)
+        try UnixSocket.tellSenders(on: listener)
         let begun = try SocketWatch.shared().add(listener) { [weak self] _ in self?.accept(from: listener) }
         listening.withLock { $0 = begun }
     }
@@ -153,13 +154,10 @@ package final class ServiceServer: Sendable {
 
     private func begin(_ socket: Descriptor) throws(SystemCallError) {
         var on: Int32 = 1
-        let size = socklen_t(MemoryLayout<Int32>.size)
         // Out-of-band bytes are read in turn: the kernel would drop them, and close here what they brought.
-        guard setsockopt(socket.number, SOL_SOCKET, Int32(WHORL_SO_PASSCRED), &on, size) == 0,
-            setsockopt(socket.number, SOL_SOCKET, SO_OOBINLINE, &on, size) == 0
-        else {
-            throw SystemCallError("setsockopt")
-        }
+        guard setsockopt(socket.number, SOL_SOCKET, SO_OOBINLINE, &on, socklen_t(MemoryLayout<Int32>.size)) == 0
+        else { throw SystemCallError("setsockopt") }
+        try UnixSocket.tellSenders(on: socket)
         let user = try PeerUser(of: socket)
         guard let admission else { return begin(socket, of: user) }
         admission.decide(user.uid) { [weak self] refusal in

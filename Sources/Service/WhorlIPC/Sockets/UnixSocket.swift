@@ -33,7 +33,22 @@ package enum UnixSocket {
     package static func pair() throws(SystemCallError) -> (Descriptor, Descriptor) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw SystemCallError("socketpair") }
-        return (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
+        let pair = (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
+        // Before anything is sent: a service may get its end later.
+        try tellSenders(on: pair.0)
+        return pair
+    }
+
+    /// Makes the kernel tell with each message which process sent it (`SO_PASSCRED`).
+    ///
+    /// A connection has this from the socket that listened, so that also its first message has a sender; it is enough that one
+    /// of two connected sockets has it when a message is sent, and that the other one has it when it is read.
+    static func tellSenders(on socket: Descriptor) throws(SystemCallError) {
+        var on: Int32 = 1
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        guard setsockopt(socket.number, SOL_SOCKET, Int32(WHORL_SO_PASSCRED), &on, size) == 0 else {
+            throw SystemCallError("setsockopt")
+        }
     }
 
     /// Takes the next connection; `nil` when none waits.

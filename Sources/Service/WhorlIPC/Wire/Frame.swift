@@ -6,7 +6,7 @@ struct Frame: Sendable {
     var bytes: [UInt8]
     /// The descriptors, in the order in which they were sent.
     var descriptors: [Descriptor] = []
-    /// The process that sent the message's last part, by the kernel's word; 0 where the socket does not tell.
+    /// The process that sent the message, by the kernel's word; 0 where the socket does not tell, or several sent parts of it.
     var sender: Int32 = 0
 }
 
@@ -57,8 +57,9 @@ struct FrameReader {
             let end = rest.firstIndex(of: 0)
             let part = rest[..<(end ?? rest.endIndex)]
             guard partial.bytes.count + part.count <= Self.largest else { throw .tooLarge }
+            let isFirst = partial.bytes.isEmpty
+            partial.sender = isFirst || partial.sender == sender ? sender : 0
             partial.bytes += part
-            partial.sender = sender
             guard let end else { break }
             guard !partial.bytes.isEmpty else { throw .empty }
             messages.append(partial)

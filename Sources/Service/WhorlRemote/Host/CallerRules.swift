@@ -13,7 +13,7 @@ package protocol CallerRules: Sendable {
     /// Returns whether a caller is confined, and as which program.
     ///
     /// - Throws: a refusal where that cannot be told, so that a confined program is never taken for another one.
-    func confinement(of client: ServiceClientIdentity) throws(ServiceRefusal) -> Confinement
+    func confinement(of client: ServiceClientIdentity) async throws(ServiceRefusal) -> Confinement
 
     /// Returns only if the system's administration allows an action to a caller.
     ///
@@ -77,7 +77,9 @@ package enum GuardedAction: String, Sendable, CaseIterable {
 package struct SameRulesForAll: CallerRules {
     package init() {}
     package func caller(_ client: ServiceClientIdentity) async -> Caller { Caller() }
-    package func confinement(of client: ServiceClientIdentity) throws(ServiceRefusal) -> Confinement { .none }
+    package func confinement(of client: ServiceClientIdentity) async throws(ServiceRefusal) -> Confinement {
+        .none
+    }
     package func authorize(
         _ action: GuardedAction,
         _ client: ServiceClientIdentity,

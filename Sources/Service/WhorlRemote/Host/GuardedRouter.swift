@@ -62,9 +62,9 @@ struct GuardedRouter {
             admitting: { [rules] call async throws(ServiceRefusal) in
                 switch callers {
                 case .anyProgram: break
-                case .unconfined: try rules.refuseConfined(call)
+                case .unconfined: try await rules.refuseConfined(call)
                 case .unconfinedAtReader:
-                    try rules.refuseConfined(call)
+                    try await rules.refuseConfined(call)
                     try await rules.refuseElsewhere(call)
                 case .user(let number):
                     guard call.client.user.uid == number else {
@@ -123,8 +123,8 @@ extension CallerRules {
     }
 
     /// Refuses a confined program, and one that may be confined.
-    fileprivate func refuseConfined(_ call: ServiceCall) throws(ServiceRefusal) {
-        guard try confinement(of: call.client) == .none else {
+    fileprivate func refuseConfined(_ call: ServiceCall) async throws(ServiceRefusal) {
+        guard try await confinement(of: call.client) == .none else {
             throw ServiceRefusal(
                 "io.whorl.Connection.Confined",
                 [

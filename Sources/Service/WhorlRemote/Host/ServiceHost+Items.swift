@@ -55,7 +55,7 @@ extension ServiceHost {
         }
         prompting(&router, ItemInterface.use, for: .anyProgram) {
             (using, services, call, presenter) async throws(ServiceRefusal) in
-            let names = NameSpace(services.profile, try rules.confinement(of: call.client))
+            let names = NameSpace(services.profile, try await rules.confinement(of: call.client))
             let item = try call.item(using, names)
             let request = ReleaseRequest(
                 self.request(using.asking, call),
@@ -135,7 +135,7 @@ extension ServiceHost {
             // A kind that does not fit is refused here: behind the wall it is a programmer's mistake.
             guard adding.id.kind == adding.item.kind else { throw .invalidParameter("id.kind") }
             let services = try services(call.client.user)
-            let confinement = try rules.confinement(of: call.client)
+            let confinement = try await rules.confinement(of: call.client)
             let item = try call.newItem(adding.item)
             let password = try call.secretBox(at: adding.item.applicationPassword)
             return Optionally(
@@ -162,7 +162,7 @@ extension ServiceHost {
         }
         prompting(&router, ItemInterface.delete, for: .anyProgram) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
-            let names = NameSpace(services.profile, try rules.confinement(of: call.client))
+            let names = NameSpace(services.profile, try await rules.confinement(of: call.client))
             let id = try refusing { () throws(VaultError) in try names.stored(asked.id) }
             try await refusing(presenter) { () async throws(ReleaseError) in
                 try await services.namedItems.delete(id, request(asked.request), presenter: presenter)
@@ -182,7 +182,7 @@ extension ServiceHost {
         router.on(method, for: callers) {
             (parameters, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
-            let names = NameSpace(services.profile, try rules.confinement(of: call.client))
+            let names = NameSpace(services.profile, try await rules.confinement(of: call.client))
             return try await refusing { () async throws(VaultError) in
                 try await body(parameters, names, services.namedItems)
             }

@@ -8,12 +8,12 @@ import WhorlService
 extension ServiceHost {
     func addKeychain(_ router: inout GuardedRouter) {
         router.on(KeychainInterface.find, for: .anyProgram) { (asked, call) async throws(ServiceRefusal) in
-            try await find(asked, try groups(asked.groups, call), call)
+            try await find(asked, try await groups(asked.groups, call), call)
             return Valued([])
         }
         router.onAttaching(KeychainInterface.add, for: .anyProgram) {
             (asked, call) async throws(ServiceRefusal) in
-            let groups = try groups(asked.groups, call)
+            let groups = try await groups(asked.groups, call)
             let outcome = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
                 let new = try Self.new(asked.new, call).map(groups.stored)
                 return try refusing { () throws(StateError) in
@@ -24,7 +24,7 @@ extension ServiceHost {
         }
         router.onAttaching(KeychainInterface.update, for: .anyProgram) {
             (asked, call) async throws(ServiceRefusal) in
-            let groups = try groups(asked.groups, call)
+            let groups = try await groups(asked.groups, call)
             let outcome = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
                 let new = try Self.new(asked.changes, call).map(groups.stored)
                 var changes: [KeychainRowChange] = []
@@ -39,7 +39,7 @@ extension ServiceHost {
             return try Self.reply(groups.shown(outcome))
         }
         router.on(KeychainInterface.delete, for: .anyProgram) { (asked, call) async throws(ServiceRefusal) in
-            let groups = try groups(asked.groups, call)
+            let groups = try await groups(asked.groups, call)
             return Valued(
                 try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
                     try refusing { () throws(StateError) in
@@ -51,9 +51,9 @@ extension ServiceHost {
     }
 
     /// Returns the groups that a caller may use: those that it names, or a confined program's own.
-    private func groups(_ named: [String], _ call: ServiceCall) throws(ServiceRefusal) -> CallerGroups {
+    private func groups(_ named: [String], _ call: ServiceCall) async throws(ServiceRefusal) -> CallerGroups {
         guard !named.isEmpty, named.count <= 64 else { throw .invalidParameter("groups") }
-        return CallerGroups(named, try rules.confinement(of: call.client))
+        return CallerGroups(named, try await rules.confinement(of: call.client))
     }
 
     /// Calls the rows of the caller's program on a thread that may block, and reads the values beside the call there.

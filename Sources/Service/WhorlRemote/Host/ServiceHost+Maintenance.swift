@@ -41,7 +41,7 @@ extension ServiceHost {
         }
         router.on(MaintenanceInterface.log, for: .anyProgram) { (limit, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
-            let confinement = try rules.confinement(of: call.client)
+            let confinement = try await rules.confinement(of: call.client)
             let lines = try await refusing { () async throws(AuthenticationError) in
                 try await services.maintenance.log(
                     limit: min(limit.value, MaintenanceInterface.mostLogLines)

@@ -26,7 +26,7 @@ extension ServiceHost {
         router.on(OwnerInterface.isOptedOut, for: .anyProgram) {
             (asked, call) async throws(ServiceRefusal) in
             let owner = try owner(of: call)
-            let confinement = try rules.confinement(of: call.client)
+            let confinement = try await rules.confinement(of: call.client)
             return Valued(
                 try await refusing { () async throws(AuthenticationError) in
                     try await owner.isOptedOut(confinement.application(asked.value))
@@ -35,7 +35,7 @@ extension ServiceHost {
         }
         prompting(&router, OwnerInterface.setOptedOut, for: .anyProgram) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
-            let confinement = try rules.confinement(of: call.client)
+            let confinement = try await rules.confinement(of: call.client)
             try await refusing(presenter) { () async throws(AuthenticationError) in
                 try await services.owner.setOptedOut(
                     asked.isOptedOut,

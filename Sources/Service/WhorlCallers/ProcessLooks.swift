@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Synchronization
+
+/// Looks at processes, one at a time for each user, on threads that are not of Swift's shared pool.
+///
+/// A look may take long, at a process that was made for it. Only callers of the same user wait for it then.
+final class ProcessLooks: Sendable {
+    private struct Line {
+        let queue = DispatchQueue(label: "whorl.process-looks")
+        /// The looks that are under way or wait.
+        var count = 0
+    }
+
+    private let lines = Mutex<[UInt32: Line]>([:])
+
+    /// The number of users for whom a look is under way or waits.
+    var users: Int { lines.withLock(\.count) }
+
+    /// Does work in a user's turn.
+    ///
+    /// - Parameters:
+    ///   - uid: The user whose process is looked at.
+    ///   - work: The look, which may block its thread.
+    /// - Returns: The result of `work`.
+    func look<Value: Sendable>(for uid: UInt32, _ work: @escaping @Sendable () -> Value) async -> Value {
+        let queue = lines.withLock { lines in
+            var line = lines[uid] ?? Line()
+            line.count += 1
+            lines[uid] = line
+            return line.queue
+        }
+        defer {
+            lines.withLock { lines in
+                lines[uid]?.count -= 1
+                if lines[uid]?.count == 0 { lines[uid] = nil }
+            }
+        }
+        return await withCheckedContinuation { done in queue.async { done.resume(returning: work()) } }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+
+/// The facts that the service found out about a connection's process, kept for as long as the connection.
+///
+/// What a process is can change while its connection lasts: it can execute a program that its security module lets go
+/// free. So what counts is what it was when it connected.
+package final class ConnectionFindings: Sendable {
+    /// The label of the process when its connection was accepted; `none` where the socket itself has one.
+    package let label: PeerLabel
+    private let kept = Mutex<(any Sendable)?>(nil)
+
+    /// Begins with a label, and without anything else.
+    package init(label: PeerLabel = .none) { self.label = label }
+
+    /// Returns what was kept; `nil` where nothing of this type was.
+    package func finding<Finding: Sendable>(as type: Finding.Type) -> Finding? {
+        kept.withLock { $0 as? Finding }
+    }
+
+    /// Keeps a finding in place of an earlier one.
+    package func keep(_ finding: some Sendable) { kept.withLock { $0 = finding } }
+}
+
+extension PeerLabel {
+    /// Reads the label that a process has now.
+    ///
+    /// A number can come to mean another process: look afterwards whether the process still runs.
+    ///
+    /// - Parameters:
+    ///   - pid: The number of the process.
+    ///   - folder: The kernel's folder of processes.
+    package init(ofProcess pid: Int32, in folder: String = "/proc") {
+        let descriptor = open("\(folder)/\(pid)/attr/current", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            self = errno == ENOENT ? .none : .unreadable
+            return
+        }
+        defer { close(descriptor) }
+        // The kernel gives a label in one piece, or an error.
+        var bytes = [UInt8](repeating: 0, count: Self.longest)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else {
+            self = errno == EINVAL || errno == EOPNOTSUPP ? .none : .unreadable
+            return
+        }
+        guard count < bytes.count else {
+            self = .unreadable
+            return
+        }
+        var line = bytes.prefix(count).prefix { $0 != 0 }
+        if line.last == UInt8(ascii: "\n") { line.removeLast() }
+        self = String(validating: line, as: UTF8.self).map { .text($0) } ?? .unreadable
+    }
+}
