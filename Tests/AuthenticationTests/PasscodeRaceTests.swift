@@ -98,7 +98,7 @@ import WhorlSupport
         EvaluationBooks, ReusableMatch, EnrollmentSnapshot
     ) {
         let info = await fixture.reader.info
-        let books = EvaluationBooks(
+        var books = EvaluationBooks(
             database: try fixture.database(),
             profile: fixture.profile,
             application: Fixture.application,
@@ -107,6 +107,7 @@ import WhorlSupport
             lockEndsByTime: false,
             time: fixture.clock.time
         )
+        books.stay = "a stay"
         let fingers = try await fixture.store().snapshot(of: fixture.profile)
         let finger = try #require(await fixture.store().fingers(of: fixture.profile).first)
         let match = ReusableMatch(
@@ -115,7 +116,7 @@ import WhorlSupport
             profile: fixture.profile,
             generation: fingers.generation,
             reader: info,
-            in: "",
+            in: "a stay",
             at: fixture.clock.time.now()
         )
         return (books, match, fingers)
