@@ -44,8 +44,12 @@ struct TerminalTests {
     func `without a finger the time runs out`(arguments: [String]) async throws {
         try await whorl.enroll()
         let outcome = try await whorl.run(arguments + ["--timeout", "0.2"], reader: "mock:hang")
-        // A trial reports the failed step.
-        #expect(outcome.status == (arguments[0] == "devices" ? 1 : 13), "\(outcome)")
+        #expect(outcome.status == 13, "\(outcome)")
+    }
+
+    @Test func `a trial for which no finger comes reports the failed step`() async throws {
+        let outcome = try await whorl.run(["devices", "exercise", "--timeout", "0.2"], reader: "mock:hang")
+        #expect(outcome.status == 1 && outcome.lines.contains { $0.hasPrefix("✗ enroll") }, "\(outcome)")
     }
 
     @Test func `nothing but text goes to a pipe`() async throws {
