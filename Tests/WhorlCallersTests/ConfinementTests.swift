@@ -233,7 +233,7 @@ import WhorlService
     @Test func `mounts are read up to a mebibyte, whatever follows`() async throws {
         let line = "1 0 254:0 / /mnt rw - ext4 d rw\n"
         for count in [1 << 20, (1 << 20) + 1] {
-            let text = String(repeating: line, count: count / line.utf8.count)
+            let text = String(repeating: line, count: count / line.utf8.count - 1)
             let rest = String(repeating: "x", count: count - text.utf8.count - 14)
             let folder = try Self.processes(
                 text + "1 0 0:9 / /\(rest) r\n",
