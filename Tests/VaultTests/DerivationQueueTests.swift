@@ -186,11 +186,11 @@ struct DerivationQueueTests {
             Moment(bootID: "b", sinceBoot: hours * 3_600_000, wall: hours * 3_600_000)
         }
         var tries = PasscodeTries()
-        for _ in 0..<5 { #expect(tries.reserveApplicationPassword(at: moment(1)) == nil) }
-        #expect(tries.reserveApplicationPassword(at: moment(1)) == .seconds(3600))
-        #expect(tries.reserveApplicationPassword(at: moment(2)) == nil)
-        #expect(tries.reserveApplicationPassword(at: moment(2)) == .seconds(3600))
-        #expect(tries.reserveApplicationPassword(at: moment(12)) == nil)
+        for _ in 0..<5 { #expect(tries.reserve(in: .applicationPasswords, at: moment(1)) == nil) }
+        #expect(tries.reserve(in: .applicationPasswords, at: moment(1)) == .seconds(3600))
+        #expect(tries.reserve(in: .applicationPasswords, at: moment(2)) == nil)
+        #expect(tries.reserve(in: .applicationPasswords, at: moment(2)) == .seconds(3600))
+        #expect(tries.reserve(in: .applicationPasswords, at: moment(12)) == nil)
         #expect(tries.failures == 1)
     }
 }

@@ -211,6 +211,29 @@ struct PasscodeTests {
         )
     }
 
+    @Test func `a right passcode gives back none of the wrong ones that the TPM has counted`() async throws {
+        let vault = try patient().vault()
+        try await vault.setPasscode(secret("1234"), of: "ada")
+        for number in 1...TPMBudget.passcodes.free {
+            #expect(await code { try await vault.verify(secret("4321"), of: "ada") } == .passcodeWrong)
+            // After the last wrong one, no try is left for the right one either.
+            if number < TPMBudget.passcodes.free { try await vault.verify(secret("1234"), of: "ada") }
+        }
+        // Neither is compared now: the TPM would count for everyone.
+        for passcode in ["4321", "1234"] {
+            let refusal = await code { try await vault.verify(secret(passcode), of: "ada") }
+            guard case .passcodeThrottled(let wait) = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                continue
+            }
+            #expect(wait > .seconds(7000) && wait <= .seconds(7200))
+        }
+        #expect(try await vault.passcodeTriesLeft(of: "ada") == 0)
+        // Another user's are.
+        try await vault.setPasscode(secret("5678"), of: "ben")
+        try await vault.verify(secret("5678"), of: "ben")
+    }
+
     @Test func `a locked chip is told apart from a wrong passcode, and costs no try`() async throws {
         let bench = try VaultBench()
         let vault = try bench.vault()

@@ -94,6 +94,7 @@ extension Vault {
         // A passcode of an impossible size is wrong, and takes a try.
         guard PasscodeSize.allowed.contains(passcode.bytes.count) else {
             try await reserveTry(profile)
+            try await releaseBudget(profile)
             throw VaultError(.passcodeWrong, profile)
         }
         // The try is counted in its turn, before its derivation: of many that were sent together, no more are derived than
@@ -105,11 +106,11 @@ extension Vault {
         switch try await verdict(authorization, row, authority) {
         case .right:
             try await settleTries(profile) { $0 = PasscodeTries() }
+            try await releaseBudget(profile)
             return (row, authorization)
         case .wrong: throw VaultError(.passcodeWrong, profile)
         case .lockedOut:
-            // The chip compared nothing.
-            try await settleTries(profile) { $0.release() }
+            try await releaseTry(profile)
             throw VaultError(.chipLockedOut, profile)
         }
     }
@@ -126,14 +127,23 @@ extension Vault {
     /// - Throws: `store`.
     public func passcodeWait(of profile: String) async throws(VaultError) -> Duration? {
         let now = time.now()
-        return try await read { try PasscodeTries.read(profile, $0).wait(at: now) }
+        return try await read { db in
+            let wait = try PasscodeTries.read(profile, db).wait(at: now)
+            var budget = try PasscodeTries.read(TPMBudget.passcodes.row(of: profile), db)
+            let other = budget.reserve(in: .passcodes, at: now)
+            return [wait, other].compactMap(\.self).max()
+        }
     }
 
     /// Returns the number of further wrong passcodes of a profile without a wait; those of other processes count too.
     ///
     /// - Throws: `store`.
     public func passcodeTriesLeft(of profile: String) async throws(VaultError) -> Int {
-        try await read { try PasscodeTries.read(profile, $0).left }
+        let now = time.now()
+        return try await read { db in
+            let budget = try PasscodeTries.read(TPMBudget.passcodes.row(of: profile), db)
+            return min(try PasscodeTries.read(profile, db).left, budget.left(in: .passcodes, at: now))
+        }
     }
 
     private func verdict(
@@ -149,7 +159,7 @@ extension Vault {
             switch error.code {
             case .noDevice, .permission, .deviceBusy, .cancelled, .foreignRoot, .foreignBlob:
                 // The chip was not reached, or does not know the object: it compared nothing.
-                try await settleTries(row.profile) { $0.release() }
+                try await releaseTry(row.profile)
             default: break
             }
             guard error.code != .foreignBlob else {
@@ -169,13 +179,26 @@ extension Vault {
         let now = time.now()
         let wait: Duration? = try await write { db in
             var tries = try PasscodeTries.read(profile, db)
-            guard let wait = tries.reserve(at: now) else {
-                try tries.save(profile, db)
-                return nil
-            }
-            return wait
+            if let wait = tries.reserve(at: now) { return wait }
+            let row = TPMBudget.passcodes.row(of: profile)
+            var budget = try PasscodeTries.read(row, db)
+            if let wait = budget.reserve(in: .passcodes, at: now) { return wait }
+            try tries.save(profile, db)
+            try budget.save(row, db)
+            return nil
         }
         if let wait { throw VaultError(.passcodeThrottled(for: wait), profile) }
+    }
+
+    /// Takes back a try that the TPM did not compare.
+    private func releaseTry(_ profile: String) async throws(VaultError) {
+        try await settleTries(profile) { $0.release() }
+        try await releaseBudget(profile)
+    }
+
+    /// Takes back the count of a passcode that the TPM found right, or did not compare.
+    private func releaseBudget(_ profile: String) async throws(VaultError) {
+        try await settleTries(TPMBudget.passcodes.row(of: profile)) { $0.release() }
     }
 
     func settleTries(

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import WhorlService
+
+/// The number of wrong values that one profile may show the TPM.
+///
+/// The TPM counts the wrong passcodes and application passwords of all users together, and then compares none for anyone.
+/// A right one lowers that count by nothing, so it gives none back here: a program could go on forever by showing a right one
+/// in between.
+struct TPMBudget: Sendable {
+    /// The passcode of the profile.
+    static let passcodes = TPMBudget(name: "passcodes", free: 10, forgotten: 7_200_000)
+    /// The application passwords of the profile's items, whichever items they are for.
+    static let applicationPasswords = TPMBudget(name: "application passwords", free: 5, forgotten: 3_600_000)
+
+    private let name: String
+    /// The number of wrong ones without a wait.
+    let free: Int
+    /// The time after which one of them is forgotten, in milliseconds.
+    let forgotten: Int64
+
+    /// Returns the name of a profile's row among the tries of passcodes; no user has such a name.
+    func row(of profile: String) -> String { "\(name): \(profile)" }
+}
+
+extension PasscodeTries {
+    /// Returns the number of wrong values that are not forgotten yet.
+    private func remembered(by budget: TPMBudget, at now: Moment) -> Int {
+        let passed = last.map(now.certainlyAfter) ?? 0
+        return max(0, failures - Int(clamping: passed / budget.forgotten))
+    }
+
+    /// Returns the number of further wrong values without a wait.
+    func left(in budget: TPMBudget, at now: Moment) -> Int {
+        max(0, budget.free - remembered(by: budget, at: now))
+    }
+
+    /// Counts the next value before the TPM compares it, or returns the time to wait for it.
+    mutating func reserve(in budget: TPMBudget, at now: Moment) -> Duration? {
+        let remembered = remembered(by: budget, at: now)
+        guard remembered < budget.free else {
+            let passed = last.map(now.certainlyAfter) ?? 0
+            let periods = Int64(failures - budget.free + 1)
+            let (wait, isTooLong) = periods.multipliedReportingOverflow(by: budget.forgotten)
+            return .milliseconds(isTooLong ? .max : max(1, wait - passed))
+        }
+        self = PasscodeTries(failures: remembered + 1, last: now)
+        return nil
+    }
+}
+
+extension Vault {
+    /// Counts an application password on disk before it is derived and tried.
+    ///
+    /// - Throws: `applicationPasswordThrottled`.
+    func reserveApplicationPassword(for item: ItemOwner) async throws(VaultError) {
+        let now = time.now()
+        let row = TPMBudget.applicationPasswords.row(of: item.profile)
+        let wait: Duration? = try await write { db in
+            var tries = try PasscodeTries.read(row, db)
+            if let wait = tries.reserve(in: .applicationPasswords, at: now) { return wait }
+            try tries.save(row, db)
+            return nil
+        }
+        if let wait { throw VaultError(.applicationPasswordThrottled(for: wait), item.spoken) }
+    }
+
+    /// Takes back the count of an application password that was right, or that the chip did not compare.
+    func releaseApplicationPassword(for item: ItemOwner) async throws(VaultError) {
+        try await settleTries(TPMBudget.applicationPasswords.row(of: item.profile)) { $0.release() }
+    }
+}
