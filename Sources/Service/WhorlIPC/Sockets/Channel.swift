@@ -114,7 +114,7 @@ final class Channel: @unchecked Sendable {
             guard onEnd != nil, !hasPeerLeft else { return }
             unsentBytes += bytes.count + 1
             guard unsentBytes <= limits.mostUnsent else { return end(.slow) }
-            guard hold() else { return end(.overBudget) }
+            guard hold() else { return close(saying: .quota("messages")) }
             unsent.append(Outgoing(bytes: (bytes + [0])[...], descriptors: descriptors))
             if !isWaitingForRoom { write() }
         }
