@@ -98,30 +98,30 @@ def test_y_number_that_was_given_out_again_without_userdel_brings_nothing_until_
 
 
 def test_y_renamed_account_keeps_its_things_and_its_fingers_are_trusted_when_root_confirms():
-    with account("ada") as number:
-        shell("usermod -l ada.smith ada", check=True)
+    with account("dora") as number:
+        shell("usermod -l dora.smith dora", check=True)
         assert as_number(number, "secret", "get", "diary").stdout == b"dear diary"
-        status, said, _ = touched("left", "evaluate", "--reason", "a test", user="ada.smith")
+        status, said, _ = touched("left", "evaluate", "--reason", "a test", user="dora.smith")
         assert status != 0 and said["error"]["code"] == "enrollmentTampered", said
         assert "whorl account renamed" in said["error"]["recovery"], said
-        shell("whorl account renamed ada.smith", check=True)
-        assert touched("left", "evaluate", "--reason", "a test", user="ada.smith")[0] == 0
+        shell("whorl account renamed dora.smith", check=True)
+        assert touched("left", "evaluate", "--reason", "a test", user="dora.smith")[0] == 0
 
 
 def test_y_fingers_of_a_renamed_account_are_trusted_again_after_its_passcode():
-    with account("ada") as number:
+    with account("dora") as number:
         shell("echo 2468 >/run/right; chmod 644 /run/right")
         process = subprocess.Popen(
-            ["runuser", "-u", "ada", "--", "bash", "-c", "whorl passcode set --passcode-fd 3 3</run/right"],
+            ["runuser", "-u", "dora", "--", "bash", "-c", "whorl passcode set --passcode-fd 3 3</run/right"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )
         lay("left", asking=process)
         assert process.wait(240) == 0, process.communicate()
-        shell("usermod -l ada.smith ada", check=True)
-        assert touched("left", "evaluate", "--reason", "a test", user="ada.smith")[0] != 0
-        verified = shell("runuser -u ada.smith -- bash -c 'whorl passcode verify --passcode-fd 3 3</run/right'")
+        shell("usermod -l dora.smith dora", check=True)
+        assert touched("left", "evaluate", "--reason", "a test", user="dora.smith")[0] != 0
+        verified = shell("runuser -u dora.smith -- bash -c 'whorl passcode verify --passcode-fd 3 3</run/right'")
         assert verified.returncode == 0, verified
-        assert touched("left", "evaluate", "--reason", "a test", user="ada.smith")[0] == 0
+        assert touched("left", "evaluate", "--reason", "a test", user="dora.smith")[0] == 0
 
 
 def test_y_user_database_that_does_not_answer_changes_nothing():

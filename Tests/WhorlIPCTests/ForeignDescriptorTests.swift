@@ -23,6 +23,12 @@ private struct Lingering {
         }
         listener = try make()
         let socket = try make()
+        // A window that does not grow, or the kernel of the other side would take the bytes after all.
+        var room: Int32 = 4096
+        let isSmall =
+            setsockopt(listener.number, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
+            == 0
+        try #require(isSmall)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
