@@ -163,7 +163,7 @@ struct ChangeTests {
         for (number, guess) in ["0000", "1111"].enumerated() {
             // The presenter types one passcode and then nothing, so the request ends once that was compared.
             let request = Task {
-                await #expect(throws: AuthenticationError.self) {
+                _ = await #expect(throws: AuthenticationError.self) {
                     try await services.owner.evaluate(asked, presenter: ScriptedPresenter(typing: [guess]))
                 }
             }
