@@ -155,7 +155,8 @@ package final class ServiceServer: Sendable {
     private func begin(_ socket: Descriptor) throws(SystemCallError) {
         var on: Int32 = 1
         // Out-of-band bytes are read in turn: the kernel would drop them, and close here what they brought.
-        guard setsockopt(socket.number, SOL_SOCKET, SO_OOBINLINE, &on, socklen_t(MemoryLayout<Int32>.size)) == 0
+        guard
+            setsockopt(socket.number, SOL_SOCKET, SO_OOBINLINE, &on, socklen_t(MemoryLayout<Int32>.size)) == 0
         else { throw SystemCallError("setsockopt") }
         try UnixSocket.tellSenders(on: socket)
         let user = try PeerUser(of: socket)
