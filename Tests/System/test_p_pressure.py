@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 
+from cases import enrolled, fingers
 from people import act, command, service_pid, sit
 from test_b_attacks import wake
 from test_e_askers import LIST, PRELUDE, PROFILE, confined, keep_wifi, open_directory
@@ -351,6 +352,8 @@ def test_hostile_user_does_not_keep_another_from_sudo():
     subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
     subprocess.run(["pam-auth-update", "--enable", "whorl"], check=True)
     try:
+        if not fingers("owner"):
+            enrolled()
         pid = wake()
         idle = sudos(count)
         end = time.time() + (600 if count >= 200 else 20 * count)
@@ -371,7 +374,9 @@ def test_hostile_user_does_not_keep_another_from_sudo():
         print(f"        sudo by touch, {count} each: median {median[0]:.1f} s idle, {median[1]:.1f} s under attack; "
               f"99th {last[0]:.1f} s and {last[1]:.1f} s; the service's peak is {peak} MiB")
         assert service_pid() == pid, "the service ended"
-        assert peak <= 192, peak
+        assert peak <= 128, peak
+        # A few alone say little about the median.
+        assert count < 200 or median[1] <= 2 * median[0], median
     finally:
         subprocess.run(["pam-auth-update", "--package", "--remove", "whorl"], check=True)
 
