@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """One user, or one confined program, tries to take the service from all others."""
 
+import array
 import ctypes
 import multiprocessing
 import os
 import pathlib
 import signal
+import socket
+import struct
 import subprocess
 import threading
 import time
@@ -14,7 +17,7 @@ from cases import enrolled, fingers
 from people import act, command, service_pid, sit
 from test_b_attacks import wake
 from test_e_askers import LIST, PRELUDE, PROFILE, confined, keep_wifi, open_directory
-from whorl_client import PRESENTER, Client, HungUp, Refused, call, name, request
+from whorl_client import PATH, PRESENTER, Client, HungUp, Refused, call, name, request
 
 # A letter, whole and in two other spellings, which libraries put together in different ways.
 SPELLINGS = ("a\u0ccb", "a\u0cc6\u0cc2\u0cd5", "a\u0cca\u0cd5")
@@ -329,12 +332,19 @@ def pester(end, kind):
             pass
 
 
-def sudos(count):
+def press(end, kind):
+    # A process of another user ends after five minutes.
+    while (left := end - time.time()) > 0:
+        act("mallory", pester, time.time() + min(left, 200), kind)
+
+
+def sudos(count, until=0):
+    """Logs in so many times, and goes on until a time; returns the sorted seconds of each."""
     from people import lay
     from test_j_logins import PROMPT, ended, sudo
 
     times = []
-    for _ in range(count):
+    while len(times) < count or time.time() < until:
         begun = time.monotonic()
         child = sudo()
         child.expect_exact(PROMPT)
@@ -358,20 +368,20 @@ def test_hostile_user_does_not_keep_another_from_sudo():
         idle = sudos(count)
         end = time.time() + (600 if count >= 200 else 20 * count)
         attackers = [
-            multiprocessing.get_context("fork").Process(target=lambda kind=kind: act("mallory", pester, end, kind))
+            multiprocessing.get_context("fork").Process(target=press, args=(end, kind))
             for kind in range(4)
         ]
         for process in attackers:
             process.start()
         time.sleep(3)
-        pressed = sudos(count)
+        pressed = sudos(count, end if count >= 200 else 0)
         for process in attackers:
             process.kill()
             process.join()
         peak = memory(pid)[1]
-        median = [times[count // 2] for times in (idle, pressed)]
-        last = [times[min(count - 1, count * 99 // 100)] for times in (idle, pressed)]
-        print(f"        sudo by touch, {count} each: median {median[0]:.1f} s idle, {median[1]:.1f} s under attack; "
+        median = [times[len(times) // 2] for times in (idle, pressed)]
+        last = [times[min(len(times) - 1, len(times) * 99 // 100)] for times in (idle, pressed)]
+        print(f"        sudo by touch, {len(idle)} and {len(pressed)}: median {median[0]:.1f} s idle, {median[1]:.1f} s under attack; "
               f"99th {last[0]:.1f} s and {last[1]:.1f} s; the service's peak is {peak} MiB")
         assert service_pid() == pid, "the service ended"
         assert peak <= 128, peak
@@ -379,6 +389,71 @@ def test_hostile_user_does_not_keep_another_from_sudo():
         assert count < 200 or median[1] <= 2 * median[0], median
     finally:
         subprocess.run(["pam-auth-update", "--package", "--remove", "whorl"], check=True)
+
+
+# C13: descriptors whose closing waits
+
+def lingering(seconds):
+    """A socket whose last close waits for so long, and what has to stay open for that."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(1)
+    client = socket.create_connection(listener.getsockname())
+    other = listener.accept()[0]
+    client.setblocking(False)
+    try:
+        while True:
+            client.send(b"x" * 65536)
+    except BlockingIOError:
+        pass
+    client.setblocking(True)
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, seconds))
+    return client, (listener, other)
+
+
+def send_lingering(ready):
+    """Sends such sockets with calls, keeps none, and hangs up."""
+    kept = []
+    for _ in range(40):
+        client, rest = lingering(300)
+        kept.append(rest)
+        try:
+            with socket.socket(socket.AF_UNIX) as service:
+                service.connect(PATH)
+                service.sendmsg(
+                    [b'{"method":"org.varlink.service.GetInfo"}\0'],
+                    [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [client.fileno()]))],
+                )
+        except OSError:
+            pass  # It was refused before the message came.
+        client.close()
+    ready.set()
+    time.sleep(600)
+
+
+def test_c13_descriptors_whose_closing_waits_keep_no_one_else_waiting():
+    pid = wake()
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=False)
+    context = multiprocessing.get_context("fork")
+    # A user of the service, and one who is refused before a message is read.
+    people = []
+    for user in "mallory", "daemon":
+        ready = context.Event()
+        people.append(context.Process(target=lambda: act(user, send_lingering, ready)))
+        people[-1].start()
+        assert ready.wait(120), user
+    try:
+        for _ in range(5):
+            begun = time.monotonic()
+            act("owner", call, "io.whorl.Items.List")
+            assert time.monotonic() - begun < 10
+        assert service_pid() == pid
+    finally:
+        for process in people:
+            process.kill()
+        subprocess.run(["pkill", "-KILL", "-u", "mallory"], check=False)
+        subprocess.run(["pkill", "-KILL", "-u", "daemon"], check=False)
 
 
 # C13: the time that the service takes to look at a caller
