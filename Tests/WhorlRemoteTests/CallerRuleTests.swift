@@ -216,6 +216,29 @@ struct CallerRuleTests {
         return request
     }
 
+    @Test func `no first finger is enrolled, and no reader tested, behind the lock`() async throws {
+        let machine = try await RuledMachine()
+        let services = machine.services()
+        let presenter = ScriptedPresenter()
+        let locked = AuthenticationError(.notInteractive, message: "The session is locked.")
+        machine.rules.set(lock: locked)
+        let enrolling = await #expect(throws: FingerChangeError.self) {
+            try await services.fingers.enroll(NewFinger(.leftThumb), consent, presenter: presenter) { _ in }
+        }
+        let testing = await #expect(throws: FingerChangeError.self) {
+            try await services.fingers.exercise(ReaderExercise(), consent, presenter: presenter) { _ in }
+        }
+        for error in [enrolling, testing] {
+            guard case .owner(let obstacle) = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(obstacle.message == locked.message)
+        }
+        #expect(machine.rules.asked.isEmpty && presenter.prompts.isEmpty)
+        #expect(try await services.fingers.fingers().isEmpty)
+    }
+
     @Test func `a finger is not asked for where the caller's place forbids it, and nothing is shown`()
         async throws
     {
