@@ -91,7 +91,9 @@ extension ServiceHost {
         _ call: ServiceCall,
         _ presenter: some PromptPresenter
     ) throws(ServiceRefusal) -> ConsentRequest {
-        if let obstacle = asked.obstacle ?? asked.fingerObstacle { throw FingerChangeError.owner(obstacle).refusal }
+        if let obstacle = asked.obstacle ?? asked.fingerObstacle {
+            throw FingerChangeError.owner(obstacle).refusal
+        }
         var request = request(asked)
         request.allowsFirst = { [rules] () async throws(AuthenticationError) in
             try await rules.authorize(.enroll, call.client, mayAsk: await presenter.isInteractive)
