@@ -17,6 +17,11 @@ WHORLD = os.environ["WHORLD"]
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
+def tell_senders(end):
+    """Has the kernel note the sender of each message, also of those that come before the service looks."""
+    end.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+
+
 class Folder:
     """A folder of root's alone with a listening socket."""
 
@@ -25,6 +30,7 @@ class Folder:
         self.folder.chmod(0o755)
         self.path = str(self.folder / "io.whorl")
         self.listener = socket.socket(socket.AF_UNIX)
+        tell_senders(self.listener)
         self.listener.bind(self.path)
         self.listener.listen(backlog)
 
@@ -95,6 +101,8 @@ class Service(Folder):
     def start(self, reader):
         """Starts the child; another one has the same state, and a reader of its own."""
         own, other = socket.socketpair()
+        tell_senders(own)
+        tell_senders(other)
         environment = {
             "PATH": os.environ["PATH"],
             "WHORL_STATE_DIR": str(self.folder / "state"),
