@@ -259,7 +259,8 @@ enum whorl_text {
                                       "match-on-chip", "two-fingers", "passcode", and last "reader:" with the reader's id. */
     WHORL_TEXT_PURPOSE = 18,       /* Of a prompt: what the touch is for, by the service's word; show it in a line of its own:
                                       "yes" (unlocks nothing), "storedByProgram", "item", "signIn", "setPasscode",
-                                      "changeFingers", "deleteItem", "keyring", "keyringOff", "optOut", "logIn", "unlockScreen". */
+                                      "changePasscode", "removePasscode", "reseal", "changeFingers", "deleteItem", "keyring",
+                                      "keyringOff", "optOut", "logIn", "unlockScreen". */
     WHORL_TEXT_PURPOSE_NAME = 19   /* The name of the item, server, program or PAM service; "" for a purpose without one. */
 };
 

@@ -209,9 +209,15 @@ struct `A session of the owner` {
                 )
                 #expect(given.evaluations.count == count)
             }
-            try await bench.vault.changePasscode(box(passcode), to: box(next), of: "owner")
+            try await bench.vault.changePasscode(
+                to: box(next),
+                shown: try await bench.vault.verify(box(passcode), of: "owner")
+            )
         }
-        try await bench.vault.removePasscode(box("9999"), of: "owner", force: true)
+        try await bench.vault.removePasscode(
+            shown: try await bench.vault.verify(box("9999"), of: "owner"),
+            force: true
+        )
         #expect(
             await refusal { () async throws(ReleaseError) in
                 try await engine.secret(in: .sealed(item), release(in: session), presenter: TypingPresenter())

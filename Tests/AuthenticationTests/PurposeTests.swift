@@ -34,7 +34,9 @@ private enum Operation: CaseIterable {
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct `One touch, one purpose` {
     static let purposes: [TouchPurpose] = [
-        .yes, .storedByProgram, .item("bank"), .signIn("bank.example"), .setPasscode, .changeFingers,
+        .yes, .storedByProgram, .item("bank"), .signIn("bank.example"), .setPasscode, .changePasscode,
+        .removePasscode,
+        .reseal, .changeFingers,
         .deleteItem("bank"), .keyring, .keyringOff, .optOut("org.example.test"), .logIn("sudo"),
         .unlockScreen("swaylock"),
     ]

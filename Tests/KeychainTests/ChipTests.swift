@@ -79,7 +79,7 @@ struct `With a TPM` {
             #expect(SecItemAdd(generic("bound", bound), nil) == errSecSuccess)
             #expect(value("bound") == Data("b".utf8))
         }
-        try await vault.removePasscode(secret("1234"), of: "ada", force: true)
+        try await vault.removePasscode(shown: try await vault.verify(secret("1234"), of: "ada"), force: true)
         await run {
             #expect(SecItemCopyMatching(generic("bound"), nil) == errSecItemNotFound)
             #expect(value("guarded") == nil)

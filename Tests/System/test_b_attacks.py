@@ -262,6 +262,9 @@ def test_b8_flood_of_one_user_costs_another_nothing():
     print(f"        slowest call of the other user {slowest:.2f} s (emulated), {grown} KiB more")
 
 
+CONSENT = b'{"application":"test","timeoutMilliseconds":60000}'
+
+
 def bad_messages():
     """Sends what is no call; each time the service hangs up or answers with an error."""
     messages = [
@@ -269,8 +272,10 @@ def bad_messages():
         b'{"method":"io.whorl.Owner.Preflight","parameters":{"policy":"all","application":"x"}}',
         b'{"method":"io.whorl.Items.Add","parameters":{"id":{"profile":"owner","kind":"key","name":"k"},'
         b'"item":{"kind":"secret","access":"none","secret":0}}}',
-        b'{"method":"io.whorl.Passcode.Change","parameters":{"old":99,"new":99}}',
-        b'{"method":"io.whorl.Passcode.Change","parameters":{"old":-1,"new":-1}}',
+        *[
+            b'{"method":"io.whorl.Passcode.Set","parameters":{"passcode":%d,"request":%s}}' % (place, CONSENT)
+            for place in (99, -1)
+        ],
         b'{"method":"io.whorl.Maintenance.Log","parameters":{"value":9223372036854775807}}',
         b'{"method":"io.whorl.Maintenance.Log","parameters":{"value":-5}}',
         b'{"method":"io.systemd.Nothing.AtAll"}', b'{"method":"' + b"x." * 5000 + b'"}',
@@ -288,7 +293,7 @@ def bad_messages():
     reading, writing = os.pipe()
     with Client() as client:
         socket.send_fds(
-            client.socket, [b'{"method":"io.whorl.Passcode.Remove","parameters":{"passcode":0,"force":false}}\0'], [reading]
+            client.socket, [b'{"method":"io.whorl.Passcode.Set","parameters":{"passcode":0,"request":%s}}\0' % CONSENT], [reading]
         )
         try:
             client.reply()

@@ -11,11 +11,12 @@ from test_e_askers import NO_PLACE, PROFILE, confined, error_of, open_directory,
 from whorl_client import PRESENTER, Refused, call, name, request
 
 GUESS = """
+CONSENT = {"application": "test", "timeoutMilliseconds": 60_000}
 for method, parameters in (
     ("io.whorl.Passcode.Verify", {"value": 0}),
-    ("io.whorl.Passcode.Change", {"old": 0, "new": 0}),
-    ("io.whorl.Passcode.Remove", {"passcode": 0, "force": True}),
-    ("io.whorl.Maintenance.Reseal", {"value": 0}),
+    ("io.whorl.Passcode.Change", {"call": {"new": 0, "request": CONSENT}, "presenter": PRESENTER}),
+    ("io.whorl.Passcode.Remove", {"call": {"force": True, "request": CONSENT}, "presenter": PRESENTER}),
+    ("io.whorl.Maintenance.Reseal", {"call": {"request": CONSENT}, "presenter": PRESENTER}),
 ):
     try:
         call(method, parameters, secrets=[b"0000"])

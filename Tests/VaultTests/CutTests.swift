@@ -80,7 +80,11 @@ struct CutTests {
         case .sign:
             _ = try await vault.sign(digest: sha256(Data()), with: id(.key, "kept"), shown: finger())
         case .setPasscode: try await vault.setPasscode(secret("1234"), of: "p\(round)")
-        case .changePasscode: try await vault.changePasscode(secret("0000"), to: secret("0000"), of: "ada")
+        case .changePasscode:
+            try await vault.changePasscode(
+                to: secret("0000"),
+                shown: try await vault.verify(secret("0000"), of: "ada")
+            )
         case .firstCounter:
             let profile = "p\(round)"
             #expect(try await vault.generation(of: profile, stored: 3) == 3)

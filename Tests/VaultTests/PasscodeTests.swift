@@ -52,14 +52,27 @@ struct PasscodeTests {
         try await vault.createKey(key, access: .userPresence)
         let old = try await vault.verify(secret("1234"), of: "ada")
         #expect(
-            await code { try await vault.changePasscode(secret("0000"), to: secret("5678"), of: "ada") }
+            await code {
+                try await vault.changePasscode(
+                    to: secret("5678"),
+                    shown: try await vault.verify(secret("0000"), of: "ada")
+                )
+            }
                 == .passcodeWrong
         )
         #expect(
-            await code { try await vault.changePasscode(secret("1234"), to: secret("5"), of: "ada") }
+            await code {
+                try await vault.changePasscode(
+                    to: secret("5"),
+                    shown: try await vault.verify(secret("1234"), of: "ada")
+                )
+            }
                 == .passcodeWrongSize
         )
-        try await vault.changePasscode(secret("1234"), to: secret("5678"), of: "ada")
+        try await vault.changePasscode(
+            to: secret("5678"),
+            shown: try await vault.verify(secret("1234"), of: "ada")
+        )
         let new = try await vault.verify(secret("5678"), of: "ada")
         #expect(try await data(vault.secret(name, shown: new)) == data(secret("x")))
         _ = try await vault.sign(digest: sha256(Data()), with: key, shown: new)
@@ -82,16 +95,31 @@ struct PasscodeTests {
         try await vault.add(secret("y"), as: either, access: .userPresence)
         try await vault.add(secret("z"), as: none, access: .none)
         #expect(
-            await code { try await vault.removePasscode(secret("4321"), of: "ada", force: true) }
+            await code {
+                try await vault.removePasscode(
+                    shown: try await vault.verify(secret("4321"), of: "ada"),
+                    force: true
+                )
+            }
                 == .passcodeWrong
         )
         #expect(
-            await code { try await vault.removePasscode(secret("1234"), of: "ada", force: false) }
+            await code {
+                try await vault.removePasscode(
+                    shown: try await vault.verify(secret("1234"), of: "ada"),
+                    force: false
+                )
+            }
                 == .passcodeNeeded(by: ["secret \"only\""])
         )
         #expect(try await vault.items(of: "ada").count == 3)
         #expect(try await vault.itemsLostWithoutPasscode(of: "ada") == [only])
-        #expect(try await vault.removePasscode(secret("1234"), of: "ada", force: true) == [only])
+        #expect(
+            try await vault.removePasscode(
+                shown: try await vault.verify(secret("1234"), of: "ada"),
+                force: true
+            ) == [only]
+        )
         #expect(try await !vault.isPasscodeSet(of: "ada"))
         #expect(try await Set(vault.items(of: "ada").map(\.id)) == [either, none])
         #expect(try await data(vault.secret(either, shown: finger())) == data(secret("y")))
@@ -122,12 +150,20 @@ struct PasscodeTests {
             }
         }
         #expect(
-            await code { try await vault.removePasscode(secret("1234"), of: "ada", force: false) }
+            await code {
+                try await vault.removePasscode(
+                    shown: try await vault.verify(secret("1234"), of: "ada"),
+                    force: false
+                )
+            }
                 == .passcodeNeeded(by: ["1 of the keychain's items"])
         )
-        try await vault.changePasscode(secret("1234"), to: secret("5678"), of: "ada")
+        try await vault.changePasscode(
+            to: secret("5678"),
+            shown: try await vault.verify(secret("1234"), of: "ada")
+        )
         #expect(try await rows() == [1, 2])
-        try await vault.removePasscode(secret("5678"), of: "ada", force: true)
+        try await vault.removePasscode(shown: try await vault.verify(secret("5678"), of: "ada"), force: true)
         #expect(try await rows() == [2])
     }
 
@@ -146,11 +182,21 @@ struct PasscodeTests {
         let other = try bench.vault()
         #expect(await code { try await other.verify(secret("1234"), of: "ada") } == waiting)
         #expect(
-            await code { try await other.changePasscode(secret("1234"), to: secret("5678"), of: "ada") }
+            await code {
+                try await other.changePasscode(
+                    to: secret("5678"),
+                    shown: try await other.verify(secret("1234"), of: "ada")
+                )
+            }
                 == waiting
         )
         #expect(
-            await code { try await other.removePasscode(secret("1234"), of: "ada", force: true) } == waiting
+            await code {
+                try await other.removePasscode(
+                    shown: try await other.verify(secret("1234"), of: "ada"),
+                    force: true
+                )
+            } == waiting
         )
         bench.wait(.seconds(60))
         _ = try await vault.verify(secret("1234"), of: "ada")

@@ -60,9 +60,8 @@ struct SharingTests {
                         number,
                         await code {
                             try await vault.changePasscode(
-                                secret("1234"),
                                 to: secret("new \(number)"),
-                                of: "ada"
+                                shown: try await vault.verify(secret("1234"), of: "ada")
                             )
                         }
                     )

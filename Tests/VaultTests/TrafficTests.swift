@@ -147,7 +147,10 @@ struct TrafficTests {
         )
         let first = try await vault.verify(secret("first passcode"), of: "ada")
         _ = await code { try await vault.verify(secret("wrong passcode"), of: "ada") }
-        try await vault.changePasscode(secret("first passcode"), to: secret("second passcode"), of: "ada")
+        try await vault.changePasscode(
+            to: secret("second passcode"),
+            shown: try await vault.verify(secret("first passcode"), of: "ada")
+        )
         let second = try await vault.verify(secret("second passcode"), of: "ada")
         _ = try await vault.changeFingers(from: 0)
         try await SealedStateKey(device: vault.device, directory: bench.directory).seal()

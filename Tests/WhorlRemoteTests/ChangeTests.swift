@@ -127,16 +127,14 @@ struct ChangeTests {
             access: .none,
             applicationPassword: nil
         )
-        await #expect(throws: VaultError.self) {
-            try await services.passcode.change(secret("0000"), to: secret("1357 hunter"))
-        }
-        try await services.passcode.change(secret("2468 hunter"), to: secret("1357 hunter"))
+        let wrongAndRight = ScriptedPresenter(typing: ["0000", "2468 hunter"])
+        try await services.passcode.change(to: secret("1357 hunter"), consent, presenter: wrongAndRight)
         try await services.namedItems.delete(id, consent, presenter: ScriptedPresenter())
         let log = try await services.maintenance.log(limit: 9)
         #expect(
             log.map { "\($0.event.rawValue) \($0.outcome)" }.reversed() == [
-                "change passcodeSet", "change itemAdded", "passcode wrong", "change passcodeChanged",
-                "change itemDeleted",
+                "change passcodeSet", "change itemAdded", "passcode wrong", "evaluation passcode",
+                "change passcodeChanged", "change itemDeleted",
             ]
         )
         #expect(log.allSatisfy { $0.asker?.process == "test" })
@@ -145,7 +143,7 @@ struct ChangeTests {
         #expect(
             records == [
                 "io.whorl.Passcode.Set done", "io.whorl.Items.Add done",
-                "io.whorl.Passcode.Change io.whorl.Items.Failed", "io.whorl.Passcode.Change done",
+                "io.whorl.Passcode.Change done",
                 "io.whorl.Items.Delete done",
             ]
         )

@@ -112,12 +112,15 @@ struct ConfinedItemTests {
         for isUnknown in [false, true] {
             machine.rules.set(.id("snap.vault.app"), isUnknown: isUnknown)
             await #expect(throws: VaultError.self) { try await services.passcode.itemsLostWithout() }
-            await #expect(throws: VaultError.self) {
-                try await services.passcode.remove(secret("2468 hunter"), force: true)
+            let typing = ScriptedPresenter(typing: ["2468 hunter"])
+            let consent = ConsentRequest(application: services.application)
+            await #expect(throws: ReleaseError.self) {
+                try await services.passcode.remove(force: true, consent, presenter: typing)
             }
-            await #expect(throws: VaultError.self) {
-                try await services.maintenance.reseal(secret("2468 hunter"))
+            await #expect(throws: ReleaseError.self) {
+                try await services.maintenance.reseal(consent, presenter: typing)
             }
+            #expect(typing.prompts.isEmpty)
             await #expect(throws: VaultError.self) {
                 try await services.maintenance.resetVault(withoutChip: false)
             }

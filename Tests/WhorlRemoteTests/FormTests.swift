@@ -104,7 +104,8 @@ struct FormTests {
         )
         try same(TouchPurpose.storedByProgram, #"{"kind":"storedByProgram"}"#)
         for purpose in [
-            TouchPurpose.item("x"), .signIn("x"), .setPasscode, .changeFingers, .keyring, .logIn("x"),
+            TouchPurpose.item("x"), .signIn("x"), .setPasscode, .changePasscode, .removePasscode, .reseal,
+            .changeFingers, .keyring, .logIn("x"),
             .unlockScreen("x"),
         ] {
             let name = try form(purpose).contains("name") ? #","name":"x""# : ""

@@ -145,20 +145,27 @@ struct `A locked session` {
         rules.set(lock: .sessionLocked, session: "2")
         let consent = ConsentRequest(application: services.application)
         for wrong in 0..<9 {
-            let guess = secret("\(wrong)000")
-            await #expect(throws: VaultError.self) {
-                try await services.passcode.change(guess, to: secret("1357 hunter"))
+            let typing = ScriptedPresenter(typing: ["\(wrong)000"])
+            await #expect(throws: ReleaseError.self) {
+                try await services.passcode.change(
+                    to: secret("1357 hunter"),
+                    consent,
+                    presenter: typing
+                )
             }
-            await #expect(throws: VaultError.self) {
-                _ = try await services.passcode.remove(guess, force: false)
+            await #expect(throws: ReleaseError.self) {
+                try await services.passcode.remove(force: false, consent, presenter: typing)
             }
-            await #expect(throws: VaultError.self) { _ = try await services.maintenance.reseal(guess) }
+            await #expect(throws: ReleaseError.self) {
+                try await services.maintenance.reseal(consent, presenter: typing)
+            }
+            #expect(typing.prompts.isEmpty)
         }
         await #expect(throws: VaultError.self) {
             try await services.passcode.set(secret("1357 hunter"), consent, shown: OwnerSession())
         }
         // Nothing was compared, so no try was charged.
         rules.set(session: "2")
-        try await services.passcode.change(secret("2468 hunter"), to: secret("1357 hunter"))
+        try await services.changePasscode("2468 hunter", to: "1357 hunter")
     }
 }

@@ -83,7 +83,8 @@ struct `A touch for one purpose, over the socket` {
     @Test func `a program cannot name a purpose that is the service's own`() async throws {
         let machine = try await HostMachine()
         for purpose in [
-            TouchPurpose.item("bank"), .deleteItem("bank"), .setPasscode, .changeFingers, .keyring,
+            TouchPurpose.item("bank"), .deleteItem("bank"), .setPasscode, .changePasscode, .removePasscode,
+            .reseal, .changeFingers, .keyring,
             .keyringOff, .optOut("org.example.app"), .logIn("sudo"), .unlockScreen("swaylock"),
         ] {
             let presenter = ScriptedPresenter()

@@ -140,6 +140,17 @@ final class ScriptedPresenter: PromptPresenter {
     }
 }
 
+extension Services {
+    /// Changes the passcode of the test's user, who types the present one.
+    func changePasscode(_ old: String, to new: String) async throws(ReleaseError) {
+        try await passcode.change(
+            to: secret(new),
+            ConsentRequest(application: application),
+            presenter: ScriptedPresenter(typing: [old])
+        )
+    }
+}
+
 func secret(_ text: String) -> SecretBox { SecretBox(SecretBytes(copying: text.utf8.span.bytes)) }
 
 extension SecretBytes {

@@ -95,7 +95,7 @@ struct RemoteServicesTests {
         }
         #expect(await method(typing: "2468 hunter") == .passcode)
         #expect(await method(typing: "0000") == nil)
-        try await services.passcode.change(secret("2468 hunter"), to: secret("1357 hunter"))
+        try await services.changePasscode("2468 hunter", to: "1357 hunter")
         #expect(await method(typing: "1357 hunter") == .passcode)
     }
 

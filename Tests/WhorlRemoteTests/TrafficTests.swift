@@ -24,7 +24,7 @@ struct TrafficTests {
         let session = OwnerSession()
         try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
         try await services.passcode.set(secret(words[0]), consent, shown: session)
-        try await services.passcode.change(secret(words[0]), to: secret(words[1]))
+        try await services.changePasscode(words[0], to: words[1])
         let id = ItemID(.secret, try ItemName("s"), of: "ada")
         _ = try await services.namedItems.add(
             .secret(secret(words[3])),

@@ -2,7 +2,6 @@
 
 import WhorlEngine
 import WhorlEnrollment
-import SecretMemory
 import StateStore
 import WhorlTPM
 import WhorlVault
@@ -63,10 +62,27 @@ struct InProcessMaintenance: MaintenanceService {
         }
     }
 
-    func reseal(_ passcode: SecretBox) async throws(VaultError) -> Resealing {
+    func reseal(
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Resealing {
         let profile = engine.profile
-        guard let vault = try await state.vaultInChip() else { throw VaultError(.passcodeNotSet, profile) }
-        return try await vault.reseal(profile, shown: try await vault.verify(passcode, of: profile))
+        let vault = try await inVault { () async throws(VaultError) in
+            guard let vault = try await state.vaultInChip() else {
+                throw VaultError(.passcodeNotSet, profile)
+            }
+            return vault
+        }
+        let shown = try await engine.passcode(
+            for: .reseal,
+            to: "bind your secrets to the way this computer starts now",
+            request,
+            vault,
+            presenter: presenter
+        )
+        return try await inVault { () async throws(VaultError) in
+            try await vault.reseal(profile, shown: shown)
+        }
     }
 
     func attempts() async throws(AuthenticationError) -> [AttemptStatus] { try await engine.attempts() }

@@ -137,16 +137,48 @@ struct InProcessPasscode: PasscodeService {
         }
     }
 
-    func change(_ old: SecretBox, to new: SecretBox) async throws(VaultError) {
-        try await vault().changePasscode(old, to: new, of: profile)
+    func change(
+        to new: SecretBox,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) {
+        let vault = try await inVault { () async throws(VaultError) in
+            // What cannot succeed is said before anyone is asked.
+            guard PasscodeSize.allowed.contains(new.bytes.count) else { throw VaultError(.passcodeWrongSize) }
+            return try await self.vault()
+        }
+        let shown = try await engine.passcode(
+            for: .changePasscode,
+            to: "change it",
+            request,
+            vault,
+            presenter: presenter
+        )
+        try await inVault { () async throws(VaultError) in
+            try await vault.changePasscode(to: new, shown: shown)
+        }
     }
 
     func itemsLostWithout() async throws(VaultError) -> [ItemID] {
         try await vault().itemsLostWithoutPasscode(of: profile)
     }
 
-    func remove(_ passcode: SecretBox, force: Bool) async throws(VaultError) -> [ItemID] {
-        try await vault().removePasscode(passcode, of: profile, force: force)
+    func remove(
+        force: Bool,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> [ItemID] {
+        let vault = try await inVault { () async throws(VaultError) in try await self.vault() }
+        let shown = try await engine.passcode(
+            for: .removePasscode,
+            to: "remove it",
+            request,
+            vault,
+            presenter: presenter
+        )
+        return try await inVault { () async throws(VaultError) in
+            try await vault.removePasscode(shown: shown, force: force)
+        }
     }
 
     private func vault() async throws(VaultError) -> Vault {

@@ -73,17 +73,22 @@ struct Passcode: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "change",
             abstract: "Sets another passcode; items that it opens go on.",
-            discussion: "With --passcode-fd the first line is the present passcode, the second the new one."
+            discussion:
+                "Prompts for the new passcode, then for the present one. With --passcode-fd the first line is the present passcode, the second the new one."
         )
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
             try await session.requirePasscode()
-            let old = try await passcode.read("Present passcode")
+            let preset = try await passcode.preset()
             let new = try await passcode.readNew()
-            try await failing { () async throws(VaultError) in
-                try await session.services.passcode.change(old, to: new)
+            try await failing { () async throws(ReleaseError) in
+                try await session.services.passcode.change(
+                    to: new,
+                    session.consentRequest(handing: preset),
+                    presenter: session.presenter(handing: preset)
+                )
             }
             return Answer(
                 result: ["changed": true],
@@ -144,9 +149,13 @@ struct Passcode: AsyncParsableCommand {
                     VaultError(.passcodeNeeded(by: lost.map(\.spoken)), session.services.profile)
                 )
             }
-            let shown = try await passcode.read()
-            let deleted = try await failing { () async throws(VaultError) in
-                try await service.remove(shown, force: force)
+            let preset = try await passcode.preset()
+            let deleted = try await failing { () async throws(ReleaseError) in
+                try await service.remove(
+                    force: force,
+                    session.consentRequest(handing: preset),
+                    presenter: session.presenter(handing: preset)
+                )
             }
             return Answer(
                 result: [

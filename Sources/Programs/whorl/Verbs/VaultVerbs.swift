@@ -108,9 +108,12 @@ struct VaultCommand: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
             try await session.requirePasscode()
-            let shown = try await passcode.read()
-            let resealing = try await failing { () async throws(VaultError) in
-                try await session.services.maintenance.reseal(shown)
+            let preset = try await passcode.preset()
+            let resealing = try await failing { () async throws(ReleaseError) in
+                try await session.services.maintenance.reseal(
+                    session.consentRequest(handing: preset),
+                    presenter: session.presenter(handing: preset)
+                )
             }
             return Answer(
                 result: [

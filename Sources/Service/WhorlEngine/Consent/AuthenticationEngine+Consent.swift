@@ -99,6 +99,47 @@ extension AuthenticationEngine {
         }
     }
 
+    /// Asks the owner for the passcode, which a change of the chip's objects needs itself.
+    ///
+    /// - Parameters:
+    ///   - purpose: The purpose, which leaves no proof.
+    ///   - text: The change as the end of a sentence.
+    ///   - request: The way in which the owner is asked.
+    ///   - vault: The vault that compares the passcode.
+    ///   - presenter: Shows the prompt.
+    /// - Returns: The passcode's proof.
+    /// - Throws: the errors of ``evaluate(_:presenter:)``; `passcodeNotSet`, `store`.
+    @concurrent
+    package func passcode(
+        for purpose: TouchPurpose,
+        to text: String,
+        _ request: ConsentRequest,
+        _ vault: Vault,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> OwnerProof {
+        var asked = EvaluationRequest(
+            policy: .deviceOwner,
+            purpose: purpose,
+            reason: "type the passcode to \(text)",
+            application: request.application,
+            timeout: request.timeout
+        )
+        asked.takesPasscodeAlone = true
+        asked.asker = request.asker
+        asked.obstacle = request.obstacle
+        let keeper = ProofKeeper(VaultPasscode(of: profile, in: FoundVault(vault)))
+        let evaluation: Evaluation
+        do throws(AuthenticationError) {
+            evaluation = try await evaluate(asked, keeper: keeper, presenter)
+        } catch {
+            throw .evaluation(error)
+        }
+        guard evaluation.method == .passcode, let proof = keeper.proof else {
+            throw .vault(VaultError(.accessDenied, profile, cause: "no passcode was shown"))
+        }
+        return proof
+    }
+
     /// Asks for an enrolled finger, if there is one, before a first passcode is set.
     ///
     /// - Parameters:

@@ -44,13 +44,15 @@ struct RemoteMaintenance: MaintenanceService {
             .parameters
     }
 
-    func reseal(_ passcode: SecretBox) async throws(VaultError) -> Resealing {
-        let (place, attachments) = try attachedSecret(passcode, failing: VaultError.self)
-        return try await client.call(
+    func reseal(
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Resealing {
+        try await client.callPrompting(
             MaintenanceInterface.reseal,
-            .init(place),
-            attachments,
-            failing: VaultError.self
+            .init(request: request),
+            presenter: presenter,
+            failing: ReleaseError.self
         ).parameters
     }
 

@@ -103,16 +103,18 @@ struct RemotePasscode: PasscodeService {
         )
     }
 
-    func change(_ old: SecretBox, to new: SecretBox) async throws(VaultError) {
-        let (changing, attachments) = try attached(failing: VaultError.self) {
-            (all) throws(SecretDescriptor.Fault) in
-            PasscodeInterface.Changing(old: try all.add(old) as Int, new: try all.add(new) as Int)
-        }
-        _ = try await client.call(
+    func change(
+        to new: SecretBox,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) {
+        let (place, attachments) = try attachedSecret(new, failing: ReleaseError.self)
+        _ = try await client.callPrompting(
             PasscodeInterface.change,
-            changing,
+            .init(new: place, request: request),
             attachments,
-            failing: VaultError.self
+            presenter: presenter,
+            failing: ReleaseError.self
         )
     }
 
@@ -121,14 +123,17 @@ struct RemotePasscode: PasscodeService {
             .parameters.value
     }
 
-    func remove(_ passcode: SecretBox, force: Bool) async throws(VaultError) -> [ItemID] {
-        let (place, attachments) = try attachedSecret(passcode, failing: VaultError.self)
-        return try await client.call(
+    func remove(
+        force: Bool,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> [ItemID] {
+        try await client.callPrompting(
             PasscodeInterface.remove,
-            .init(passcode: place, force: force),
-            attachments,
-            failing: VaultError.self
-        ).parameters.value
+            .init(force: force, request: request),
+            presenter: presenter,
+            failing: ReleaseError.self
+        ).parameters
     }
 }
 

@@ -150,6 +150,33 @@ extension PasscodeInterface.Asking: CallForOwner {
     func asked(by caller: Caller) -> Self { Self(request: request.asked(by: caller), session: session) }
 }
 
+extension PasscodeInterface.Changing: CallForOwner {
+    var purpose: CallPurpose {
+        CallPurpose(application: request.application.rawValue, text: "change the passcode")
+    }
+
+    func asked(by caller: Caller) -> Self { Self(new: new, request: request.asked(by: caller)) }
+}
+
+extension PasscodeInterface.Removing: CallForOwner {
+    var purpose: CallPurpose {
+        CallPurpose(application: request.application.rawValue, text: "remove the passcode")
+    }
+
+    func asked(by caller: Caller) -> Self { Self(force: force, request: request.asked(by: caller)) }
+}
+
+extension MaintenanceInterface.ResealingCall: CallForOwner {
+    var purpose: CallPurpose {
+        CallPurpose(
+            application: request.application.rawValue,
+            text: "bind items to the machine's start"
+        )
+    }
+
+    func asked(by caller: Caller) -> Self { Self(request: request.asked(by: caller)) }
+}
+
 extension ItemInterface.Deleting: CallForOwner {
     var purpose: CallPurpose {
         CallPurpose(application: request.application.rawValue, text: "delete the \(id.spoken)")

@@ -4,7 +4,7 @@ import Foundation
 import WhorlIPC
 import WhorlService
 
-/// The calls that change something stored, or compare a passcode for it: the journal and the owner's log have each.
+/// The calls that change something stored: the journal and the owner's log have each.
 enum ChangeNote {
     /// The change as the end of a sentence, and the outcome in the owner's log.
     struct Text: Sendable {
@@ -60,18 +60,4 @@ extension ItemInterface.Deleting: NamedChange { var subject: String { id.spoken 
 
 extension Prompting: NamedChange where Call: NamedChange {
     var subject: String { call.subject }
-}
-
-extension ServiceRefusal {
-    /// The owner's log says so of a passcode that was compared for the call and changed nothing, or was not compared: `wrong`,
-    /// `right` or `throttled`.
-    var passcodeOutcome: String? {
-        switch failure(as: VaultError.self)?.code {
-        case .passcodeWrong?: "wrong"
-        case .passcodeThrottled?: "throttled"
-        // It was right, and what only it opens kept it from being removed.
-        case .passcodeNeeded?: "right"
-        default: nil
-        }
-    }
 }

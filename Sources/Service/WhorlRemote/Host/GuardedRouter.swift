@@ -144,22 +144,13 @@ extension AuditEntry {
         _ answer: Result<Value, ServiceRefusal>,
         _ caller: Caller
     ) {
-        let event: Event
-        let outcome: String
-        switch answer {
-        case .success:
-            guard !text.isLogged else { return nil }
-            (event, outcome) = (.change, text.outcome)
-        case .failure(let refusal):
-            guard let passcode = refusal.passcodeOutcome else { return nil }
-            (event, outcome) = (.passcode, passcode)
-        }
+        guard case .success = answer, !text.isLogged else { return nil }
         self.init(
             at: Date(),
             profile: "",
             application: caller.asker?.process ?? "",
-            event: event,
-            outcome: outcome,
+            event: .change,
+            outcome: text.outcome,
             detail: subject ?? text.spoken,
             asker: caller.asker
         )

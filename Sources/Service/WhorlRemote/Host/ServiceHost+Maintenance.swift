@@ -53,14 +53,12 @@ extension ServiceHost {
             (_, services) async throws(AuthenticationError) in
             Optionally(await services.maintenance.lockFileFault())
         }
-        router.on(MaintenanceInterface.reseal, for: .unconfined) {
-            (asked, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            let passcode = try call.secretBox(at: asked.value)
-            _ = try await callerOutsideLock(call)
-            return try await refusing { () async throws(VaultError) in
-                try await services.maintenance.reseal(passcode)
+        prompting(&router, MaintenanceInterface.reseal, for: .unconfined) {
+            (asked, services, _, presenter) async throws(ServiceRefusal) in
+            let resealing = try await refusing(presenter) { () async throws(ReleaseError) in
+                try await services.maintenance.reseal(request(asked.request), presenter: presenter)
             }
+            return (resealing, Attachments())
         }
     }
 }

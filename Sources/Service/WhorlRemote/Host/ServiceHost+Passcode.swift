@@ -38,42 +38,28 @@ extension ServiceHost {
                 return NoValue()
             }
         }
-        onPasscode(&router, PasscodeInterface.change, for: .unconfined, \.old, \.new) {
-            (secrets, passcode) async throws(VaultError) in
-            try await passcode.change(secrets[0], to: secrets[1])
-            return NoValue()
+        prompting(&router, PasscodeInterface.change, for: .unconfined) {
+            (asked, services, call, presenter) async throws(ServiceRefusal) in
+            let new = try call.secretBox(at: asked.new)
+            try await refusing(presenter) { () async throws(ReleaseError) in
+                try await services.passcode.change(to: new, request(asked.request), presenter: presenter)
+            }
+            return (NoValue(), Attachments())
         }
         asking(&router, PasscodeInterface.itemsLostWithout, for: .unconfined) {
             (_, services) async throws(VaultError) in
             Valued(try await services.passcode.itemsLostWithout())
         }
-        router.on(PasscodeInterface.remove, for: .unconfined) { (asked, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            let passcode = try call.secretBox(at: asked.passcode)
-            _ = try await callerOutsideLock(call)
-            return try await refusing { () async throws(VaultError) in
-                Valued(try await services.passcode.remove(passcode, force: asked.force))
+        prompting(&router, PasscodeInterface.remove, for: .unconfined) {
+            (asked, services, _, presenter) async throws(ServiceRefusal) in
+            let deleted = try await refusing(presenter) { () async throws(ReleaseError) in
+                try await services.passcode.remove(
+                    force: asked.force,
+                    request(asked.request),
+                    presenter: presenter
+                )
             }
-        }
-    }
-
-    /// Adds a method that takes secrets, whose places the parameters name.
-    private func onPasscode<Parameters, Reply, Failure: RemoteFailure>(
-        _ router: inout GuardedRouter,
-        _ method: ServiceMethod<Parameters, Reply>,
-        for callers: AllowedCallers,
-        _ places: (any KeyPath<Parameters, Int> & Sendable)...,
-        body:
-            @escaping @Sendable ([SecretBox], any PasscodeService) async throws(Failure) -> Reply
-    ) {
-        router.on(method, for: callers) { (parameters, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            _ = try await callerOutsideLock(call)
-            var secrets: [SecretBox] = []
-            for place in places { secrets.append(try call.secretBox(at: parameters[keyPath: place])) }
-            return try await refusing { () async throws(Failure) in
-                try await body(secrets, services.passcode)
-            }
+            return (deleted, Attachments())
         }
     }
 }

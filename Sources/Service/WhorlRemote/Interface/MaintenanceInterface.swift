@@ -5,6 +5,8 @@ import WhorlService
 
 /// The upkeep of the state and its chip (``MaintenanceService``).
 enum MaintenanceInterface {
+    struct ResealingCall: Codable, Sendable { let request: ConsentRequest }
+
     static let facts = ServiceMethod<NoValue, MaintenanceFacts>(repeatable: "io.whorl.Maintenance.Facts")
     static let hasState = ServiceMethod<NoValue, Valued<Bool>>(repeatable: "io.whorl.Maintenance.HasState")
     static let changeMark = ServiceMethod<NoValue, Optionally<[Int]>>(
@@ -13,7 +15,9 @@ enum MaintenanceInterface {
     static let status = ServiceMethod<NoValue, VaultStatus>(repeatable: "io.whorl.Maintenance.Status")
     static let provision = ServiceMethod<NoValue, NoValue>("io.whorl.Maintenance.Provision")
     static let reset = ServiceMethod<Valued<Bool>, VaultReset>("io.whorl.Maintenance.Reset")
-    static let reseal = ServiceMethod<Valued<Int>, Resealing>("io.whorl.Maintenance.Reseal", taking: 1)
+    static let reseal = ServiceMethod<Prompting<ResealingCall>, Prompted<Resealing>>(
+        "io.whorl.Maintenance.Reseal"
+    )
     static let attempts = ServiceMethod<NoValue, Valued<[AttemptStatus]>>(
         repeatable: "io.whorl.Maintenance.Attempts"
     )

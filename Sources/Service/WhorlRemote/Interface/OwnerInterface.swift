@@ -101,13 +101,13 @@ enum PasscodeInterface {
     }
 
     struct Changing: Codable, Sendable {
-        let old: Int
         let new: Int
+        let request: ConsentRequest
     }
 
     struct Removing: Codable, Sendable {
-        let passcode: Int
         let force: Bool
+        let request: ConsentRequest
     }
 
     static let isSet = ServiceMethod<NoValue, Valued<Bool>>(repeatable: "io.whorl.Passcode.IsSet")
@@ -115,11 +115,14 @@ enum PasscodeInterface {
         "io.whorl.Passcode.AskForFinger"
     )
     static let set = ServiceMethod<Setting, NoValue>("io.whorl.Passcode.Set", taking: 1)
-    static let change = ServiceMethod<Changing, NoValue>("io.whorl.Passcode.Change", taking: 2)
+    static let change = ServiceMethod<Prompting<Changing>, Prompted<NoValue>>(
+        "io.whorl.Passcode.Change",
+        taking: 1
+    )
     static let itemsLostWithout = ServiceMethod<NoValue, Valued<[ItemID]>>(
         repeatable: "io.whorl.Passcode.ItemsLostWithout"
     )
-    static let remove = ServiceMethod<Removing, Valued<[ItemID]>>("io.whorl.Passcode.Remove", taking: 1)
+    static let remove = ServiceMethod<Prompting<Removing>, Prompted<[ItemID]>>("io.whorl.Passcode.Remove")
 }
 
 /// The keyring that a login by touch opens (``KeyringService``).

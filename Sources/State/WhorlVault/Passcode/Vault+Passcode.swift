@@ -97,14 +97,15 @@ extension Vault {
     ///
     /// An earlier copy of the database still opens with the old passcode, on this chip.
     ///
-    /// - Throws: as ``verify(_:of:)`` and ``setPasscode(_:of:)``.
-    public func changePasscode(
-        _ old: SecretBox,
-        to new: SecretBox,
-        of profile: String
-    ) async throws(VaultError) {
+    /// - Parameters:
+    ///   - new: 4 to 1,024 bytes, as they were typed.
+    ///   - proof: The proof of the present passcode.
+    /// - Throws: `accessDenied` without the passcode's proof, `passcodeWrong` where the passcode was changed since,
+    ///   `passcodeNotSet`, `passcodeWrongSize`, `noChip`, `chipCleared`, `store`.
+    public func changePasscode(to new: SecretBox, shown proof: OwnerProof) async throws(VaultError) {
+        let profile = proof.profile
         guard PasscodeSize.allowed.contains(new.bytes.count) else { throw VaultError(.passcodeWrongSize) }
-        let (row, oldAuthorization) = try await verified(old, of: profile)
+        let (row, shown) = try await shownPasscode(proof)
         let derivation = PasscodeDerivation()
         let authorization = try await inTurn { turn async throws(VaultError) in
             try await derivation.authorization(of: new, in: turn)
@@ -114,7 +115,7 @@ extension Vault {
             try commands.changeAuth(
                 of: row.object,
                 under: authority.root,
-                from: oldAuthorization,
+                from: shown.authorization,
                 to: authorization
             )
         }
@@ -133,19 +134,15 @@ extension Vault {
     /// Removes the passcode, and the items that only the passcode opens.
     ///
     /// - Parameters:
-    ///   - passcode: The present passcode.
-    ///   - profile: The profile of the passcode.
+    ///   - proof: The proof of the present passcode.
     ///   - force: Whether to delete the items that would be lost; otherwise, nothing is changed if any would be lost.
     /// - Returns: The items that were deleted.
-    /// - Throws: `passcodeNeeded(by:)`, and as ``verify(_:of:)``.
+    /// - Throws: `passcodeNeeded(by:)`, `accessDenied` without the passcode's proof, `passcodeWrong` where the passcode was
+    ///   changed since, `passcodeNotSet`, `store`.
     @discardableResult
-    public func removePasscode(
-        _ passcode: SecretBox,
-        of profile: String,
-        force: Bool
-    ) async throws(VaultError) -> [ItemID] {
-        let (row, _) = try await verified(passcode, of: profile)
-        let seal = seal
+    public func removePasscode(shown proof: OwnerProof, force: Bool) async throws(VaultError) -> [ItemID] {
+        let (row, _) = try await shownPasscode(proof)
+        let (profile, seal) = (proof.profile, seal)
         let outcome: Result<[ItemID], VaultError> = try await transaction { db in
             let lost = try ItemRow.all(of: profile, db, seal).filter(\.isLostWithoutPasscode).map(\.id)
             let bound = try PasscodeBoundItems.count(of: profile, db)
@@ -181,6 +178,22 @@ extension Vault {
     ) -> PasscodeRow {
         let setAt = time.now().date.timeIntervalSince1970
         return PasscodeRow(profile: profile, object: object, derivation: derivation, setAt: setAt)
+    }
+
+    /// Returns the row of the passcode that a proof shows, if it is still the one that is set.
+    private func shownPasscode(
+        _ proof: OwnerProof
+    ) async throws(VaultError) -> (PasscodeRow, OwnerProof.ShownPasscode) {
+        guard let shown = proof.passcode else {
+            throw VaultError(.accessDenied, proof.profile, cause: "the passcode was not shown")
+        }
+        guard let row = try await passcode(of: proof.profile) else {
+            throw VaultError(.passcodeNotSet, proof.profile)
+        }
+        guard row.object == shown.object else {
+            throw VaultError(.passcodeWrong, proof.profile, cause: "the passcode was changed meanwhile")
+        }
+        return (row, shown)
     }
 
     func passcode(of profile: String) async throws(VaultError) -> PasscodeRow? {

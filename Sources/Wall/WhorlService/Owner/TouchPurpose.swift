@@ -16,6 +16,12 @@ public enum TouchPurpose: Sendable, Hashable {
     case signIn(String)
     /// The first passcode.
     case setPasscode
+    /// Another passcode in the place of the present one.
+    case changePasscode
+    /// Removing the passcode.
+    case removePasscode
+    /// Binding items to the machine's start as it is now.
+    case reseal
     /// A change of the enrolled fingers.
     case changeFingers
     /// Deleting the item that is stored under this name.
@@ -48,7 +54,10 @@ extension TouchPurpose {
     /// A sign-in needs one: what is signed says how its owner was recognised, so the prompt comes before the signature.
     package var proof: Proof {
         switch self {
-        case .yes, .item, .deleteItem, .changeFingers, .keyring, .keyringOff, .optOut: .none
+        case .yes, .item, .deleteItem, .changeFingers, .changePasscode, .removePasscode, .reseal, .keyring,
+            .keyringOff,
+            .optOut:
+            .none
         case .storedByProgram: .untilLimit
         case .signIn, .setPasscode, .logIn, .unlockScreen: .once
         }
@@ -58,8 +67,8 @@ extension TouchPurpose {
     package var isForEvaluations: Bool {
         switch self {
         case .yes, .storedByProgram, .signIn: true
-        case .item, .deleteItem, .setPasscode, .changeFingers, .keyring, .keyringOff, .optOut, .logIn,
-            .unlockScreen:
+        case .item, .deleteItem, .setPasscode, .changePasscode, .removePasscode, .reseal, .changeFingers,
+            .keyring, .keyringOff, .optOut, .logIn, .unlockScreen:
             false
         }
     }
@@ -87,6 +96,9 @@ extension TouchPurpose {
         case .item(let name): translated("Unlocks “%1$@”, once.", with: Self.shown(name))
         case .signIn(let server): translated("Signs in to %1$@.", with: Self.shown(server))
         case .setPasscode: translated("Sets your passcode.")
+        case .changePasscode: translated("Changes your passcode.")
+        case .removePasscode: translated("Removes your passcode.")
+        case .reseal: translated("Lets your secrets open with the way this computer starts now.")
         case .changeFingers: translated("Changes the enrolled fingers.")
         case .deleteItem(let name): translated("Deletes “%1$@”.", with: Self.shown(name))
         case .keyring: translated("Lets a touch at the login unlock your keyring.")
@@ -115,6 +127,9 @@ extension TouchPurpose: Codable {
         case .item(let name): ("item", name)
         case .signIn(let server): ("signIn", server)
         case .setPasscode: ("setPasscode", nil)
+        case .changePasscode: ("changePasscode", nil)
+        case .removePasscode: ("removePasscode", nil)
+        case .reseal: ("reseal", nil)
         case .changeFingers: ("changeFingers", nil)
         case .deleteItem(let name): ("deleteItem", name)
         case .keyring: ("keyring", nil)
@@ -135,6 +150,9 @@ extension TouchPurpose: Codable {
         case "item": self = .item(try name())
         case "signIn": self = .signIn(try name())
         case "setPasscode": self = .setPasscode
+        case "changePasscode": self = .changePasscode
+        case "removePasscode": self = .removePasscode
+        case "reseal": self = .reseal
         case "changeFingers": self = .changeFingers
         case "deleteItem": self = .deleteItem(try name())
         case "keyring": self = .keyring

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import SecretMemory
-
 /// The upkeep of the state and its chip, and questions about them.
 public protocol MaintenanceService: Sendable {
     /// The facts about the directory and the TPM as they are now; neither is asked.
@@ -37,12 +35,17 @@ public protocol MaintenanceService: Sendable {
     /// - Throws: `noChip`, `chipBusy`; `store`, also where the database is busy, in which case the vault is unchanged.
     func resetVault(withoutChip: Bool) async throws(VaultError) -> VaultReset
 
-    /// Binds the secrets that are bound to the machine's start to the start as it is now.
+    /// Asks for the passcode, and binds the secrets that are bound to the machine's start to the start as it is now.
     ///
-    /// - Parameter passcode: The passcode, which takes the place of the measurements.
+    /// - Parameters:
+    ///   - request: The way in which the owner is asked. The passcode takes the place of the measurements.
+    ///   - presenter: Shows the prompt.
     /// - Returns: The items that were bound, and those that were not.
-    /// - Throws: `passcodeNotSet`, `passcodeWrong`, `passcodeThrottled`, `noChip`, `store`.
-    func reseal(_ passcode: SecretBox) async throws(VaultError) -> Resealing
+    /// - Throws: the reason why the owner did not agree; `passcodeNotSet`, `noChip`, `store`.
+    func reseal(
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Resealing
 
     /// Returns the counted tries of the profile, one value for each ``ReaderClass``.
     ///

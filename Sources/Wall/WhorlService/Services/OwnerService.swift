@@ -81,24 +81,37 @@ public protocol PasscodeService: Sendable {
         shown session: OwnerSession
     ) async throws(VaultError)
 
-    /// Changes the passcode; items that the old one opens are opened by the new one.
+    /// Asks for the passcode and changes it; items that the old one opens are opened by the new one.
     ///
-    /// - Throws: `passcodeWrong`, `passcodeThrottled`, `passcodeNotSet`, `passcodeWrongSize`, `noChip`, `store`.
-    func change(_ old: SecretBox, to new: SecretBox) async throws(VaultError)
+    /// - Parameters:
+    ///   - new: The new passcode: 4 to 1,024 bytes, as they were typed.
+    ///   - request: The way in which the owner is asked.
+    ///   - presenter: Shows the prompt.
+    /// - Throws: the reason why the owner did not agree; `passcodeNotSet`, `passcodeWrongSize`, `noChip`, `store`.
+    func change(
+        to new: SecretBox,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError)
 
     /// Returns the items that would be lost with the passcode.
     ///
     /// - Throws: `passcodeNotSet`, `store`.
     func itemsLostWithout() async throws(VaultError) -> [ItemID]
 
-    /// Removes the passcode, and the items that only the passcode opens.
+    /// Asks for the passcode, removes it, and removes the items that only the passcode opens.
     ///
     /// - Parameters:
-    ///   - passcode: The present passcode.
     ///   - force: Whether to delete the items that would be lost; otherwise, nothing is changed if any would be lost.
+    ///   - request: The way in which the owner is asked.
+    ///   - presenter: Shows the prompt.
     /// - Returns: The items that were deleted.
-    /// - Throws: `passcodeNeeded(by:)`, and as ``change(_:to:)``.
-    func remove(_ passcode: SecretBox, force: Bool) async throws(VaultError) -> [ItemID]
+    /// - Throws: `passcodeNeeded(by:)`, and as ``change(to:_:presenter:)``.
+    func remove(
+        force: Bool,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> [ItemID]
 }
 
 /// The verdict on a passcode.
