@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SecretMemory
+import SoftwareTPM
+import Testing
+import WhorlFingerprint
+import WhorlService
+
+@testable import WhorlRemote
+
+/// An operation that changes what the owner has, and asks its owner each time.
+private enum Change: CaseIterable {
+    case enroll, removeFinger, removeAllFingers, changePasscode, removePasscode, reseal, keyringOn,
+        keyringOff, deleteItem,
+        denyAnotherProgram
+
+    /// Tries the change; a prompt is seen by the presenter alone, which answers nothing.
+    func attempt(_ services: Services, _ presenter: any PromptPresenter) async throws {
+        let consent = ConsentRequest(application: services.application, timeout: .milliseconds(300))
+        let fingers = services.fingers
+        switch self {
+        case .enroll:
+            _ = try await fingers.enroll(NewFinger(.rightIndex), consent, presenter: presenter) { _ in }
+        case .removeFinger:
+            let finger = FingerSelection.finger(.leftThumb, on: nil)
+            _ = try await fingers.remove(finger, force: false, consent, presenter: presenter)
+        case .removeAllFingers:
+            _ = try await fingers.remove(.all, force: true, consent, presenter: presenter)
+        case .changePasscode:
+            try await services.passcode.change(to: secret("1357 hunter"), consent, presenter: presenter)
+        case .removePasscode:
+            _ = try await services.passcode.remove(force: true, consent, presenter: presenter)
+        case .reseal: _ = try await services.maintenance.reseal(consent, presenter: presenter)
+        case .keyringOn: try await services.keyring.turnOn(consent, presenter: presenter)
+        case .keyringOff: try await services.keyring.turnOff(consent, presenter: presenter)
+        case .deleteItem:
+            let id = ItemID(.secret, try ItemName("bank"), of: "ada")
+            try await services.namedItems.delete(id, consent, presenter: presenter)
+        case .denyAnotherProgram:
+            let other = ApplicationID(rawValue: "org.example.other")
+            try await services.owner.setOptedOut(true, for: other, consent, presenter: presenter)
+        }
+    }
+}
+
+/// What an evaluation showed changes nothing that has a purpose of its own: each purpose is tried with each change.
+@Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+struct `A touch for an evaluation` {
+    @Test(arguments: [TouchPurpose.yes, .storedByProgram, .signIn("bank.example")])
+    func `changes nothing, in the same program and in another`(_ purpose: TouchPurpose) async throws {
+        // One touch, and then a reader on which nothing lies.
+        let machine = try await HostMachine(
+            reader: "mock:match*3,hang",
+            passcode: "2468 hunter"
+        )
+        let services = machine.services
+        let id = ItemID(.secret, try ItemName("bank"), of: "ada")
+        _ = try await services.namedItems.add(
+            .secret(secret("y")),
+            as: id,
+            access: .biometryAny,
+            applicationPassword: nil
+        )
+        let session = OwnerSession()
+        try await services.keyring.turnOn(
+            ConsentRequest(application: services.application),
+            presenter: ScriptedPresenter()
+        )
+        var request = EvaluationRequest("unlock", session: session)
+        request.policy = .biometrics
+        request.purpose = purpose
+        _ = try await services.owner.evaluate(request, presenter: ScriptedPresenter())
+        let another = HostMachine.services(over: machine.transport)
+        // It is on already, which needs no one.
+        for change in Change.allCases where change != .keyringOn {
+            for program in [services, another] {
+                await #expect(throws: (any Error).self, "\(change) after \(purpose)") {
+                    try await change.attempt(program, ScriptedPresenter())
+                }
+            }
+        }
+        #expect(try await services.fingers.fingers().map(\.finger) == [.leftThumb])
+        #expect(try await services.passcode.isSet())
+        #expect(try await services.keyring.status() == .waiting)
+        #expect(try await services.namedItems.items().map(\.id) == [id])
+        #expect(try await !services.owner.isOptedOut(ApplicationID(rawValue: "org.example.other")))
+        // The passcode is the one that was set, and turns the keyring off for once.
+        try await services.changePasscode("2468 hunter", to: "1357 hunter")
+    }
+}
