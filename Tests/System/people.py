@@ -126,6 +126,11 @@ def touching(finger, times, *arguments):
     return json.loads(out.decode().splitlines()[-1])["result"]
 
 
+def clear_lockout():
+    """Has the TPM forget the wrong passwords of all users; it allows three, and then compares none for a while."""
+    subprocess.run(["tpm2_dictionarylockout", "-c", "-T", "device:/dev/tpmrm0"], check=True)
+
+
 def forgive():
     """Lays the right finger, after which no failed try counts."""
     touching("right", 1, "evaluate", "--reason", "a test")

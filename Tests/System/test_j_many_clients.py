@@ -100,18 +100,21 @@ def test_64_clients_of_four_users_lose_nothing_and_leave_nothing_behind():
     # What is made once is made here, and the allocator gets what it keeps.
     round_of_calls(each)
     time.sleep(2)
-    warm, before = resident(pid), sockets(pid)
-    begun = time.monotonic()
-    round_of_calls(each)
-    seconds = time.monotonic() - begun
-    grown = resident(pid) - warm
+    before = sockets(pid)
+    # The rows fill the page caches of four databases, of 2 MiB each at the most: that ends. What is lost grows with each round.
+    for rounds in (2, 3, 4):
+        warm, begun = resident(pid), time.monotonic()
+        round_of_calls(each)
+        seconds = time.monotonic() - begun
+        grown = resident(pid) - warm
+        if grown < 4 << 10:
+            break
     assert service_pid() == pid, "the service ended"
     for user in USERS:
         ids = act(user, rows)
-        assert len(ids) == len(set(ids)) == 2 * CLIENTS * each // 8, (user, len(ids))
+        assert len(ids) == len(set(ids)) == rounds * CLIENTS * each // 8, (user, len(ids))
         deleted = act(user, call, "io.whorl.Keychain.Delete", {"groups": [GROUP], "matches": [match()]})
         assert deleted["value"] == len(ids), (user, deleted)
-    # The second round's rows fill the page caches of four databases, of 2 MiB each at the most.
     assert grown < 4 << 10, f"{grown} KiB"
     deadline = time.monotonic() + 10
     while sockets(pid) > before and time.monotonic() < deadline:

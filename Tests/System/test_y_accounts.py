@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from cases import enrolled, everyone, shell, touched
-from people import lay, whorl
+from people import clear_lockout, lay, whorl
 
 PASSWD = pathlib.Path("/etc/passwd")
 
@@ -109,6 +109,7 @@ def test_y_renamed_account_keeps_its_things_and_its_fingers_are_trusted_when_roo
 
 
 def test_y_fingers_of_a_renamed_account_are_trusted_again_after_its_passcode():
+    clear_lockout()
     with account("dora") as number:
         shell("echo 2468 >/run/right; chmod 644 /run/right")
         process = subprocess.Popen(
