@@ -7,6 +7,7 @@ with test_, in a file whose name begins with test_; one that raises has failed.
 
 import glob
 import importlib
+import multiprocessing
 import os
 import pathlib
 import pwd
@@ -88,6 +89,10 @@ def main():
                 failed += 1
                 print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
     print(f"test-system: {count - failed} of {count} passed", flush=True)
+    # A test that failed may have left some, and the interpreter would wait for them at its end.
+    for child in multiprocessing.active_children():
+        print(f"        left behind: {child.name}", flush=True)
+        child.kill()
     if failed or not count:
         subprocess.run(["journalctl", "-u", "whorld", "--no-pager", "-n", "60"])
         sys.exit(1)
