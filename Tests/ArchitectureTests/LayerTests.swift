@@ -188,7 +188,11 @@ import Testing
     /// `*_sync` would block the GLib thread, and with it every cancellation and every other reader.
     @Test func `no synchronous call of libfprint is made`() throws {
         for target in try Self.targets() where ["GLibRuntime", "LibfprintReader"].contains(target.name) {
-            for source in try Self.sources(of: target) { #expect(!source.contains("_sync(")) }
+            // For the system's bus this one reads a variable of the environment, and waits for nothing.
+            let address = "g_dbus_address_get_for_bus_sync("
+            for source in try Self.sources(of: target) {
+                #expect(!source.replacing(address, with: "").contains("_sync("))
+            }
         }
     }
 

@@ -21,6 +21,15 @@ class Bus:
 
     def call(self, to, path, interface, member, descriptor=None):
         """Calls a method, with a descriptor as its only argument or without arguments; returns the reply's bytes."""
+        self.send(to, path, interface, member, descriptor)
+        while True:
+            answer = self.socket.recv(65536)
+            # The reply, an error or a signal such as NameAcquired; the serial number that it answers is among its fields.
+            if b"\x05\x01u\0" + struct.pack("<I", self.serial) in answer:
+                return answer
+
+    def send(self, to, path, interface, member, descriptor=None):
+        """Calls a method, and does not wait for the reply."""
         self.serial += 1
         texts = [(1, b"o", path), (2, b"s", interface), (3, b"s", member), (6, b"s", to)]
         fields = [bytes([code, 1]) + kind + b"\0" + struct.pack("<I", len(text)) + text.encode() + b"\0" for code, kind, text in texts]
@@ -34,8 +43,3 @@ class Bus:
         head = struct.pack("<BBBBIII", ord("l"), 1, 0, 1, len(body), self.serial, len(joined)) + joined
         rights = [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
         self.socket.sendmsg([head + b"\0" * (-len(head) % 8) + body], rights)
-        while True:
-            answer = self.socket.recv(65536)
-            # The reply, an error or a signal such as NameAcquired; the serial number that it answers is among its fields.
-            if b"\x05\x01u\0" + struct.pack("<I", self.serial) in answer:
-                return answer

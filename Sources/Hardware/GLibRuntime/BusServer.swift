@@ -14,8 +14,12 @@ package protocol ServedObject: AnyObject, Sendable {
 /// The objects of this process on the system's D-Bus, and its names there.
 package final class BusServer: Sendable {
     private let connection: BusConnection
+    private let share = BusShare()
 
-    init(_ connection: BusConnection) { self.connection = connection }
+    init(_ connection: BusConnection) {
+        self.connection = connection
+        share.watch(connection)
+    }
 
     /// Serves an object, until its registration is removed.
     ///
@@ -42,7 +46,7 @@ package final class BusServer: Sendable {
                 path,
                 node.pointee.interfaces[0],
                 table,
-                Unmanaged.passRetained(ServedCalls(object)).toOpaque(),
+                Unmanaged.passRetained(ServedCalls(object, share)).toOpaque(),
                 { data in data.map { Unmanaged<ServedCalls>.fromOpaque($0).release() } },
                 &failure
             )
@@ -115,17 +119,26 @@ package final class ClientWatch: Sendable {
 /// The functions through which GLib reaches a served object.
 private final class ServedCalls: Sendable {
     private let object: any ServedObject
+    private let share: BusShare
 
-    init(_ object: any ServedObject) { self.object = object }
+    init(_ object: any ServedObject, _ share: BusShare) {
+        self.object = object
+        self.share = share
+    }
 
     static var table: GDBusInterfaceVTable {
         var table = GDBusInterfaceVTable()
         table.method_call = { _, sender, _, _, method, parameters, invocation, data in
             guard let data, let method, let parameters, let invocation else { return }
-            Unmanaged<ServedCalls>.fromOpaque(data).takeUnretainedValue().object.call(
+            let calls = Unmanaged<ServedCalls>.fromOpaque(data).takeUnretainedValue()
+            let client = sender.map { String(cString: $0) } ?? ""
+            if BusShare.wantsNoAnswer(g_dbus_method_invocation_get_message(invocation)) {
+                calls.share.end(client)
+            }
+            calls.object.call(
                 String(cString: method),
                 BusValue(parameters),
-                from: sender.map { String(cString: $0) } ?? "",
+                from: client,
                 BusReply(taking: invocation)
             )
         }

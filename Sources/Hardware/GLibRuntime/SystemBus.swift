@@ -136,10 +136,40 @@ package actor SystemBus {
         )
     }
 
-    /// Returns what serves objects of this process on the bus.
+    /// Returns what serves objects of this process on the bus, over a connection of its own: the calls of this process do not
+    /// wait behind those of its clients.
     ///
     /// - Throws: the reason for which there is no bus.
-    package func server() async throws(Fault) -> BusServer { BusServer(try await connected()) }
+    package func server() async throws(Fault) -> BusServer {
+        var failure: UnsafeMutablePointer<GError>?
+        guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SYSTEM, nil, &failure) else {
+            throw Fault(taking: failure)
+        }
+        defer { g_free(address) }
+        let flags = GDBusConnectionFlags(
+            G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
+                | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue
+        )
+        let cancellable = Cancellable()
+        return BusServer(
+            try await bridge(cancellable) { result -> Result<BusConnection, Fault> in
+                var failure: UnsafeMutablePointer<GError>?
+                guard let pointer = g_dbus_connection_new_for_address_finish(result, &failure) else {
+                    return .failure(Fault(taking: failure))
+                }
+                return .success(BusConnection(taking: pointer))
+            } start: { reply in
+                g_dbus_connection_new_for_address(
+                    address,
+                    flags,
+                    nil,
+                    cancellable.pointer,
+                    readyCallback,
+                    reply.userData
+                )
+            }
+        )
+    }
 
     /// Splits a qualified name into the interface and the member.
     private func split(_ name: String) throws(Fault) -> (String, String) {
