@@ -126,6 +126,17 @@ def touching(finger, times, *arguments):
     return json.loads(out.decode().splitlines()[-1])["result"]
 
 
+def lock(is_locked):
+    """Sets the hint of the session at the seat, as a program that locks the screen does."""
+    subprocess.run(
+        [
+            "busctl", "call", "org.freedesktop.login1", "/org/freedesktop/login1/session/_31",
+            "org.freedesktop.login1.Session", "SetLockedHint", "b", "true" if is_locked else "false",
+        ],
+        check=True,
+    )
+
+
 def clear_lockout():
     """Has the TPM forget the wrong passwords of all users; it allows three, and then compares none for a while."""
     subprocess.run(["tpm2_dictionarylockout", "-c", "-T", "device:/dev/tpmrm0"], check=True)

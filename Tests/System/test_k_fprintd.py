@@ -2,16 +2,18 @@
 """fprintd's own programs and Debian's pam_fprintd.so with the installed service in fprintd's place on the bus."""
 
 import json
+import multiprocessing
 import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import time
 
 import pexpect
 
-from people import act, command, forgive, lay, service_pid, shown, sit, start, touching, whorl
+from people import act, command, forgive, lay, lock, service_pid, shown, sit, start, touching, whorl
 from raw_bus import Bus
 from run import allow
 from whorl_client import Refused, call
@@ -74,6 +76,49 @@ def test_message_with_a_descriptor_does_not_reach_the_service():
         assert b"/net/reactivated/Fprint/Device/" in answer, answer
         refused = act(user, lambda: Bus().call(*manager, descriptor=0))
         assert b"org.freedesktop.DBus.Error.AccessDenied" in refused, refused
+
+
+MANAGER = (NAME, "/net/reactivated/Fprint/Manager", NAME + ".Manager", "GetDefaultDevice")
+
+
+def flood(seconds):
+    """Calls as fast as the bus takes it; returns how many calls were refused."""
+    bus, refused, end = Bus(), 0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        for _ in range(100):
+            bus.send(*MANAGER)
+        try:
+            while True:
+                refused += bus.socket.recv(1 << 20, socket.MSG_DONTWAIT).count(b"LimitsExceeded")
+        except BlockingIOError:
+            pass
+    return refused
+
+
+def test_c13_flood_of_calls_on_the_bus_keeps_no_one_waiting():
+    right_finger_alone()
+    pid = service_pid()
+    results = multiprocessing.get_context("fork").SimpleQueue()
+    crowd = [
+        multiprocessing.get_context("fork").Process(target=lambda: results.put(act("mallory", flood, 30))) for _ in range(4)
+    ]
+    for process in crowd:
+        process.start()
+    time.sleep(3)
+    slowest, count = 0, 0
+    while all(process.is_alive() for process in crowd):
+        begun = time.monotonic()
+        answer = act("owner", lambda: Bus().call(*MANAGER))
+        assert b"/net/reactivated/Fprint/Device/" in answer, answer
+        # It asks logind where its caller is.
+        act("owner", call, "io.whorl.Owner.Preflight", {"policy": "biometrics", "application": "test"})
+        slowest, count = max(slowest, time.monotonic() - begun), count + 1
+    for process in crowd:
+        process.join(120)
+    refused = sum(results.get() for _ in crowd)
+    print(f"        {refused} calls refused; {count} of another user, the slowest {slowest:.1f} s (emulated)")
+    assert service_pid() == pid and refused > 0 and slowest < 10, (refused, slowest)
+    assert "verify-match" in fprintd("verify", finger="right")
 
 
 def test_fprintds_programs_know_the_enrolled_finger_and_no_other():
@@ -194,6 +239,31 @@ def login(finger=None, password=None):
     finally:
         saved.replace("/etc/pam.d/su")
         STACK.unlink()
+
+
+def test_behind_the_lock_roots_clients_alone_are_served():
+    right_finger_alone()
+    fingers = ("call", NAME, DEVICE, NAME + ".Device", "ListEnrolledFingers", "s", "owner")
+    waiting = subprocess.Popen(
+        command("owner", "fprintd-verify"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=lambda: sit("owner")
+    )
+    while b"Verify started" not in waiting.stdout.readline():
+        assert waiting.poll() is None
+    lock(True)
+    try:
+        printed = waiting.communicate(timeout=60)[0].decode()
+        assert "verify-unknown-error" in printed and "verify-match" not in printed, printed
+        refused = tell(*fingers)
+        assert "uthorized" in refused and "right-index-finger" not in refused, refused
+        for printed in (fprintd("verify"), fprintd("enroll", "-f", "left-thumb")):
+            assert "PermissionDenied" in printed or "Not authorized" in printed, printed
+        assert "right-index-finger" in tell(*fingers, user="root")
+        # Debian's module runs as root, as in GNOME's locker.
+        status, shown = login("right")
+        assert status == 0 and shown.strip().endswith("owner"), (status, shown)
+    finally:
+        lock(False)
+    assert "right-index-finger" in tell(*fingers) and "verify-match" in fprintd("verify", finger="right")
 
 
 def test_debians_module_logs_in_with_the_enrolled_finger_alone():

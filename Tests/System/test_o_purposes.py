@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 
-from people import act, lay, sit, start, whorl
+from people import act, lay, lock, sit, start, touching, whorl
 from test_e_agents import Agent
 from whorl_client import PRESENTER, Client, Refused, call, name, request
 
@@ -93,16 +93,43 @@ def test_a_there_is_a_secret_to_steal():
     whorl("secret", "add", "purpose-bank", "--access", "biometry-any", secret=b"geheim")
 
 
+# A presenter that shows nothing: what needs a prompt of its own ends at once.
+UNSEEN = {"isInteractive": False, "takesPasscode": False}
+CONSENT = {"application": "test", "timeoutMilliseconds": 2_000}
+
+
+def changes():
+    """Tries what changes the owner's things, and a login; returns the names of those that succeeded."""
+    tried = {
+        "io.whorl.Fingers.Enroll": {"finger": {"finger": "left-thumb"}, "request": CONSENT},
+        "io.whorl.Fingers.Remove": {"selection": {"all": {}}, "force": True, "request": CONSENT},
+        "io.whorl.Passcode.AskForFinger": {"request": CONSENT},
+        "io.whorl.Passcode.Change": {"new": 0, "request": CONSENT},
+        "io.whorl.Passcode.Remove": {"force": True, "request": CONSENT},
+        "io.whorl.Maintenance.Reseal": {"request": CONSENT},
+        "io.whorl.Keyring.TurnOn": {"request": CONSENT},
+        "io.whorl.Items.Delete": {**NAMED, "request": CONSENT},
+        "io.whorl.Owner.SetOptedOut": {"application": "another", "isOptedOut": True, "request": CONSENT},
+        "io.whorl.Login.Verify": {"user": os.getuid(), "service": "sudo", "request": CONSENT},
+    }
+    succeeded = []
+    for method, parameters in tried.items():
+        secrets = [b"1357 hunter"] if "new" in parameters else ()
+        if isinstance(ask(method, parameters, secrets, UNSEEN)[0], dict):
+            succeeded.append(method)
+    return succeeded
+
+
 def game():
     """One touch for a yes, and then everything is tried with its session, by this process and by a child."""
     client, held = session()
     value, prompts = evaluate({"kind": "yes"}, held)
     assert value["method"] == "biometry", value
     assert prompts[0]["prompt"]["prompt"]["purpose"] == {"kind": "yes"}, prompts
-    tried = [use(NAMED, held)[0], set_passcode(held)]
+    tried = [use(NAMED, held)[0], set_passcode(held), changes()]
     reader, writer = os.pipe()
     if os.fork() == 0:
-        os.write(writer, repr([use(NAMED, held)[0], set_passcode(held)]).encode())
+        os.write(writer, repr([use(NAMED, held)[0], set_passcode(held), changes()]).encode())
         os._exit(0)
     os.close(writer)
     tried += eval(os.read(reader, 4096))
@@ -112,7 +139,11 @@ def game():
 
 def test_after_a_yes_nothing_opens_and_no_passcode_is_set_by_the_same_process_or_another():
     tried = touched(game)
-    assert tried == ["notInteractive", "accessDenied"] * 2, tried
+    assert tried == ["notInteractive", "accessDenied", []] * 2, tried
+    # Nor in another session, nor later: from where no finger may be asked for, and with a reader on which nothing lies.
+    assert act("owner", changes, place=lambda user: None) == []
+    assert act("owner", changes) == []
+    assert "right" in whorl("fingers", "--json").stdout.decode()
 
 
 def reserved():
@@ -135,17 +166,6 @@ def test_a_call_without_a_purpose_is_refused():
 
 
 # The lock of the screen
-
-def lock(is_locked):
-    """Sets the hint of the session at the seat, as a program that locks the screen does."""
-    subprocess.run(
-        [
-            "busctl", "call", "org.freedesktop.login1", "/org/freedesktop/login1/session/_31",
-            "org.freedesktop.login1.Session", "SetLockedHint", "b", "true" if is_locked else "false",
-        ],
-        check=True,
-    )
-
 
 def test_a_locked_session_asks_for_nothing():
     lock(True)
@@ -200,6 +220,18 @@ def behind_the_lock():
 def test_what_a_program_stored_opens_until_the_lock_and_not_after_it():
     tried = touched(behind_the_lock)
     assert tried == ["opened", "opened"] + ["notInteractive"] * 3, tried
+
+
+def test_a_match_is_not_reused_after_the_lock():
+    again = ("evaluate", "--reason", "again", "--allow-reuse", "120", "--no-interaction", "--json")
+    touching("right", 1, "evaluate", "--reason", "first")
+    assert whorl(*again).returncode == 0
+    lock(True)
+    assert b"locked" in whorl(*again, check=False).stdout
+    lock(False)
+    time.sleep(1)
+    refused = whorl(*again, check=False)
+    assert refused.returncode != 0 and b"notInteractive" in refused.stdout, refused
 
 
 # Whoever shows the prompt

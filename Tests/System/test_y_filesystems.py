@@ -2,9 +2,11 @@
 """On each odd file system, an error names its true cause, and no advice leads in circles (`Docs/CommandLine.md`)."""
 
 import contextlib
+import os
 import subprocess
 
 from cases import shell
+from people import forgive, lay, service_pid, start, whorl
 
 FOLDER = "/mnt/odd"
 OWNER = "setpriv --reuid 1000 --regid 1000 --clear-groups env -i PATH=/usr/bin:/bin HOME=/home/owner NO_COLOR=1"
@@ -70,3 +72,26 @@ def test_y_umask_that_removes_the_owners_own_rights_makes_no_file_useless():
         assert said.returncode == 0, said
         matched = run(f"{folder}/a", "evaluate", "--reason", "x", reader="mock:match")
         assert matched.returncode == 0, matched
+
+
+def test_y_full_disk_is_named_by_the_installed_service_and_loses_nothing():
+    whorl("secret", "delete", "kept", check=False)
+    whorl("secret", "add", "kept", "--access", "none", secret=b"still here")
+    pid, before = service_pid(), whorl("secret", "list", "--json").stdout
+    room = os.statvfs("/var/lib/whorl")
+    shell(f"fallocate -l {room.f_bavail * room.f_frsize} /var/lib/filler || true; dd if=/dev/zero of=/var/lib/filler2 bs=4k 2>/dev/null || true")
+    try:
+        said = whorl("secret", "add", "too-much", "--access", "none", secret=b"x" * 100_000, check=False)
+        assert said.returncode != 0 and b"full" in said.stderr, said
+        process = start("evaluate", "--reason", "a full disk", "--json")
+        lay("right", asking=process)
+        out, err = process.communicate(timeout=240)
+        assert process.returncode == 0 or b"full" in out + err, (out, err)
+        print(f"        a touch on a full disk: status {process.returncode}")
+    finally:
+        shell("rm -f /var/lib/filler /var/lib/filler2", check=True)
+    assert service_pid() == pid, "the service ended"
+    assert whorl("secret", "get", "kept").stdout == b"still here"
+    assert whorl("secret", "list", "--json").stdout == before
+    forgive()
+    whorl("secret", "delete", "kept")
