@@ -30,16 +30,20 @@ class Bus:
 
     def send(self, to, path, interface, member, descriptor=None):
         """Calls a method, and does not wait for the reply."""
+        rights = [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
+        self.socket.sendmsg([self.message(to, path, interface, member, descriptor is not None)], rights)
+
+    def message(self, to, path, interface, member, has_descriptor=False):
+        """Returns the bytes of a call."""
         self.serial += 1
         texts = [(1, b"o", path), (2, b"s", interface), (3, b"s", member), (6, b"s", to)]
         fields = [bytes([code, 1]) + kind + b"\0" + struct.pack("<I", len(text)) + text.encode() + b"\0" for code, kind, text in texts]
         body = b""
-        if descriptor is not None:
+        if has_descriptor:
             body = struct.pack("<I", 0)
             fields += [b"\x08\x01g\0\x01h\0", b"\x09\x01u\0" + struct.pack("<I", 1)]
         joined = b""
         for field in fields:
             joined += b"\0" * (-len(joined) % 8) + field
         head = struct.pack("<BBBBIII", ord("l"), 1, 0, 1, len(body), self.serial, len(joined)) + joined
-        rights = [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
-        self.socket.sendmsg([head + b"\0" * (-len(head) % 8) + body], rights)
+        return head + b"\0" * (-len(head) % 8) + body

@@ -100,9 +100,11 @@ import WhorlService
         #expect(!FlatpakInstallation.isRoots("/nowhere"))
         #expect(!FlatpakInstallation.isRoots("/etc/passwd"))
         // Everyone may write to the folder above.
-        let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-flatpak-\(UUID())")
+        let above = FileManager.default.temporaryDirectory.appending(path: "whorl-flatpak-\(UUID())")
+        let folder = above.appending(path: "app")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        defer { try? FileManager.default.removeItem(at: above) }
+        try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: above.path)
         #expect(!FlatpakInstallation.isRoots(folder.path))
     }
 

@@ -8,7 +8,7 @@ import LocalAuthentication
 /// evaluates from inside the loop.
 ///
 /// Its argument says which loop: `application` (`g_application_run()`), `loop` (`g_main_loop_run()`), or `early`, which
-/// begins the evaluation before `g_application_run()`. It prints a line for each step and ends with 0 after a match.
+/// begins the evaluation before `g_application_run()`, and so takes the context first. It prints a line for each step and ends with 0 after a match.
 @main enum MainLoopProbe {
     static func main() {
         let isReady = LAContext().canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil)
@@ -18,6 +18,8 @@ import LocalAuthentication
         case "loop": runLoop()
         case "early":
             evaluate()
+            // Whorl's thread has the context while it dispatches, and g_application_run() asks for it once.
+            while g_main_context_acquire(nil) == 0 { Thread.sleep(forTimeInterval: 0.001) }
             exit(runApplication(evaluates: false))
         default: exit(64)
         }
