@@ -33,7 +33,7 @@ class Bus:
         rights = [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
         self.socket.sendmsg([self.message(to, path, interface, member, descriptor is not None)], rights)
 
-    def message(self, to, path, interface, member, has_descriptor=False):
+    def message(self, to, path, interface, member, has_descriptor=False, wants_reply=True):
         """Returns the bytes of a call."""
         self.serial += 1
         texts = [(1, b"o", path), (2, b"s", interface), (3, b"s", member), (6, b"s", to)]
@@ -45,5 +45,5 @@ class Bus:
         joined = b""
         for field in fields:
             joined += b"\0" * (-len(joined) % 8) + field
-        head = struct.pack("<BBBBIII", ord("l"), 1, 0, 1, len(body), self.serial, len(joined)) + joined
+        head = struct.pack("<BBBBIII", ord("l"), 1, 0 if wants_reply else 1, 1, len(body), self.serial, len(joined)) + joined
         return head + b"\0" * (-len(head) % 8) + body

@@ -81,8 +81,13 @@ def test_message_with_a_descriptor_does_not_reach_the_service():
 MANAGER = (NAME, "/net/reactivated/Fprint/Manager", NAME + ".Manager", "GetDefaultDevice")
 
 
-def flood(seconds):
-    """Calls as fast as the bus takes it; returns how many calls were sent, and how many were refused."""
+# A question without rules, and one that asks logind and polkit about its caller.
+QUESTIONS = (MANAGER, (NAME, DEVICE, NAME + ".Device", "Release"))
+REFUSED = b"as many calls without an answer as it may"
+
+
+def flood(seconds, wants_reply):
+    """Calls as fast as the bus takes it; returns how many calls were sent, and how many the service refused."""
     bus, sent, refused, rest, end = Bus(), 0, 0, b"", time.monotonic() + seconds
     bus.socket.setblocking(False)
     while time.monotonic() < end:
@@ -91,10 +96,10 @@ def flood(seconds):
             answer = bus.socket.recv(1 << 20)
             if not answer:
                 break
-            refused += answer.count(b"LimitsExceeded")
+            refused += answer.count(REFUSED)
         if writable:
             if not rest:
-                rest = b"".join(bus.message(*MANAGER) for _ in range(50))
+                rest = b"".join(bus.message(*call, wants_reply=wants_reply) for call in QUESTIONS * 25)
                 sent += 50
             try:
                 rest = rest[bus.socket.send(rest):]
@@ -106,28 +111,64 @@ def flood(seconds):
 def test_c13_flood_of_calls_on_the_bus_keeps_no_one_waiting():
     right_finger_alone()
     pid = service_pid()
-    results = multiprocessing.get_context("fork").SimpleQueue()
+    fork = multiprocessing.get_context("fork")
+    results = fork.SimpleQueue()
     crowd = [
-        multiprocessing.get_context("fork").Process(target=lambda: results.put(act("mallory", flood, 30))) for _ in range(4)
+        fork.Process(target=lambda wants=wants: results.put(act("mallory", flood, 30, wants))) for wants in (True, False)
     ]
     for process in crowd:
         process.start()
     time.sleep(3)
     slowest, count = 0, 0
-    while all(process.is_alive() for process in crowd):
-        begun = time.monotonic()
-        answer = act("owner", lambda: Bus().call(*MANAGER))
-        assert b"/net/reactivated/Fprint/Device/" in answer, answer
-        # It asks logind where its caller is.
-        act("owner", call, "io.whorl.Owner.Preflight", {"policy": "biometrics", "application": "test"})
-        slowest, count = max(slowest, time.monotonic() - begun), count + 1
-    for process in crowd:
-        process.join(120)
-        assert process.exitcode == 0, process
+    try:
+        while all(process.is_alive() for process in crowd):
+            begun = time.monotonic()
+            answer = act("owner", lambda: Bus().call(*MANAGER))
+            assert b"/net/reactivated/Fprint/Device/" in answer, answer
+            assert "right-index-finger" in fprintd("list", "owner")
+            # It asks logind where its caller is.
+            act("owner", call, "io.whorl.Owner.Preflight", {"policy": "biometrics", "application": "test"})
+            slowest, count = max(slowest, time.monotonic() - begun), count + 1
+    finally:
+        for process in crowd:
+            process.join(120)
+    assert [process.exitcode for process in crowd] == [0] * 2, crowd
     sent, refused = (sum(numbers) for numbers in zip(*(results.get() for _ in crowd)))
-    print(f"        {refused} of {sent} calls refused; {count} of another user, the slowest {slowest:.1f} s (emulated)")
-    assert service_pid() == pid and refused > 0 and slowest < 20, (refused, slowest)
+    print(f"        {refused} of {sent} calls refused; {count} rounds of another user, the slowest {slowest:.1f} s (emulated)")
+    assert service_pid() == pid and refused > 0 and count > 1 and slowest < 20, (refused, count, slowest)
     assert "verify-match" in fprintd("verify", finger="right")
+
+
+def every_kind():
+    """Makes many calls of each kind over one connection; returns the answer to a last one."""
+    bus = Bus()
+    kinds = [
+        MANAGER,
+        (NAME, DEVICE, "org.freedesktop.DBus.Properties", "GetAll"),  # without its argument
+        (NAME, DEVICE, "org.freedesktop.DBus.Introspectable", "Introspect"),
+        (NAME, DEVICE, "org.freedesktop.DBus.Peer", "Ping"),
+        (NAME, DEVICE, NAME + ".Device", "Nothing"),
+        (NAME, DEVICE, NAME + ".Device", "Claim"),  # without its argument
+        (NAME, "/nowhere", NAME + ".Device", "Release"),
+    ]
+    for kind in kinds:
+        for _ in range(50):
+            assert REFUSED not in bus.call(*kind), kind
+        for _ in range(50):
+            bus.socket.sendall(bus.message(*kind, wants_reply=False))
+        # What wants no answer has ended when a later call has one.
+        for _ in range(100):
+            answer = bus.call(*MANAGER)
+            if REFUSED not in answer:
+                break
+            time.sleep(0.1)
+    return answer
+
+
+def test_c13_calls_of_every_kind_give_their_share_back():
+    right_finger_alone()
+    answer = act("owner", every_kind)
+    assert b"/net/reactivated/Fprint/Device/" in answer, answer
 
 
 def test_fprintds_programs_know_the_enrolled_finger_and_no_other():

@@ -132,15 +132,12 @@ private final class ServedCalls: Sendable {
             guard let data, let method, let parameters, let invocation else { return }
             let calls = Unmanaged<ServedCalls>.fromOpaque(data).takeUnretainedValue()
             let client = sender.map { String(cString: $0) } ?? ""
-            if BusShare.wantsNoAnswer(g_dbus_method_invocation_get_message(invocation)) {
-                calls.share.end(client)
+            // No message goes out for such a call, so the share has its end from here.
+            let isQuiet = BusShare.wantsNoAnswer(g_dbus_method_invocation_get_message(invocation))
+            let reply = BusReply(taking: invocation) { [share = calls.share] in
+                if isQuiet { share.end(client) }
             }
-            calls.object.call(
-                String(cString: method),
-                BusValue(parameters),
-                from: client,
-                BusReply(taking: invocation)
-            )
+            calls.object.call(String(cString: method), BusValue(parameters), from: client, reply)
         }
         table.get_property = { _, _, _, _, property, failure, data in
             guard let data, let property else { return nil }
@@ -161,9 +158,17 @@ private final class ServedCalls: Sendable {
 /// The answer to one call over D-Bus; the first one given counts, and one that is never given is an error.
 package final class BusReply: Sendable {
     private let invocation: Mutex<Invocation?>
+    private let onEnd: @Sendable () -> Void
 
     /// Takes the call's reference.
-    init(taking pointer: OpaquePointer) { invocation = Mutex(Invocation(pointer: pointer)) }
+    ///
+    /// - Parameters:
+    ///   - pointer: The call.
+    ///   - onEnd: Called once, with the answer.
+    init(taking pointer: OpaquePointer, onEnd: @escaping @Sendable () -> Void) {
+        invocation = Mutex(Invocation(pointer: pointer))
+        self.onEnd = onEnd
+    }
 
     deinit { refuse("org.freedesktop.DBus.Error.Failed", "The call ended without an answer.") }
 
@@ -179,10 +184,12 @@ package final class BusReply: Sendable {
     }
 
     private func taken() -> Invocation? {
-        invocation.withLock { invocation in
+        let taken = invocation.withLock { invocation in
             defer { invocation = nil }
             return invocation
         }
+        if taken != nil { onEnd() }
+        return taken
     }
 }
 

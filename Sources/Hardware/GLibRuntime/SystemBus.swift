@@ -9,7 +9,13 @@ internal import Glibc
 /// process, as it would by GLib's default.
 package actor SystemBus {
     /// The bus of this process.
-    package static let shared = SystemBus()
+    package static let shared = SystemBus(isAlone: false)
+    /// The bus for objects that this process serves, and for the questions that their clients cause, over a connection of its
+    /// own: what the clients do keeps no other call waiting.
+    package static let serving = SystemBus(isAlone: true)
+
+    /// The most calls that wait for an answer; the bus allows a connection 128.
+    private static let mostCalls = 96
 
     /// The failure of a call.
     package struct Fault: Error, Sendable, Hashable {
@@ -36,9 +42,12 @@ package actor SystemBus {
         }
     }
 
+    private let isAlone: Bool
     private var connection: BusConnection?
+    private var running = 0
+    private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    private init() {}
+    private init(isAlone: Bool) { self.isAlone = isAlone }
 
     /// The GLib thread.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -136,40 +145,10 @@ package actor SystemBus {
         )
     }
 
-    /// Returns what serves objects of this process on the bus, over a connection of its own: the calls of this process do not
-    /// wait behind those of its clients.
+    /// Returns what serves objects of this process on the bus.
     ///
     /// - Throws: the reason for which there is no bus.
-    package func server() async throws(Fault) -> BusServer {
-        var failure: UnsafeMutablePointer<GError>?
-        guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SYSTEM, nil, &failure) else {
-            throw Fault(taking: failure)
-        }
-        defer { g_free(address) }
-        let flags = GDBusConnectionFlags(
-            G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
-                | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue
-        )
-        let cancellable = Cancellable()
-        return BusServer(
-            try await bridge(cancellable) { result -> Result<BusConnection, Fault> in
-                var failure: UnsafeMutablePointer<GError>?
-                guard let pointer = g_dbus_connection_new_for_address_finish(result, &failure) else {
-                    return .failure(Fault(taking: failure))
-                }
-                return .success(BusConnection(taking: pointer))
-            } start: { reply in
-                g_dbus_connection_new_for_address(
-                    address,
-                    flags,
-                    nil,
-                    cancellable.pointer,
-                    readyCallback,
-                    reply.userData
-                )
-            }
-        )
-    }
+    package func server() async throws(Fault) -> BusServer { BusServer(try await connected()) }
 
     /// Splits a qualified name into the interface and the member.
     private func split(_ name: String) throws(Fault) -> (String, String) {
@@ -185,6 +164,8 @@ package actor SystemBus {
     ) async throws(Fault) -> (BusValue, CInt?) {
         let (interface, member) = try split(method)
         let connection = try await connected()
+        await begin()
+        defer { end() }
         var failure: UnsafeMutablePointer<GError>?
         guard let tuple = g_variant_parse(nil, parameters, nil, nil, &failure) else {
             throw Fault(taking: failure)
@@ -223,12 +204,32 @@ package actor SystemBus {
         }
     }
 
+    /// Waits until there is room for another call.
+    private func begin() async {
+        guard running >= Self.mostCalls else { return running += 1 }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    /// Hands the room of a call to the next one.
+    private func end() {
+        guard !waiting.isEmpty else { return running -= 1 }
+        waiting.removeFirst().resume()
+    }
+
     private func connected() async throws(Fault) -> BusConnection {
         if let connection, g_dbus_connection_is_closed(connection.pointer) == 0 { return connection }
         // GLib hands the closed one out again for as long as somebody has it.
         connection = nil
+        let made = isAlone ? try await separateConnection() : try await commonConnection()
+        g_dbus_connection_set_exit_on_close(made.pointer, gboolean(0))
+        connection = made
+        return made
+    }
+
+    /// Returns the connection that all of a process's parts share.
+    private func commonConnection() async throws(Fault) -> BusConnection {
         let cancellable = Cancellable()
-        let made = try await bridge(cancellable) { result -> Result<BusConnection, Fault> in
+        return try await bridge(cancellable) { result -> Result<BusConnection, Fault> in
             var failure: UnsafeMutablePointer<GError>?
             guard let pointer = g_bus_get_finish(result, &failure) else {
                 return .failure(Fault(taking: failure))
@@ -237,9 +238,35 @@ package actor SystemBus {
         } start: { reply in
             g_bus_get(G_BUS_TYPE_SYSTEM, cancellable.pointer, readyCallback, reply.userData)
         }
-        g_dbus_connection_set_exit_on_close(made.pointer, gboolean(0))
-        connection = made
-        return made
+    }
+
+    private func separateConnection() async throws(Fault) -> BusConnection {
+        var failure: UnsafeMutablePointer<GError>?
+        guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SYSTEM, nil, &failure) else {
+            throw Fault(taking: failure)
+        }
+        defer { g_free(address) }
+        let flags = GDBusConnectionFlags(
+            G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
+                | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue
+        )
+        let cancellable = Cancellable()
+        return try await bridge(cancellable) { result -> Result<BusConnection, Fault> in
+            var failure: UnsafeMutablePointer<GError>?
+            guard let pointer = g_dbus_connection_new_for_address_finish(result, &failure) else {
+                return .failure(Fault(taking: failure))
+            }
+            return .success(BusConnection(taking: pointer))
+        } start: { reply in
+            g_dbus_connection_new_for_address(
+                address,
+                flags,
+                nil,
+                cancellable.pointer,
+                readyCallback,
+                reply.userData
+            )
+        }
     }
 }
 

@@ -27,7 +27,7 @@ final class FprintPlace: Sendable {
         Task {
             do {
                 let service = FprintService(
-                    on: try await SystemBus.shared.server(),
+                    on: try await SystemBus.serving.server(),
                     accounts: { [roots] name, reader in
                         // An account that gets no state counts as missing here; `whorl` tells its person why.
                         ThisProcess.userNumber(of: name).flatMap { try? roots.root(of: $0) }?.account(
@@ -74,7 +74,7 @@ struct FprintProgram {
             throw ValidationError("STATE_DIRECTORY is “\(stateFolder)”; name a folder by its whole path.")
         }
         EndSignals.onFirst { _exit(0) }
-        let bus = try await SystemBus.shared.server()
+        let bus = try await SystemBus.serving.server()
         let service = FprintService(on: bus, folder: stateFolder) { sentence in
             ServiceManager.log(.notice, sentence)
         }

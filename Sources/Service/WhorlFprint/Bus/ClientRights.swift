@@ -36,6 +36,9 @@ package actor ClientDialogs {
     }
 
     private let rights: any ClientRights
+    /// The most dialogs that are open, of all clients.
+    private static let mostDialogs = 32
+
     private var open: [String: Dialog] = [:]
 
     package init(_ rights: any ClientRights) { self.rights = rights }
@@ -50,6 +53,8 @@ package actor ClientDialogs {
             open[client]?.calls += 1
             return await dialog.answer.value
         }
+        // Those that no one answers leave room for questions that need no person.
+        guard open.count < Self.mostDialogs else { return false }
         let answer = Task { [rights] in await rights.ask(action, for: client) }
         open[client] = Dialog(action: action, answer: answer)
         defer { open[client] = nil }
@@ -92,7 +97,7 @@ package struct SystemRights: ClientRights {
         guard let lock else { return false }
         guard Self.isUnique(client) else { return true }
         // A client that is gone has no user, and is refused.
-        let credentials = try? await SystemBus.shared.call(
+        let credentials = try? await SystemBus.serving.call(
             "org.freedesktop.DBus.GetConnectionCredentials",
             of: Self.bus,
             "('\(client)',)"
@@ -106,7 +111,7 @@ package struct SystemRights: ClientRights {
     package func user(of client: String) async -> String? {
         guard Self.isUnique(client) else { return nil }
         // A client that is gone has no user.
-        let answer = try? await SystemBus.shared.call(
+        let answer = try? await SystemBus.serving.call(
             "org.freedesktop.DBus.GetConnectionUnixUser",
             of: Self.bus,
             "('\(client)',)"
@@ -132,7 +137,7 @@ package struct SystemRights: ClientRights {
         guard Self.isUnique(client) else { return (false, false) }
         let flags = mayAsk ? 1 : 0
         // An authority that does not answer has allowed nothing.
-        let answer = try? await SystemBus.shared.call(
+        let answer = try? await SystemBus.serving.call(
             "org.freedesktop.PolicyKit1.Authority.CheckAuthorization",
             of: Self.authority,
             "(('system-bus-name', {'name': <'\(client)'>}), '\(action.rawValue)', @a{ss} {}, uint32 \(flags), '')",

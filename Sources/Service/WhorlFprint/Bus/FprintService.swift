@@ -59,7 +59,7 @@ package actor FprintService {
         on bus: BusServer,
         accounts: @escaping FingersOfAccount,
         isServed: @escaping @Sendable (ReaderInfo) -> Bool,
-        rights: any ClientRights = SystemRights(lock: LockRule(Logind())),
+        rights: any ClientRights = SystemRights(lock: LockRule(Logind(bus: .serving))),
         report: @escaping @Sendable (String) -> Void
     ) {
         self.init(on: bus, rights, report, followsSleep: false) { reader in
