@@ -95,11 +95,11 @@ def test_a_there_is_a_secret_to_steal():
 
 # A presenter that shows nothing: what needs a prompt of its own ends at once.
 UNSEEN = {"isInteractive": False, "takesPasscode": False}
-CONSENT = {"application": "test", "timeoutMilliseconds": 2_000}
+CONSENT = {"application": "test", "timeoutMilliseconds": 1_000}
 
 
 def changes():
-    """Tries what changes the owner's things, and a login; returns the names of those that succeeded."""
+    """Tries what changes the owner's things, and a login; returns the code with which each was refused, or "done"."""
     tried = {
         "io.whorl.Fingers.Enroll": {"finger": {"finger": "left-thumb"}, "request": CONSENT},
         "io.whorl.Fingers.Remove": {"selection": {"all": {}}, "force": True, "request": CONSENT},
@@ -112,12 +112,21 @@ def changes():
         "io.whorl.Owner.SetOptedOut": {"application": "another", "isOptedOut": True, "request": CONSENT},
         "io.whorl.Login.Verify": {"user": os.getuid(), "service": "sudo", "request": CONSENT},
     }
-    succeeded = []
+    codes = {}
     for method, parameters in tried.items():
         secrets = [b"1357 hunter"] if "new" in parameters else ()
-        if isinstance(ask(method, parameters, secrets, UNSEEN)[0], dict):
-            succeeded.append(method)
-    return succeeded
+        answer = ask(method, parameters, secrets, UNSEEN)[0]
+        codes[method.removeprefix("io.whorl.")] = answer if isinstance(answer, str) else "done"
+    return codes
+
+
+def all_are_refused(codes, has_passcode=False):
+    """Whether each change was refused for want of a finger or a prompt, and not for another reason."""
+    reasons = {method: {"systemCancel", "notInteractive"} for method in codes}
+    if not has_passcode:
+        reasons.update(dict.fromkeys(("Passcode.Change", "Passcode.Remove", "Maintenance.Reseal"), {"passcodeNotSet"}))
+    reasons["Login.Verify"] = {codes["Login.Verify"]} - {"done"}  # root's alone
+    return all(code in reasons[method] for method, code in codes.items())
 
 
 def game():
@@ -139,11 +148,33 @@ def game():
 
 def test_after_a_yes_nothing_opens_and_no_passcode_is_set_by_the_same_process_or_another():
     tried = touched(game)
-    assert tried == ["notInteractive", "accessDenied", []] * 2, tried
+    assert tried[0::3] == ["notInteractive"] * 2 and tried[1::3] == ["accessDenied"] * 2, tried
+    assert all(all_are_refused(codes) for codes in tried[2::3]), tried
     # Nor in another session, nor later: from where no finger may be asked for, and with a reader on which nothing lies.
-    assert act("owner", changes, place=lambda user: None) == []
-    assert act("owner", changes) == []
+    for place in (lambda user: None, sit):
+        codes = act("owner", changes, place=place)
+        assert all_are_refused(codes), codes
     assert "right" in whorl("fingers", "--json").stdout.decode()
+
+
+def yes_and_changes():
+    client, held = session()
+    evaluate({"kind": "yes"}, held)
+    codes = changes()
+    client.close()
+    return codes
+
+
+def test_after_a_yes_the_passcode_stays_as_it_is():
+    process = start("passcode", "set", "--passcode-fd", "0", secret=b"2468 hunter\n")
+    lay("right", asking=process)
+    assert process.wait(120) == 0, process.communicate()
+    try:
+        codes = touched(yes_and_changes)
+        del codes["Passcode.AskForFinger"]  # there is a passcode
+        assert all_are_refused(codes, has_passcode=True), codes
+    finally:
+        whorl("passcode", "remove", "--passcode-fd", "0", secret=b"2468 hunter")
 
 
 def reserved():
@@ -227,8 +258,10 @@ def test_a_match_is_not_reused_after_the_lock():
     touching("right", 1, "evaluate", "--reason", "first")
     assert whorl(*again).returncode == 0
     lock(True)
-    assert b"locked" in whorl(*again, check=False).stdout
-    lock(False)
+    try:
+        assert b"locked" in whorl(*again, check=False).stdout
+    finally:
+        lock(False)
     time.sleep(1)
     refused = whorl(*again, check=False)
     assert refused.returncode != 0 and b"notInteractive" in refused.stdout, refused

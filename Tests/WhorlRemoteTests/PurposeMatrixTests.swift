@@ -48,7 +48,7 @@ private enum Change: CaseIterable {
 struct `A touch for an evaluation` {
     @Test(arguments: [TouchPurpose.yes, .storedByProgram, .signIn("bank.example")])
     func `changes nothing, in the same program and in another`(_ purpose: TouchPurpose) async throws {
-        // One touch, and then a reader on which nothing lies.
+        // Touches for the passcode, the keyring and the evaluation; then nothing lies on the reader.
         let machine = try await HostMachine(
             reader: "mock:match*3,hang",
             passcode: "2468 hunter"
@@ -84,7 +84,13 @@ struct `A touch for an evaluation` {
         #expect(try await services.keyring.status() == .waiting)
         #expect(try await services.namedItems.items().map(\.id) == [id])
         #expect(try await !services.owner.isOptedOut(ApplicationID(rawValue: "org.example.other")))
-        // The passcode is the one that was set, and turns the keyring off for once.
+        let outcomes = try await services.maintenance.log(limit: 99).map(\.outcome)
+        #expect(!outcomes.contains("vaultResealed"))
+        // The passcode is the one that was set, and each of these works with it.
+        _ = try await services.maintenance.reseal(
+            ConsentRequest(application: services.application),
+            presenter: ScriptedPresenter(typing: ["2468 hunter"])
+        )
         try await services.changePasscode("2468 hunter", to: "1357 hunter")
     }
 }

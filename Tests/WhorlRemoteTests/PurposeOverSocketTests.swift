@@ -122,7 +122,9 @@ struct `A touch for one purpose, over the socket` {
         let (services, session) = (machine.services, OwnerSession())
         let presenter = ScriptedPresenter()
         try await services.passcode.askForFinger(consent, in: session, presenter: presenter)
-        #expect(presenter.prompts.map(\.purposeLine) == ["Sets your passcode."])
+        #expect(
+            presenter.prompts.map(\.purposeLine) == ["Sets the passcode that was entered in this program."]
+        )
         // Too short: it is refused, and the touch is used up.
         await #expect(throws: VaultError.self) {
             try await services.passcode.set(secret("1"), consent, shown: session)

@@ -168,10 +168,15 @@ struct InProcessPasscode: PasscodeService {
         _ request: ConsentRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> [ItemID] {
-        let vault = try await inVault { () async throws(VaultError) in try await self.vault() }
+        let vault = try await inVault { () async throws(VaultError) in
+            let vault = try await self.vault()
+            // The transaction looks again.
+            if !force { try await vault.refuseNeededPasscode(of: profile) }
+            return vault
+        }
         let shown = try await engine.passcode(
             for: .removePasscode,
-            to: "remove it",
+            to: force ? "remove it, with all secrets and keys that only it opens" : "remove it",
             request,
             vault,
             presenter: presenter

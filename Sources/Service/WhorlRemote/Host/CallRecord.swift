@@ -160,7 +160,7 @@ extension PasscodeInterface.Changing: CallForOwner {
 
 extension PasscodeInterface.Removing: CallForOwner {
     var purpose: CallPurpose {
-        CallPurpose(application: request.application.rawValue, text: "remove the passcode")
+        CallPurpose(application: request.application.rawValue, text: "remove \(subject)")
     }
 
     func asked(by caller: Caller) -> Self { Self(force: force, request: request.asked(by: caller)) }

@@ -58,6 +58,10 @@ protocol NamedChange {
 extension ItemInterface.Adding: NamedChange { var subject: String { id.spoken } }
 extension ItemInterface.Deleting: NamedChange { var subject: String { id.spoken } }
 
+extension PasscodeInterface.Removing: NamedChange {
+    var subject: String { force ? "the passcode, with all that only it opens" : "the passcode" }
+}
+
 extension Prompting: NamedChange where Call: NamedChange {
     var subject: String { call.subject }
 }

@@ -144,12 +144,8 @@ extension Vault {
         let (row, _) = try await shownPasscode(proof)
         let (profile, seal) = (proof.profile, seal)
         let outcome: Result<[ItemID], VaultError> = try await transaction { db in
-            let lost = try ItemRow.all(of: profile, db, seal).filter(\.isLostWithoutPasscode).map(\.id)
-            let bound = try PasscodeBoundItems.count(of: profile, db)
-            guard force || lost.isEmpty && bound == 0 else {
-                let names = lost.map(\.spoken) + (bound > 0 ? ["\(bound) of the keychain's items"] : [])
-                return .failure(VaultError(.passcodeNeeded(by: names), profile))
-            }
+            let (lost, needed) = try Self.lostItems(of: profile, db, seal)
+            if !force, let needed { return .failure(needed) }
             guard try PasscodeRow.delete(row, db) else {
                 return .failure(VaultError(.passcodeWrong, profile, cause: "it was changed meanwhile"))
             }
@@ -158,6 +154,26 @@ extension Vault {
             return .success(lost)
         }
         return try outcome.get()
+    }
+
+    /// Refuses to go on where items would be lost with the passcode.
+    ///
+    /// - Throws: `passcodeNeeded(by:)`, `store`.
+    package func refuseNeededPasscode(of profile: String) async throws(VaultError) {
+        let seal = seal
+        if let needed = try await read({ try Self.lostItems(of: profile, $0, seal).error }) { throw needed }
+    }
+
+    /// Returns the items that would be lost with the passcode, and the error that names them with those of the keychain.
+    private static func lostItems(
+        of profile: String,
+        _ db: Database,
+        _ seal: RowMAC
+    ) throws -> (items: [ItemID], error: VaultError?) {
+        let lost = try ItemRow.all(of: profile, db, seal).filter(\.isLostWithoutPasscode).map(\.id)
+        let bound = try PasscodeBoundItems.count(of: profile, db)
+        let names = lost.map(\.spoken) + (bound > 0 ? ["\(bound) of the keychain's items"] : [])
+        return (lost, names.isEmpty ? nil : VaultError(.passcodeNeeded(by: names), profile))
     }
 
     /// Returns the items that would be lost with the passcode.

@@ -95,8 +95,8 @@ extension TouchPurpose {
             }
         case .item(let name): translated("Unlocks “%1$@”, once.", with: Self.shown(name))
         case .signIn(let server): translated("Signs in to %1$@.", with: Self.shown(server))
-        case .setPasscode: translated("Sets your passcode.")
-        case .changePasscode: translated("Changes your passcode.")
+        case .setPasscode: translated("Sets the passcode that was entered in this program.")
+        case .changePasscode: translated("Changes your passcode to the one that was entered in this program.")
         case .removePasscode: translated("Removes your passcode.")
         case .reseal: translated("Lets your secrets open with the way this computer starts now.")
         case .changeFingers: translated("Changes the enrolled fingers.")
