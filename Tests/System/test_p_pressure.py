@@ -404,6 +404,21 @@ def test_hostile_user_does_not_keep_another_from_sudo():
         subprocess.run(["pam-auth-update", "--package", "--remove", "whorl"], check=True)
 
 
+def test_connections_that_have_ended_leave_no_memory_behind():
+    # An optimized build once kept a kilobyte for each event of a socket.
+    def ask(count):
+        for _ in range(count):
+            call("io.whorl.Items.List")
+
+    pid = wake()
+    act("owner", ask, 300)
+    before = memory(pid)[0]
+    act("owner", ask, 2000)
+    grown = memory(pid)[0] - before
+    print(f"        2000 connections, {grown:+} MiB")
+    assert service_pid() == pid and grown <= 2, grown
+
+
 # C13: descriptors whose closing waits
 
 def lingering(seconds):

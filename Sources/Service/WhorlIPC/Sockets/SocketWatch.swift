@@ -118,12 +118,15 @@ final class SocketWatch: Sendable {
     }
 
     private func run() {
-        var events = [whorl_watch_event](repeating: whorl_watch_event(), count: Int(WHORL_WATCH_EVENTS))
+        // No array: an optimized build copies it at each turn, and frees no copy in a loop without an end (Swift 6.3.1).
+        let events = UnsafeMutableBufferPointer<whorl_watch_event>.allocate(capacity: Int(WHORL_WATCH_EVENTS))
+        events.initialize(repeating: whorl_watch_event())
         while true {
-            let count = whorl_watch_wait(descriptor.number, &events)
+            let count = whorl_watch_wait(descriptor.number, events.baseAddress)
             // A signal; this thread takes none, but a debugger sends them.
             guard count >= 0 else { continue }
-            for event in events[..<Int(count)] {
+            for place in 0..<Int(count) {
+                let event = events[place]
                 let handler = state.withLock { $0.watched[event.number]?.handler }
                 handler?(Events(rawValue: event.can))
             }
