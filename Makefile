@@ -176,12 +176,12 @@ docs: setup-test ## writes the documentation of the libraries to .build/docs, fr
 	scripts/docs
 
 bench: setup-test-server program ## measures what Docs/Benchmarks.md tells
-	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product ReleaseBench
-	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginBench
-	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginClientBench
-	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LatencySubject
-	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product ServiceBench
-	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product EnrollmentBench
+	WHORL_BENCH=1 $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product ReleaseBench
+	WHORL_BENCH=1 $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginBench
+	WHORL_BENCH=1 $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginClientBench
+	WHORL_BENCH=1 $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LatencySubject
+	WHORL_BENCH=1 $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product ServiceBench
+	WHORL_BENCH=1 $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product EnrollmentBench
 	WHORL=$(WHORL) scripts/bench
 
 # GUEST names a program that runs a command in a booted Debian 12 with a TPM (scripts/test-system).

@@ -11,6 +11,9 @@ let strict = Context.environment["WHORL_STRICT"] != nil
 let fuzzes = Context.environment["WHORL_FUZZ"] != nil
 let fuzzer = "-sanitize=fuzzer,address"
 
+/// `make bench` sets it: the programs that measure are of no use to anyone else.
+let measures = Context.environment["WHORL_BENCH"] != nil
+
 let common: [SwiftSetting] =
     [
         .swiftLanguageMode(.v6),
@@ -37,15 +40,13 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "ArchitectureTests": [],
     "AuthenticationTests": [
         "WhorlEngine", "WhorlEnrollment", "WhorlFingerprint", "SecretMemory", "SoftwareTPM", "StateStore",
-        "WhorlTPM",
-        "WhorlVault", "WhorlService", "WhorlSupport", crypto, grdb,
+        "WhorlTPM", "WhorlVault", "WhorlService", "WhorlSupport", crypto, grdb,
     ],
     "BiometricLoginTests": [
         "FacesOverSocket", "WhorlEngine", "AuthenticationContext", "BiometricLogin", "BiometricLoginHTTP",
-        "WhorlEnrollment",
-        "WhorlFingerprint", "LocalAuthenticationTesting", "LoginAssertion", "LoginServer", "LoginTransport",
-        "RelyingParty", "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "WhorlVault",
-        "WhorlService", "WhorlSystem", crypto, grdb,
+        "WhorlEnrollment", "WhorlFingerprint", "LocalAuthenticationTesting", "LoginAssertion", "LoginServer",
+        "LoginTransport", "RelyingParty", "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore",
+        "WhorlVault", "WhorlService", "WhorlSystem", crypto, grdb,
     ],
     "CommandLineTests": [
         "WhorlEngine", "ChildPipe", "WhorlFingerprint", "GreyscalePNG", "LoginServer", "MainLoopProbe",
@@ -60,13 +61,10 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "GreyscalePNGTests": ["GreyscalePNG"],
     "KeychainTests": [
         "FacesOverSocket", "WhorlEngine", "AuthenticationContext", "ChildPipe", "ChipDouble", "IdiomProbe",
-        "KeychainIdioms",
-        "WhorlEnrollment", "WhorlFingerprint",
-        "KeychainServices",
-        "KeychainRows", "LocalAuthentication", "LocalAuthenticationPrompts", "SecretMemory",
-        "SecureEnclaveKeys", "SoftwareMachine",
-        "SoftwareTPM",
-        "StateStore", "WhorlVault", "WhorlService", "WhorlSystem", crypto, cryptoExtras, grdb,
+        "KeychainIdioms", "WhorlEnrollment", "WhorlFingerprint", "KeychainServices", "KeychainRows",
+        "LocalAuthentication", "LocalAuthenticationPrompts", "SecretMemory", "SecureEnclaveKeys",
+        "SoftwareMachine", "SoftwareTPM", "StateStore", "WhorlVault", "WhorlService", "WhorlSystem", crypto,
+        cryptoExtras, grdb,
     ],
     "LibfprintReaderTests": [
         "BlockedPool", "CGLib", "ChildPipe", "WhorlFingerprint", "GLibRuntime", "LibfprintReader",
@@ -74,13 +72,11 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "LocalAuthenticationTests": [
         "FacesOverSocket", "WhorlEngine", "AuthenticationContext", "WhorlFingerprint", "KeychainServices",
-        "LocalAuthentication",
-        "LocalAuthenticationPrompts", "SecretMemory", "WhorlVault", "WhorlService",
+        "LocalAuthentication", "LocalAuthenticationPrompts", "SecretMemory", "WhorlVault", "WhorlService",
     ],
     "LocalAuthenticationTestingTests": [
         "FacesOverSocket", "AuthenticationContext", "ChildPipe", "WhorlFingerprint", "KeychainServices",
-        "LocalAuthentication",
-        "LocalAuthenticationTesting", "PretendedSystem", "ReplyProbe", "WhorlService",
+        "LocalAuthentication", "LocalAuthenticationTesting", "PretendedSystem", "ReplyProbe", "WhorlService",
     ],
     "LoginAssertionTests": ["LoginAssertion", crypto],
     "MockReaderTests": ["BlockedPool", "WhorlFingerprint", "MockReader", "ReaderConformance"],
@@ -94,8 +90,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
         "FacesOverSocket", "WhorlEngine", "AuthenticationContext", "ChipDouble", "LocalAuthentication",
-        "SecureEnclaveKeys",
-        "WhorlVault", "WhorlService", crypto,
+        "SecureEnclaveKeys", "WhorlVault", "WhorlService", crypto,
     ],
     "StateStoreTests": ["SecretMemory", "StateStore", "WhorlService", crypto, grdb],
     "SyntheticFingersTests": ["SyntheticFingers"],
@@ -120,10 +115,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "WhorlIPCTests": ["CSocket", "SecretMemory", "WhorlIPC", "WhorlSupport"],
     "WhorlRemoteTests": [
         "FacesOverSocket", "AuthenticationContext", "CSocket", "WhorlFingerprint", "KeychainServices",
-        "LocalAuthentication",
-        "LibfprintReader", "LoginManager", "SecretMemory",
-        "SoftwareMachine", "SoftwareTPM", "WhorlIPC", "WhorlRemote",
-        "WhorlService", "WhorlSupport", "WhorlSystem",
+        "LocalAuthentication", "LibfprintReader", "LoginManager", "SecretMemory", "SoftwareMachine",
+        "SoftwareTPM", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem",
     ],
     "WhorlSystemTests": [
         "WhorlEngine", "BlockedPool", "GLibRuntime", "LoginManager", "WhorlFingerprint", "MockReader",
@@ -254,22 +247,17 @@ let house: KeyValuePairs<String, [Part]> = [
             "WhorlVault",
             uses: [
                 "SecretMemory", "StateStore", "WhorlTPM", "WhorlService", "WhorlSupport", crypto,
-                cryptoExtras,
-                grdb,
+                cryptoExtras, grdb,
             ]
         ),
-        library(
-            "KeychainRows",
-            uses: ["GLibRuntime", "StateStore", "WhorlService", "WhorlSupport", grdb]
-        ),
+        library("KeychainRows", uses: ["GLibRuntime", "StateStore", "WhorlService", "WhorlSupport", grdb]),
     ],
     "Service": [
         library(
             "WhorlEngine",
             uses: [
                 "WhorlEnrollment", "WhorlFingerprint", "SecretMemory", "StateStore", "WhorlVault",
-                "WhorlService",
-                "WhorlSupport", crypto, grdb, logging,
+                "WhorlService", "WhorlSupport", crypto, grdb, logging,
             ]
         ),
         library("WhorlIPC", uses: ["CSocket", "SecretMemory", "WhorlSupport"]),
@@ -305,10 +293,7 @@ let house: KeyValuePairs<String, [Part]> = [
             uses: [
                 "GLibRuntime", "WhorlEngine", "WhorlEnrollment", "WhorlFingerprint", "KeychainRows",
                 "LibfprintReader", "LoginManager", "MockReader", "SecretMemory", "StateStore", "WhorlTPM",
-                "WhorlVault",
-                "WhorlIPC",
-                "WhorlRemote",
-                "WhorlService", "WhorlSupport",
+                "WhorlVault", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport",
             ]
         ),
         // The root of a machine that a test makes up: no program links it without asking.
@@ -316,8 +301,7 @@ let house: KeyValuePairs<String, [Part]> = [
             "PretendedSystem",
             uses: [
                 "WhorlEngine", "WhorlEnrollment", "WhorlFingerprint", "KeychainRows", "MockReader",
-                "SecretMemory",
-                "StateStore", "WhorlVault", "WhorlService", "WhorlSupport", crypto,
+                "SecretMemory", "StateStore", "WhorlVault", "WhorlService", "WhorlSupport", crypto,
             ]
         ),
     ],
@@ -343,9 +327,8 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "LocalAuthentication",
             uses: [
-                "AuthenticationContext", "GLibRuntime", "KeychainServices",
-                "SecretMemory",
-                "WhorlService", "WhorlSupport",
+                "AuthenticationContext", "GLibRuntime", "KeychainServices", "SecretMemory", "WhorlService",
+                "WhorlSupport",
             ]
         ),
         // The names that a program needs to show the prompt itself; they are not Apple's.
@@ -357,8 +340,7 @@ let house: KeyValuePairs<String, [Part]> = [
             "SecureEnclaveKeys",
             uses: [
                 "AuthenticationContext", "GLibRuntime", "KeychainServices", "LocalAuthentication",
-                "SecretMemory",
-                crypto,
+                "SecretMemory", crypto,
             ]
         ),
         // Apple's names, for programs that import them. No target depends on them: a module of this name in a build
@@ -382,16 +364,12 @@ let house: KeyValuePairs<String, [Part]> = [
             "BiometricLogin",
             uses: [
                 "AuthenticationContext", "WhorlFingerprint", "KeychainServices", "LoginAssertion",
-                "LoginTransport",
-                "SecretMemory", "WhorlService", "WhorlSupport", crypto,
+                "LoginTransport", "SecretMemory", "WhorlService", "WhorlSupport", crypto,
             ]
         ),
         library("BiometricLoginHTTP", uses: ["LoginAssertion", "LoginTransport", "SecretMemory"]),
         // The server's half needs neither a reader nor a TPM.
-        library(
-            "RelyingParty",
-            uses: ["LoginAssertion", "WhorlSupport", crypto, cryptoExtras, grdb]
-        ),
+        library("RelyingParty", uses: ["LoginAssertion", "WhorlSupport", crypto, cryptoExtras, grdb]),
     ],
     "Programs": [
         fuzzes ? fuzzedProgram : program("whorl", uses: commandLine),
@@ -408,6 +386,118 @@ let house: KeyValuePairs<String, [Part]> = [
             uses: ["BiometricLoginHTTP", "LoginAssertion", "LoginTransport", "SecretMemory", "WhorlSupport"]
         ),
     ],
+]
+
+/// Libraries that tests share.
+func helper(_ name: String, uses: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+    .target(
+        name: name,
+        dependencies: uses,
+        path: "Tests/Support/\(name)",
+        exclude: exclude,
+        swiftSettings: common
+    )
+}
+
+/// Programs that tests start.
+func probe(_ name: String, uses: [Target.Dependency], exclude: [String] = []) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: uses,
+        path: "Tests/Support/\(name)",
+        exclude: exclude,
+        swiftSettings: common
+    )
+}
+
+let helpers: [Target] = [
+    helper("BlockedPool"),
+    helper("ChildPipe"),
+    helper(
+        "ChipDouble",
+        uses: ["WhorlEngine", "WhorlFingerprint", "SecretMemory", "WhorlVault", "WhorlService", crypto]
+    ),
+    helper(
+        "FacesOverSocket",
+        uses: ["AuthenticationContext", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSystem"]
+    ),
+    probe("IdiomProbe", uses: ["KeychainIdioms", "LocalAuthentication"]),
+    probe("KeepingProbe", uses: ["KeptThings"]),
+    helper(
+        "KeptThings",
+        uses: [
+            "WhorlEngine", "AuthenticationContext", "BiometricLogin", "FacesOverSocket", "WhorlEnrollment",
+            "WhorlFingerprint", "KeychainServices", "LocalAuthentication", "LoginAssertion", "SecretMemory",
+            "SecureEnclaveKeys", "SoftwareMachine", "WhorlVault", "WhorlService", "WhorlSystem",
+        ]
+    ),
+    helper("KeychainIdioms", uses: ["LocalAuthentication"]),
+    helper("LoginServer", uses: ["ChildPipe"], exclude: ["server.py"]),
+    probe("MainLoopProbe", uses: ["CGLib", "LocalAuthentication"]),
+    helper("ReaderConformance", uses: ["WhorlFingerprint"]),
+    probe("ReaderProbe", uses: ["WhorlFingerprint", "LibfprintReader"], exclude: ["testbed.py"]),
+    probe("ReplyProbe", uses: ["LocalAuthentication", "LocalAuthenticationTesting"]),
+    helper("SeededGenerator"),
+    helper(
+        "SoftwareMachine",
+        uses: [
+            "WhorlEngine", "WhorlEnrollment", "WhorlFingerprint", "SoftwareTPM", "WhorlService",
+            "WhorlSystem",
+        ]
+    ),
+    helper("SoftwareTPM", uses: ["ChildPipe"]),
+]
+
+/// A program that `scripts/bench` runs; it is here because it uses what no product exports.
+func bench(_ name: String, in folder: String, uses: [Target.Dependency], exclude: [String] = []) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: uses,
+        path: "Bench/\(folder)",
+        exclude: exclude,
+        swiftSettings: common
+    )
+}
+
+let benches: [Target] = [
+    bench("LoginBench", in: "login", uses: ["LoginAssertion", crypto], exclude: ["client", "server"]),
+    bench(
+        "LoginClientBench",
+        in: "login/client",
+        uses: [
+            "WhorlEngine", "AuthenticationContext", "BiometricLogin", "WhorlEnrollment", "WhorlFingerprint",
+            "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "WhorlVault", "WhorlSystem",
+        ]
+    ),
+    .target(name: "CObjectCount", dependencies: ["CGLib"], path: "Bench/latency/CObjectCount"),
+    bench(
+        "LatencySubject",
+        in: "latency/subject",
+        uses: [
+            "WhorlEngine", "CObjectCount", "GLibRuntime", "WhorlEnrollment", "WhorlFingerprint",
+            "WhorlService", "WhorlSystem",
+        ]
+    ),
+    bench(
+        "ServiceBench",
+        in: "service",
+        uses: [
+            "GLibRuntime", "SyntheticFingers", "WhorlFingerprint", "WhorlRemote", "WhorlService",
+            "WhorlSystem",
+        ],
+        exclude: ["activate.c"]
+    ),
+    bench(
+        "EnrollmentBench",
+        in: "enrollment",
+        uses: ["LibfprintReader", "SyntheticFingers", "WhorlFingerprint"]
+    ),
+    bench(
+        "ReleaseBench",
+        in: "tpm",
+        uses: ["SecretMemory", "SoftwareTPM", "StateStore", "WhorlTPM", "WhorlVault"],
+        exclude: ["release.c", "release.sh"]
+    ),
 ]
 
 let package = Package(
@@ -457,169 +547,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: house.flatMap { floor, parts in parts.map { $0(floor) } }
-        + [
-            .target(
-                name: "ReaderConformance",
-                dependencies: ["WhorlFingerprint"],
-                path: "Tests/Support/ReaderConformance",
-                swiftSettings: common
-            ),
-            .executableTarget(
-                name: "ReaderProbe",
-                dependencies: ["WhorlFingerprint", "LibfprintReader"],
-                path: "Tests/Support/ReaderProbe",
-                exclude: ["testbed.py"],
-                swiftSettings: common
-            ),
-            .executableTarget(
-                name: "MainLoopProbe",
-                dependencies: ["CGLib", "LocalAuthentication"],
-                path: "Tests/Support/MainLoopProbe",
-                swiftSettings: common
-            ),
-            .executableTarget(
-                name: "ReplyProbe",
-                dependencies: ["LocalAuthentication", "LocalAuthenticationTesting"],
-                path: "Tests/Support/ReplyProbe",
-                swiftSettings: common
-            ),
-            .target(
-                name: "ChipDouble",
-                dependencies: [
-                    "WhorlEngine", "WhorlFingerprint", "SecretMemory", "WhorlVault", "WhorlService", crypto,
-                ],
-                path: "Tests/Support/ChipDouble",
-                swiftSettings: common
-            ),
-            .target(
-                name: "FacesOverSocket",
-                dependencies: [
-                    "AuthenticationContext", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSystem",
-                ],
-                path: "Tests/Support/FacesOverSocket",
-                swiftSettings: common
-            ),
-            .target(name: "BlockedPool", path: "Tests/Support/BlockedPool", swiftSettings: common),
-            .target(
-                name: "KeptThings",
-                dependencies: [
-                    "WhorlEngine", "AuthenticationContext", "BiometricLogin", "FacesOverSocket",
-                    "WhorlEnrollment",
-                    "WhorlFingerprint",
-                    "KeychainServices", "LocalAuthentication", "LoginAssertion", "SecretMemory",
-                    "SecureEnclaveKeys",
-                    "SoftwareMachine", "WhorlVault", "WhorlService", "WhorlSystem",
-                ],
-                path: "Tests/Support/KeptThings",
-                swiftSettings: common
-            ),
-            .executableTarget(
-                name: "KeepingProbe",
-                dependencies: ["KeptThings"],
-                path: "Tests/Support/KeepingProbe",
-                swiftSettings: common
-            ),
-            .target(
-                name: "SeededGenerator",
-                path: "Tests/Support/SeededGenerator",
-                swiftSettings: common
-            ),
-            .target(
-                name: "KeychainIdioms",
-                dependencies: ["LocalAuthentication"],
-                path: "Tests/Support/KeychainIdioms",
-                swiftSettings: common
-            ),
-            .executableTarget(
-                name: "IdiomProbe",
-                dependencies: ["KeychainIdioms", "LocalAuthentication"],
-                path: "Tests/Support/IdiomProbe",
-                swiftSettings: common
-            ),
-            .target(name: "ChildPipe", path: "Tests/Support/ChildPipe", swiftSettings: common),
-            .target(
-                name: "LoginServer",
-                dependencies: ["ChildPipe"],
-                path: "Tests/Support/LoginServer",
-                exclude: ["server.py"],
-                swiftSettings: common
-            ),
-            .target(
-                name: "SoftwareMachine",
-                dependencies: [
-                    "WhorlEngine", "WhorlEnrollment", "WhorlFingerprint", "SoftwareTPM", "WhorlService",
-                    "WhorlSystem",
-                ],
-                path: "Tests/Support/SoftwareMachine",
-                swiftSettings: common
-            ),
-            .target(
-                name: "SoftwareTPM",
-                dependencies: ["ChildPipe"],
-                path: "Tests/Support/SoftwareTPM",
-                swiftSettings: common
-            ),
-            // `scripts/bench` runs it.
-            .executableTarget(
-                name: "LoginBench",
-                dependencies: ["LoginAssertion", crypto],
-                path: "Bench/login",
-                exclude: ["client", "server"],
-                swiftSettings: common
-            ),
-            .executableTarget(
-                name: "LoginClientBench",
-                dependencies: [
-                    "WhorlEngine", "AuthenticationContext", "BiometricLogin", "WhorlEnrollment",
-                    "WhorlFingerprint",
-                    "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "WhorlVault",
-                    "WhorlSystem",
-                ],
-                path: "Bench/login/client",
-                swiftSettings: common
-            ),
-            .target(
-                name: "CObjectCount",
-                dependencies: ["CGLib"],
-                path: "Bench/latency/CObjectCount"
-            ),
-            // `scripts/bench` runs it. In this package, since templates and consent to an enrollment leave it nowhere.
-            .executableTarget(
-                name: "LatencySubject",
-                dependencies: [
-                    "WhorlEngine", "CObjectCount", "GLibRuntime", "WhorlEnrollment", "WhorlFingerprint",
-                    "WhorlService", "WhorlSystem",
-                ],
-                path: "Bench/latency/subject",
-                swiftSettings: common
-            ),
-            // `scripts/bench` runs it. In this package, since the client of the service's wire is no product.
-            .executableTarget(
-                name: "ServiceBench",
-                dependencies: [
-                    "GLibRuntime", "SyntheticFingers", "WhorlFingerprint", "WhorlRemote", "WhorlService",
-                    "WhorlSystem",
-                ],
-                path: "Bench/service",
-                exclude: ["activate.c"],
-                swiftSettings: common
-            ),
-            // `scripts/bench` runs it. In this package, since the reader of libfprint is no product.
-            .executableTarget(
-                name: "EnrollmentBench",
-                dependencies: ["LibfprintReader", "SyntheticFingers", "WhorlFingerprint"],
-                path: "Bench/enrollment",
-                swiftSettings: common
-            ),
-            // `scripts/bench` runs it. In this package, since a proof that a finger matched leaves it nowhere.
-            .executableTarget(
-                name: "ReleaseBench",
-                dependencies: ["SecretMemory", "SoftwareTPM", "StateStore", "WhorlTPM", "WhorlVault"],
-                path: "Bench/tpm",
-                exclude: ["release.c", "release.sh"],
-                swiftSettings: common
-            ),
-        ]
+        + helpers + (measures ? benches : [])
         + tests.map { name, dependencies in
             .testTarget(name: name, dependencies: dependencies, swiftSettings: common)
         }
