@@ -6,12 +6,12 @@ internal import Glibc
 ///
 /// What a scanner saw is a measurement, not a photograph: no colour profile, gamma or transparency is ever
 /// applied to the numbers in a file.
-public enum GreyscalePNG {
+package enum GreyscalePNG {
     /// A picture of 8-bit pixels, row by row from the top left, without padding.
-    public typealias Picture = (width: Int, height: Int, pixels: [UInt8])
+    package typealias Picture = (width: Int, height: Int, pixels: [UInt8])
 
     /// The layout of a picture's numbers in a file.
-    public enum Channel: Sendable {
+    package enum Channel: Sendable {
         /// The grey values, whatever the transparency; of coloured pixels the luminance (Rec. 709 weights).
         case grey
         /// The transparency: 0 where the file is transparent, 255 where it is opaque.
@@ -19,10 +19,10 @@ public enum GreyscalePNG {
     }
 
     /// The most pixels that a picture may have in a row, and the most rows.
-    public static let longestSide = 4096
+    package static let longestSide = 4096
 
     /// The most bytes that a file may have: 64 MiB.
-    public static let largestFile = 64 << 20
+    package static let largestFile = 64 << 20
 
     /// Reads a picture from a file of any PNG kind; 16-bit numbers are rounded to 8.
     ///
@@ -31,7 +31,7 @@ public enum GreyscalePNG {
     ///   - channel: Which of its numbers are wanted.
     /// - Returns: At least one pixel, at most `longestSide` each way.
     /// - Throws: `unreadable` (only plain files are read), `notPNG`, `tooLarge`, `damaged`, or `noAlpha`.
-    public static func read(
+    package static func read(
         _ path: String,
         channel: Channel = .grey
     ) throws(GreyscalePNGError) -> Picture {
@@ -45,7 +45,7 @@ public enum GreyscalePNG {
     ///   - channel: Which of its numbers are wanted.
     /// - Returns: At least one pixel, at most `longestSide` each way.
     /// - Throws: `notPNG`, `tooLarge`, `damaged`, or `noAlpha`.
-    public static func decode(
+    package static func decode(
         _ bytes: [UInt8],
         channel: Channel = .grey
     ) throws(GreyscalePNGError) -> Picture {
@@ -76,7 +76,7 @@ public enum GreyscalePNG {
     ///   - pixels: `width` × `height` bytes, row by row from the top left.
     /// - Returns: The whole file.
     /// - Throws: `invalidSize` if the numbers do not fit, `tooLarge`.
-    public static func encode(
+    package static func encode(
         width: Int,
         height: Int,
         pixels: [UInt8]
@@ -98,7 +98,7 @@ public enum GreyscalePNG {
     ///   - height: Rows, 1 to `longestSide`.
     ///   - pixels: `width` × `height` bytes, row by row from the top left.
     /// - Throws: `invalidSize`, `tooLarge`, or `unwritable` with an `errno`.
-    public static func write(
+    package static func write(
         _ path: String,
         width: Int,
         height: Int,
@@ -111,7 +111,7 @@ public enum GreyscalePNG {
     ///
     /// - Parameter path: The file's path; nothing, or a plain file, may be there.
     /// - Throws: `unwritable`.
-    public static func checkPlace(_ path: String) throws(GreyscalePNGError) {
+    package static func checkPlace(_ path: String) throws(GreyscalePNGError) {
         try FileBytes.checkPlace(path)
     }
 
@@ -131,9 +131,9 @@ public enum GreyscalePNG {
 }
 
 /// An error of reading or writing a picture.
-public struct GreyscalePNGError: Error, Equatable, Sendable {
+package struct GreyscalePNGError: Error, Equatable, Sendable {
     /// The kinds of failure.
-    public enum Code: String, Sendable {
+    package enum Code: String, Sendable {
         /// The file cannot be opened or read.
         case unreadable = "unreadable"
         /// The file cannot be written.
@@ -151,13 +151,13 @@ public struct GreyscalePNGError: Error, Equatable, Sendable {
     }
 
     /// The kind of failure.
-    public let code: Code
+    package let code: Code
 
     /// The system's `errno`, or 0 without one.
-    public let systemCode: Int32
+    package let systemCode: Int32
 
     /// libpng's own words, or what else is known; may be empty.
-    public let cause: String
+    package let cause: String
 
     init(_ code: Code, systemCode: Int32 = 0, cause: String = "") {
         self.code = code
@@ -166,7 +166,7 @@ public struct GreyscalePNGError: Error, Equatable, Sendable {
     }
 
     /// A sentence that says what happened.
-    public var message: String {
+    package var message: String {
         switch code {
         case .unreadable: "The picture cannot be read: \(systemReason)."
         case .unwritable: "The picture cannot be written: \(systemReason)."
@@ -179,7 +179,7 @@ public struct GreyscalePNGError: Error, Equatable, Sendable {
     }
 
     /// A sentence that says what the person can do.
-    public var recovery: String {
+    package var recovery: String {
         switch code {
         case .unreadable: "Check the path and that you may read the file."
         case .unwritable: "Check that the folder exists and that you may write to it."
@@ -199,7 +199,7 @@ public struct GreyscalePNGError: Error, Equatable, Sendable {
 
 extension GreyscalePNGError: CustomDebugStringConvertible {
     /// The message with its codes.
-    public var debugDescription: String {
+    package var debugDescription: String {
         "\(message) (\(code), errno \(systemCode), libpng “\(cause)”)"
     }
 }

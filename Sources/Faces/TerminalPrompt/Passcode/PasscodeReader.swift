@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-public import SecretMemory
+package import SecretMemory
 internal import WhorlSupport
 
 /// A reader that asks for a passcode on the terminal, outside an evaluation: to set, change or verify one.
@@ -9,7 +9,7 @@ internal import WhorlSupport
 /// It shows a dot for each character, and leaves no trace of the length on the terminal. The input is only in locked
 /// memory. Backspace removes the last character, ^W the last word and ^U everything; Escape cancels; ^C stays SIGINT.
 /// The terminal's settings are restored in every case.
-public struct PasscodeReader: Sendable {
+package struct PasscodeReader: Sendable {
     /// The number of times that the two entries of a new passcode may differ.
     static let confirmations = 3
 
@@ -17,7 +17,7 @@ public struct PasscodeReader: Sendable {
     private let environment: [String: String]
 
     /// Creates a reader on standard error if that is the terminal, else on `/dev/tty`.
-    public init() {
+    package init() {
         self.init(environment: terminalEnvironment(), on: Terminal.controlling)
     }
 
@@ -33,7 +33,7 @@ public struct PasscodeReader: Sendable {
     /// - Parameter question: The text before the colon; it is cleaned before it is shown.
     /// - Returns: The passcode as it was typed, 1 to 1,024 bytes, without the line's end.
     /// - Throws: `noTerminal` if there is no terminal to ask on, or another prompt reads its keys; `cancelled`.
-    public func read(_ question: String = "Passcode") async throws(PasscodeReadingError) -> SecretBox {
+    package func read(_ question: String = "Passcode") async throws(PasscodeReadingError) -> SecretBox {
         try await read([question]) { _ in nil }
     }
 
@@ -41,7 +41,7 @@ public struct PasscodeReader: Sendable {
     ///
     /// - Returns: The passcode, as ``read(_:)`` returns it.
     /// - Throws: The errors of ``read(_:)``; `different` if the two entries differed three times.
-    public func readNew(
+    package func readNew(
         _ question: String = "New passcode",
         again: String = "The same again"
     ) async throws(PasscodeReadingError) -> SecretBox {
@@ -151,7 +151,7 @@ extension PasscodeReader {
     /// - Parameter descriptor: A file, a pipe or a socket; not a terminal, which would show the input.
     /// - Returns: The passcode, 1 to 1,024 bytes.
     /// - Throws: `isTerminal`, `empty`, `tooLong`, `control`, `unreadable`, `cancelled`.
-    public static func read(from descriptor: CInt) async throws(PasscodeReadingError) -> SecretBox {
+    package static func read(from descriptor: CInt) async throws(PasscodeReadingError) -> SecretBox {
         guard isatty(descriptor) == 0 else { throw PasscodeReadingError(.isTerminal) }
         guard let wake = PipeEnds() else { throw unreadable() }
         // Closed only after the thread has ended and a cancellation has written its byte: both need the open ends.

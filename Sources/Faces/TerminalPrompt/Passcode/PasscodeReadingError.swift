@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An error of reading a passcode.
-public struct PasscodeReadingError: Error, Sendable, Hashable {
+package struct PasscodeReadingError: Error, Sendable, Hashable {
     /// The kind of failure.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    package enum Code: String, Sendable, Hashable, CaseIterable {
         /// The person pressed Escape, or the task was cancelled.
         case cancelled = "cancelled"
         /// The process has no terminal to ask on.
@@ -23,9 +23,9 @@ public struct PasscodeReadingError: Error, Sendable, Hashable {
     }
 
     /// The kind of failure.
-    public let code: Code
+    package let code: Code
     /// The system's error text; may be empty.
-    public let cause: String
+    package let cause: String
 
     init(_ code: Code, cause: String = "") {
         self.code = code
@@ -33,7 +33,7 @@ public struct PasscodeReadingError: Error, Sendable, Hashable {
     }
 
     /// One sentence that says what happened.
-    public var message: String {
+    package var message: String {
         switch code {
         case .cancelled: "No passcode was given."
         case .noTerminal: "There is no terminal to ask for the passcode on."
@@ -47,7 +47,7 @@ public struct PasscodeReadingError: Error, Sendable, Hashable {
     }
 
     /// One sentence that says what the person can do.
-    public var recovery: String {
+    package var recovery: String {
         switch code {
         case .cancelled: "Start again when ready."
         case .noTerminal: "Run it in a terminal, or give the passcode with --passcode-fd."

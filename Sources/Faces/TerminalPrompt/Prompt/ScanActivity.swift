@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WhorlFingerprint
+package import WhorlFingerprint
 internal import WhorlSupport
 
 /// An update of a longer activity at a reader: an enrollment, a picture, a trial of the reader.
-public enum ScanActivityUpdate: Sendable, Hashable {
+package enum ScanActivityUpdate: Sendable, Hashable {
     /// An event at the reader.
     case scan(ScanEvent)
     /// The part of the finger that the next touch is to show.
@@ -21,7 +21,7 @@ public enum ScanActivityUpdate: Sendable, Hashable {
 /// touch.
 ///
 /// It has no keys; ^C ends the program. On a terminal it redraws itself in place; elsewhere it writes lines.
-public struct ScanActivity: Sendable {
+package struct ScanActivity: Sendable {
     private let state: ScanActivityState
     private let terminal: @Sendable () -> Terminal
     private let environment: [String: String]
@@ -33,7 +33,7 @@ public struct ScanActivity: Sendable {
     ///   - readerName: The reader's name, which may come from the device; cleaned before it is shown.
     ///   - readerKind: Real hardware or not; a simulated reader is marked as such.
     ///   - scanType: Press or swipe.
-    public init(title: String, readerName: String, readerKind: ReaderInfo.Kind, scanType: ReaderInfo.ScanType)
+    package init(title: String, readerName: String, readerKind: ReaderInfo.Kind, scanType: ReaderInfo.ScanType)
     {
         self.init(
             ScanActivityState(
@@ -58,7 +58,7 @@ public struct ScanActivity: Sendable {
     }
 
     /// Shows the progress until `updates` ends or the task is cancelled.
-    public func show(_ updates: AsyncStream<ScanActivityUpdate>) async {
+    package func show(_ updates: AsyncStream<ScanActivityUpdate>) async {
         await Board(state, terminal(), environment).show(updates)
     }
 }

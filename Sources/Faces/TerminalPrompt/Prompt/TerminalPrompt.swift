@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WhorlService
+package import WhorlService
 internal import WhorlSupport
 
 /// The prompt of an evaluation on a terminal.
@@ -12,14 +12,14 @@ internal import WhorlSupport
 ///
 /// ``DisplayText`` cleans every text from outside before it reaches the terminal. The prompt makes no decision; it only
 /// displays.
-public struct TerminalPrompt: PromptPresenter {
+package struct TerminalPrompt: PromptPresenter {
     /// Finds the terminal each time, since it may change when the process is put into the background.
     let here: @Sendable () -> Terminal
     let environment: [String: String]
 
     /// Creates a prompt on the terminal of this process: standard error if that is the terminal, else `/dev/tty`;
     /// without a terminal, lines on standard error.
-    public init() {
+    package init() {
         self.init(environment: terminalEnvironment(), on: Terminal.controlling)
     }
 
@@ -30,17 +30,17 @@ public struct TerminalPrompt: PromptPresenter {
     }
 
     /// Returns a prompt on standard error only, for programs that document this.
-    public static func onStandardError() -> TerminalPrompt {
+    package static func onStandardError() -> TerminalPrompt {
         TerminalPrompt(environment: terminalEnvironment(), on: Terminal.standardError)
     }
 
     /// Whether the prompt goes to a terminal and this process is in the terminal's foreground.
-    public var isInteractive: Bool {
+    package var isInteractive: Bool {
         get async { here().isInteractive }
     }
 
     /// Whether the prompt goes to a terminal that can send keys.
-    public var takesPasscode: Bool {
+    package var takesPasscode: Bool {
         get async {
             let terminal = here()
             return terminal.isInteractive && terminal.input != nil
@@ -50,7 +50,7 @@ public struct TerminalPrompt: PromptPresenter {
     /// Shows the prompt until its updates end, a key ends it, or the task is cancelled.
     ///
     /// A passcode is shown as dots while it is typed; Enter passes it to `entry`.
-    public func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+    package func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         let terminal = here()
         guard let input = terminal.input,
             let mode = TerminalMode(input, takesPasscode: prompt.parts.contains(.passcode)),

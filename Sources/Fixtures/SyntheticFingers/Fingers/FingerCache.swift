@@ -9,18 +9,18 @@ internal import Glibc
 /// cannot be written is left alone. Several processes may use one directory at once.
 ///
 /// It is for made-up fingers only. Nothing here protects what it stores.
-public struct FingerCache: Sendable {
+package struct FingerCache: Sendable {
     /// The directory, made when the first finger is stored.
-    public let directory: String
+    package let directory: String
 
     /// Keeps fingers in `directory`.
-    public init(directory: String) {
+    package init(directory: String) {
         self.directory = directory
     }
 
     /// `$XDG_CACHE_HOME/whorl/fingers`, else `~/.cache/whorl/fingers`, or `nil` if neither variable holds an
     /// absolute path.
-    public static var standard: FingerCache? {
+    package static var standard: FingerCache? {
         standard { name in getenv(name).map { String(cString: $0) } }
     }
 
@@ -35,7 +35,7 @@ public struct FingerCache: Sendable {
     }
 
     /// The file that holds, or would hold, the finger of a seed.
-    public func path(seed: UInt64) -> String {
+    package func path(seed: UInt64) -> String {
         let digits = String(seed, radix: 16)
         return directory + "/" + String(repeating: "0", count: 16 - digits.count) + digits + ".finger"
     }

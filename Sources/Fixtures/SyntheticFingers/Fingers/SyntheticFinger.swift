@@ -7,22 +7,22 @@
 /// index the same press, on every machine and in every build.
 ///
 /// It is for tests and demonstrations. It copies no living person's print, and it cannot be used to make one.
-public struct SyntheticFinger: Sendable {
+package struct SyntheticFinger: Sendable {
     /// Pixels in a row of every press.
-    public static let width = FingerMaster.width
+    package static let width = FingerMaster.width
 
     /// Rows of every press.
-    public static let height = FingerMaster.height
+    package static let height = FingerMaster.height
 
     /// The number that the finger grew from.
-    public let seed: UInt64
+    package let seed: UInt64
 
     private let master: FingerMaster
 
     /// Grows the finger of `seed`, or takes it from the cache `FingerCache.standard` if it is there.
     ///
     /// - Parameter seed: Any number.
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         self.init(seed: seed, cache: .standard)
     }
 
@@ -31,7 +31,7 @@ public struct SyntheticFinger: Sendable {
     /// - Parameters:
     ///   - seed: Any number.
     ///   - cache: Where grown fingers are kept; `nil` to keep none.
-    public init(seed: UInt64, cache: FingerCache?) {
+    package init(seed: UInt64, cache: FingerCache?) {
         self.seed = seed
         master = cache?.master(seed: seed) ?? FingerMaster(seed: seed)
     }
@@ -43,7 +43,7 @@ public struct SyntheticFinger: Sendable {
     ///   - quality: How well the finger is put on. One index at two qualities is two presses of one kind, not
     ///     one press seen twice.
     /// - Returns: Dark ridges on white, `width` × `height` pixels.
-    public func press(_ index: Int, quality: PressQuality = .normal) -> GreyImage {
+    package func press(_ index: Int, quality: PressQuality = .normal) -> GreyImage {
         guard quality != .blank else { return FingerPress.blank }
         return FingerPress(quality: quality, random: RandomSource(seed: seed, press: index)).image(of: master)
     }
@@ -54,14 +54,14 @@ extension SyntheticFinger {
     ///
     /// Checked with `Bench/matcher/run test-seeds`: 7 presses of each against all the others, enrolled. Some
     /// synthetic fingers do pass for each other, so a test that needs several takes them from here.
-    public static let testSeeds: [UInt64] = Array(1...24)
+    package static let testSeeds: [UInt64] = Array(1...24)
 }
 
 /// The quality of a press on the reader.
 ///
 /// What is said of matching was measured with libfprint 1.94.5, after an enrollment of five normal presses (see
 /// `Bench/matcher`).
-public enum PressQuality: String, Sendable, CaseIterable {
+package enum PressQuality: String, Sendable, CaseIterable {
     /// Straight, in the middle, dry and clean, as people press when they are told to: it matches.
     case careful
 
@@ -81,15 +81,15 @@ public enum PressQuality: String, Sendable, CaseIterable {
 /// An 8-bit greyscale picture: 0 is black (ridge), 255 is white (background).
 ///
 /// It carries no resolution, no colour profile and no transparency.
-public struct GreyImage: Sendable, Equatable {
+package struct GreyImage: Sendable, Equatable {
     /// The number of pixels in a row.
-    public let width: Int
+    package let width: Int
 
     /// The number of rows.
-    public let height: Int
+    package let height: Int
 
     /// The pixels row by row from the top left, without padding: `width` × `height` bytes.
-    public let pixels: [UInt8]
+    package let pixels: [UInt8]
 
     /// Makes a picture from its pixels, or returns `nil` if their number does not fit the size.
     ///
@@ -97,7 +97,7 @@ public struct GreyImage: Sendable, Equatable {
     ///   - width: Pixels in a row, at least 1.
     ///   - height: Rows, at least 1.
     ///   - pixels: Row by row from the top left, without padding.
-    public init?(width: Int, height: Int, pixels: [UInt8]) {
+    package init?(width: Int, height: Int, pixels: [UInt8]) {
         let (count, overflow) = width.multipliedReportingOverflow(by: height)
         guard width > 0, height > 0, !overflow, count == pixels.count else { return nil }
         self.init(unchecked: pixels, width: width, height: height)

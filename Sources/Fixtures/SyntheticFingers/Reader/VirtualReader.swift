@@ -10,12 +10,12 @@ internal import Glibc
 /// ```
 ///
 /// Each message has a connection of its own. What the driver does with it is told at `VirtualReaderSocket`.
-public struct VirtualReader: Sendable {
+package struct VirtualReader: Sendable {
     /// The socket's path, as in `FP_VIRTUAL_IMAGE`.
-    public let path: String
+    package let path: String
 
     /// Names a reader, which need not be open yet.
-    public init(path: String) {
+    package init(path: String) {
         self.path = path
     }
 
@@ -31,7 +31,7 @@ public struct VirtualReader: Sendable {
     ///   - timeout: How long to wait for the scan.
     /// - Throws: `invalidPath` and `invalidPicture` before anything is sent; `noReader` if no reader was open
     ///   until the end, `notRead` if one was but did not scan; `systemFailure`.
-    public func send(_ message: VirtualReaderMessage, timeout: Duration) throws(VirtualReaderError) {
+    package func send(_ message: VirtualReaderMessage, timeout: Duration) throws(VirtualReaderError) {
         guard let bytes = message.bytes else { throw VirtualReaderError(.invalidPicture, path: path) }
         let deadline = ContinuousClock.now + timeout
         while true {
@@ -67,9 +67,9 @@ public struct VirtualReader: Sendable {
 }
 
 /// An error of sending a message to a virtual reader.
-public struct VirtualReaderError: Error, Equatable, Sendable {
+package struct VirtualReaderError: Error, Equatable, Sendable {
     /// The kinds of failure.
-    public enum Code: String, Sendable {
+    package enum Code: String, Sendable {
         /// The socket's path is empty, holds a zero byte or is longer than 107 bytes, a socket's limit.
         case invalidPath = "invalidPath"
         /// The picture is smaller or larger than the reader can take; nothing was sent.
@@ -85,13 +85,13 @@ public struct VirtualReaderError: Error, Equatable, Sendable {
     }
 
     /// The kind of failure.
-    public let code: Code
+    package let code: Code
 
     /// The socket's path.
-    public let path: String
+    package let path: String
 
     /// The system's `errno`, or 0 without one.
-    public let systemCode: Int32
+    package let systemCode: Int32
 
     init(_ code: Code, path: String, systemCode: Int32 = 0) {
         self.code = code
@@ -100,7 +100,7 @@ public struct VirtualReaderError: Error, Equatable, Sendable {
     }
 
     /// A sentence that says what happened.
-    public var message: String {
+    package var message: String {
         switch code {
         case .invalidPath: "“\(path)” cannot be the path of a reader's socket."
         case .invalidPicture:
@@ -116,7 +116,7 @@ public struct VirtualReaderError: Error, Equatable, Sendable {
     }
 
     /// A sentence that says what the person can do.
-    public var recovery: String {
+    package var recovery: String {
         switch code {
         case .invalidPath: "Choose a path of 1 to \(VirtualReaderSocket.longestPath) bytes."
         case .invalidPicture: "Send a larger or a smaller picture."
@@ -131,7 +131,7 @@ public struct VirtualReaderError: Error, Equatable, Sendable {
 
 extension VirtualReaderError: CustomDebugStringConvertible {
     /// The message with its codes.
-    public var debugDescription: String {
+    package var debugDescription: String {
         "\(message) (\(code), errno \(systemCode))"
     }
 }

@@ -25,9 +25,9 @@ internal import Glibc
 ///
 /// Every call blocks the thread, up to its timeout. A connection that the other side has closed raises no
 /// `SIGPIPE`.
-public struct VirtualReaderSocket: ~Copyable {
+package struct VirtualReaderSocket: ~Copyable {
     /// The longest path that a socket's address can hold, in bytes.
-    public static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+    package static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     private let descriptor: CInt
     private let path: String
@@ -39,7 +39,7 @@ public struct VirtualReaderSocket: ~Copyable {
     ///   - timeout: How long to try; it is tried once in any case.
     /// - Throws: `invalidPath`; `noReader` after the timeout; `systemFailure` for what time does not mend,
     ///   such as missing permission.
-    public init(connectingTo path: String, timeout: Duration) throws(VirtualReaderError) {
+    package init(connectingTo path: String, timeout: Duration) throws(VirtualReaderError) {
         try self.init(connectingTo: path, until: .now + timeout)
     }
 
@@ -83,7 +83,7 @@ public struct VirtualReaderSocket: ~Copyable {
     ///   - timeout: How long the reader may leave the connection full (at least 100 kB on Linux).
     /// - Throws: `invalidPicture`; `disconnected`; `notRead` after the timeout, when the connection is of no
     ///   more use; `systemFailure`.
-    public func send(_ message: VirtualReaderMessage, timeout: Duration) throws(VirtualReaderError) {
+    package func send(_ message: VirtualReaderMessage, timeout: Duration) throws(VirtualReaderError) {
         guard let bytes = message.bytes else { throw VirtualReaderError(.invalidPicture, path: path) }
         try send(bytes, until: .now + timeout)
     }
@@ -93,7 +93,7 @@ public struct VirtualReaderSocket: ~Copyable {
     /// - Parameter timeout: How long to wait at most.
     /// - Throws: `notRead` after the timeout: no scan has begun; `disconnected` if the reader hung up on
     ///   unread bytes; `systemFailure`.
-    public func waitUntilRead(timeout: Duration) throws(VirtualReaderError) {
+    package func waitUntilRead(timeout: Duration) throws(VirtualReaderError) {
         try waitUntilRead(until: .now + timeout)
     }
 }
@@ -178,7 +178,7 @@ extension VirtualReaderSocket {
 }
 
 /// A message to libfprint's virtual image reader.
-public enum VirtualReaderMessage: Sendable, Equatable {
+package enum VirtualReaderMessage: Sendable, Equatable {
     /// A finger is put on the reader, looks like this, and is lifted.
     ///
     /// 16 to 5000 pixels each way: on smaller pictures libfprint 1.94.5 crashes, on larger ones it hangs up.
@@ -203,7 +203,7 @@ public enum VirtualReaderMessage: Sendable, Equatable {
     /// The reason for which the reader could not read a press.
     ///
     /// The corresponding C type is `FpDeviceRetry`.
-    public enum Retry: Int32, Sendable, CaseIterable {
+    package enum Retry: Int32, Sendable, CaseIterable {
         /// Anything else. The corresponding C constant is `FP_DEVICE_RETRY_GENERAL`.
         case general = 0
         /// The swipe was too short. The corresponding C constant is `FP_DEVICE_RETRY_TOO_SHORT`.
@@ -217,7 +217,7 @@ public enum VirtualReaderMessage: Sendable, Equatable {
 
 extension VirtualReaderMessage {
     /// The pictures that libfprint can take, in pixels each way.
-    public static let pictureSides = 16...5000
+    package static let pictureSides = 16...5000
 
     /// The bytes that carry the message, or `nil` for a picture too small or too large.
     ///

@@ -2,7 +2,7 @@
 
 internal import FoundationEssentials
 internal import Glibc
-public import WhorlFingerprint
+package import WhorlFingerprint
 internal import WhorlSupport
 
 /// A lock that keeps two programs of one user from using one reader at once, and names the present holder.
@@ -71,7 +71,7 @@ extension LibfprintSource {
     /// locked.
     ///
     /// Reading it creates the directory of the lock files if it does not exist.
-    public static var lockTrouble: ReaderError? { ReaderLock.trouble() }
+    package static var lockTrouble: ReaderError? { ReaderLock.trouble() }
 }
 
 /// A guess at the process that holds a USB reader that cannot be claimed.

@@ -2,12 +2,12 @@
 
 internal import CFprint
 internal import CGLib
-public import WhorlFingerprint
+package import WhorlFingerprint
 internal import GLibRuntime
 
 extension LibfprintReader {
     /// Enrolls a finger and returns its template (`fp_device_enroll()`).
-    public func enroll(
+    package func enroll(
         _ metadata: EnrollmentMetadata,
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
@@ -43,7 +43,7 @@ extension LibfprintReader {
     ///
     /// libfprint improves a template by enrolling again (`FP_DEVICE_FEATURE_UPDATE_PRINT`), never by a match, so a
     /// match here never returns an updated template.
-    public func verify(
+    package func verify(
         _ template: Template,
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
@@ -86,7 +86,7 @@ extension LibfprintReader {
     }
 
     /// Compares one presentation with a gallery (`fp_device_identify()`).
-    public func identify(
+    package func identify(
         among gallery: [GalleryEntry],
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
@@ -137,7 +137,7 @@ extension LibfprintReader {
     /// Takes one picture (`fp_device_capture()`).
     ///
     /// A presentation that could not be read is requested again, until the task is cancelled.
-    public func capture(
+    package func capture(
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
     ) async throws(ReaderError) -> FingerprintImage {

@@ -2,7 +2,7 @@
 
 internal import CFprint
 internal import GLibRuntime
-public import WhorlFingerprint
+package import WhorlFingerprint
 internal import WhorlSupport
 
 /// A reader's state with respect to the system's sleep.
@@ -31,7 +31,7 @@ extension LibfprintReader {
     /// operation is forgotten, so that resuming fails.
     ///
     /// - Throws: `unplugged`; the reader counts as suspended even then.
-    public func suspend() async throws(ReaderError) {
+    package func suspend() async throws(ReaderError) {
         sleep.isSuspended = true
         sleep.count += 1
         sleep.interrupt?()
@@ -51,7 +51,7 @@ extension LibfprintReader {
     /// Resuming a reader that is not suspended does nothing. This call is not cancelled with its task.
     ///
     /// - Throws: `unplugged`; the reader counts as awake even then.
-    public func resume() async throws(ReaderError) {
+    package func resume() async throws(ReaderError) {
         try await uncancelled("resume") { reader async throws(ReaderError) in
             reader.sleep.isSuspended = false
             guard !reader.handle.isRemoved else { throw ReaderError(.unplugged, operation: "resume") }

@@ -4,14 +4,14 @@ internal import CFprint
 internal import CGLib
 internal import FoundationEssentials
 internal import GLibRuntime
-public import WhorlFingerprint
+package import WhorlFingerprint
 internal import WhorlSupport
 
 /// A fingerprint reader that a driver of libfprint operates.
 ///
 /// The actor lives on the GLib thread and owns one `FpDevice`. Operations take turns at a gate; suspending and resuming
 /// bypass it, since they act on the running operation.
-public actor LibfprintReader: FingerprintReader {
+package actor LibfprintReader: FingerprintReader {
     /// The device, valid for the lifetime of this reader.
     let handle: DeviceHandle
     /// The ID that the source gave to this device.
@@ -39,12 +39,12 @@ public actor LibfprintReader: FingerprintReader {
     var device: UnsafeMutablePointer<FpDevice> { handle.pointer }
 
     /// The GLib thread.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
     /// The description of the reader (`fp_device_get_driver()`, `…_name()`, `…_features()` and similar).
-    public var info: ReaderInfo {
+    package var info: ReaderInfo {
         let features = ReaderFeatures(fp_device_get_features(device))
         let storage: ReaderInfo.Storage = features.contains(.storage) ? .reader : .host
         let kind: ReaderInfo.Kind = driver.hasPrefix("virtual_") ? .virtual : .hardware
@@ -65,13 +65,13 @@ public actor LibfprintReader: FingerprintReader {
     var driver: String { String(cString: fp_device_get_driver(device)) }
 
     /// Whether a finger is needed or present (`fp_device_get_finger_status()`).
-    public var fingerStatus: FingerStatus { FingerStatus(fp_device_get_finger_status(device)) }
+    package var fingerStatus: FingerStatus { FingerStatus(fp_device_get_finger_status(device)) }
 
     /// The temperature of the reader (`fp_device_get_temperature()`).
-    public var temperature: ReaderTemperature { ReaderTemperature(fp_device_get_temperature(device)) }
+    package var temperature: ReaderTemperature { ReaderTemperature(fp_device_get_temperature(device)) }
 
     /// Opens the reader (`fp_device_open()`).
-    public func open() async throws(ReaderError) {
+    package func open() async throws(ReaderError) {
         try await gate.run("open", whenBusy: .wait) { () async throws(ReaderError) in
             guard !handle.isRemoved else { throw ReaderError(.unplugged, operation: "open") }
             guard fp_device_is_open(device) == 0 else { return }
@@ -97,7 +97,7 @@ public actor LibfprintReader: FingerprintReader {
     /// Closes the reader (`fp_device_close()`).
     ///
     /// It is not cancelled with its task: a device that stays half open would be of no use.
-    public func close() async throws(ReaderError) {
+    package func close() async throws(ReaderError) {
         try await uncancelled("close") { reader async throws(ReaderError) in
             guard fp_device_is_open(reader.device) != 0 else { return }
             defer { reader.lock = nil }
@@ -114,7 +114,7 @@ public actor LibfprintReader: FingerprintReader {
     }
 
     /// Returns whether two templates are the same print (`fp_print_equal()`, which requires both to be of one driver).
-    public func isSamePrint(_ first: Template, _ second: Template) -> Bool {
+    package func isSamePrint(_ first: Template, _ second: Template) -> Bool {
         if first == second { return true }
         guard let one = try? PrintHandle(first, operation: "compare"),
             let other = try? PrintHandle(second, operation: "compare"),

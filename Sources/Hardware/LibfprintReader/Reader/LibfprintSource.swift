@@ -2,7 +2,7 @@
 
 internal import CFprint
 internal import CGLib
-public import WhorlFingerprint
+package import WhorlFingerprint
 internal import GLibRuntime
 internal import Glibc
 
@@ -12,9 +12,9 @@ internal import Glibc
 /// when it is first asked, and then follows readers that are plugged in and out. libfprint's virtual drivers appear
 /// only if their environment variables name a socket (`FP_VIRTUAL_IMAGE`, `FP_VIRTUAL_DEVICE`,
 /// `FP_VIRTUAL_DEVICE_STORAGE`).
-public actor LibfprintSource: ReaderSource {
+package actor LibfprintSource: ReaderSource {
     /// The source of this process.
-    public static let shared = LibfprintSource()
+    package static let shared = LibfprintSource()
 
     private var context: UnsafeMutablePointer<FpContext>?
     private var known: [KnownReader] = []
@@ -29,14 +29,14 @@ public actor LibfprintSource: ReaderSource {
     isolated deinit { if let context { g_object_unref(context) } }
 
     /// The GLib thread.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
     /// The readers that are connected now.
     ///
     /// `fp_context_new()`, `fp_context_enumerate()`, `fp_context_get_devices()`.
-    public func readers() throws(ReaderError) -> [any FingerprintReader] {
+    package func readers() throws(ReaderError) -> [any FingerprintReader] {
         try start()
         return known.map(\.reader)
     }
@@ -47,7 +47,7 @@ public actor LibfprintSource: ReaderSource {
     /// itself reports a removal only when the device is closed, which may never happen.
     ///
     /// If libfprint cannot be started, the stream ends at once.
-    public func changes() -> AsyncStream<ReaderChange> {
+    package func changes() -> AsyncStream<ReaderChange> {
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderChange.self)
         do throws(ReaderError) { try start() } catch { continuation.finish() }
         let watcher = nextWatcher

@@ -3,11 +3,11 @@
 internal import CFprint
 internal import CGLib
 internal import GLibRuntime
-public import WhorlFingerprint
+package import WhorlFingerprint
 
 extension LibfprintReader {
     /// Returns the prints in the reader (`fp_device_list_prints()`).
-    public func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint] {
+    package func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint] {
         try await whenOpen("list", needing: .storageList, whenBusy) { () async throws(ReaderError) in
             try await call("list") { device, result, error throws(ReaderError) in
                 guard let array = fp_device_list_prints_finish(device, result, error) else { return nil }
@@ -20,7 +20,7 @@ extension LibfprintReader {
     }
 
     /// Deletes one print from the reader (`fp_device_delete_print()`).
-    public func delete(_ template: Template, whenBusy: BusyPolicy) async throws(ReaderError) {
+    package func delete(_ template: Template, whenBusy: BusyPolicy) async throws(ReaderError) {
         try await whenOpen("delete", needing: .storageDelete, whenBusy) { () async throws(ReaderError) in
             let print = try PrintHandle(template, operation: "delete")
             try await call("delete", finish: fp_device_delete_print_finish) { cancellable, reply in
@@ -30,7 +30,7 @@ extension LibfprintReader {
     }
 
     /// Deletes all prints from the reader (`fp_device_clear_storage()`).
-    public func clearStorage(whenBusy: BusyPolicy) async throws(ReaderError) {
+    package func clearStorage(whenBusy: BusyPolicy) async throws(ReaderError) {
         try await whenOpen("clear", needing: .storageClear, whenBusy) { () async throws(ReaderError) in
             try await call("clear", finish: fp_device_clear_storage_finish) { cancellable, reply in
                 fp_device_clear_storage(device, cancellable, readyCallback, reply)

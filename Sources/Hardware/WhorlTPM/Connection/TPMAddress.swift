@@ -9,16 +9,16 @@ internal import Glibc
 /// by any name or path; without a name it searches, and ends at a TCP port that any process could open.
 ///
 /// Source: the forms are those of `Tss2_TctiLdr_Initialize()` of tpm2-tss 3.2.1.
-public struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
+package struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     /// The kernel's resource manager, `device:/dev/tpmrm0`.
-    public static let standard = TPMAddress(checked: "device:/dev/tpmrm0")
+    package static let standard = TPMAddress(checked: "device:/dev/tpmrm0")
     /// The address that stands for no TPM.
-    public static let none = TPMAddress(checked: "none")
+    package static let none = TPMAddress(checked: "none")
     /// The longest string that is accepted, in bytes.
-    public static let maximumLength = 512
+    package static let maximumLength = 512
 
     /// The string as tpm2-tss takes it.
-    public let text: String
+    package let text: String
 
     private init(checked text: String) { self.text = text }
 
@@ -26,7 +26,7 @@ public struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     /// or `none`.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/invalidAddress``.
-    public init(_ text: String) throws(TPMError) {
+    package init(_ text: String) throws(TPMError) {
         let fault: String? =
             if text.isEmpty {
                 "it is empty"
@@ -57,7 +57,7 @@ public struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether the address stands for no TPM.
-    public var isNone: Bool { self == .none }
+    package var isNone: Bool { self == .none }
 
     /// Whether the TPM may not be a chip: a simulator, a program in between, or a node that is not one of the kernel's
     /// TPMs, such as a pseudo-terminal with a program behind it.
@@ -65,7 +65,7 @@ public struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     /// Only root makes nodes in `/dev` itself, and only root decides which program has the resource manager's name on
     /// the system bus, unless `DBUS_SYSTEM_BUS_ADDRESS` names another bus: GLib obeys it, except in a set-user-ID
     /// program. A privileged program refuses a simulated TPM, and results contain `"hardware": false`.
-    public var isSimulated: Bool {
+    package var isSimulated: Bool {
         let behind = text.hasPrefix("pcap:") ? text.dropFirst("pcap:".count) : text[...]
         if isNone { return false }
         if behind.hasPrefix("tabrmd:") {
@@ -75,7 +75,7 @@ public struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether tpm2-tss writes all traffic to the file that the variable `TCTI_PCAP_FILE` names.
-    public var isRecorded: Bool { text.hasPrefix("pcap:") }
+    package var isRecorded: Bool { text.hasPrefix("pcap:") }
 
     /// Whether a resource manager flushes the loaded objects of a connection when it ends.
     var flushesAtClose: Bool { text.contains("tabrmd:") || deviceNode?.hasPrefix("/dev/tpmrm") == true }
@@ -87,7 +87,7 @@ public struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The string, the same as ``text``.
-    public var description: String { text }
+    package var description: String { text }
 }
 
 /// Checks of a TPM's device node, with clearer errors than the C library's.

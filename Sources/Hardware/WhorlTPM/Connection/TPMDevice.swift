@@ -9,9 +9,9 @@ internal import WhorlSupport
 ///
 /// The connection is opened at the first use, opened again after it was lost, and closed after some time without work.
 /// Closing flushes everything that was loaded, so that other programs can use a chip without a resource manager.
-public actor TPMDevice {
+package actor TPMDevice {
     /// The address of the TPM.
-    public nonisolated let address: TPMAddress
+    package nonisolated let address: TPMAddress
     private nonisolated let thread: TPMThread
     private let idle: Duration
     private let turn: Duration
@@ -28,7 +28,7 @@ public actor TPMDevice {
     ///   - idle: The time without work after which the connection is closed, at most twice as late; at most one second
     ///     without a resource manager.
     ///   - turn: Without a resource manager, the time of work without a pause after which other programs get the slots.
-    public init(
+    package init(
         _ address: TPMAddress = .standard,
         idle: Duration = .seconds(5),
         turn: Duration = .seconds(3)
@@ -58,7 +58,7 @@ public actor TPMDevice {
     }
 
     /// The TPM's thread.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// Runs a sequence of commands; no other command of this process runs in between.
     ///
@@ -68,7 +68,7 @@ public actor TPMDevice {
     /// - Parameter body: The commands. It runs on the TPM's thread and must not wait for anything else.
     /// - Returns: What `body` returns.
     /// - Throws: What opening the connection or `body` throws.
-    public func perform<Value: ~Copyable & Sendable>(
+    package func perform<Value: ~Copyable & Sendable>(
         _ body: @Sendable (borrowing TPMCommands) throws(TPMError) -> Value
     ) throws(TPMError) -> Value {
         try perform(wrapping: { $0 }, body)
@@ -81,7 +81,7 @@ public actor TPMDevice {
     ///   - body: The commands.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or what `wrap` made.
-    public func perform<Value: ~Copyable & Sendable, Failure: Error>(
+    package func perform<Value: ~Copyable & Sendable, Failure: Error>(
         wrapping wrap: @Sendable (TPMError) -> Failure,
         _ body: @Sendable (borrowing TPMCommands) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -96,7 +96,7 @@ public actor TPMDevice {
     }
 
     /// Flushes what is loaded and closes the connection; the next use opens it again.
-    public func close() {
+    package func close() {
         guard let closing = connection else { return }
         closing.cache.flushAll(on: closing)
         if closing.isBroken { abandon(closing) }
@@ -112,7 +112,7 @@ public actor TPMDevice {
     }
 
     /// Whether the TPM has answered a command since this device was created; an open connection alone does not count.
-    public nonisolated var hasAnswered: Bool { hasHeard.load(ordering: .relaxed) }
+    package nonisolated var hasAnswered: Bool { hasHeard.load(ordering: .relaxed) }
 
     private func finish(_ used: Connection) {
         sequences += 1
@@ -159,7 +159,7 @@ public actor TPMDevice {
 }
 
 /// The commands of a TPM; valid only inside ``TPMDevice/perform(_:)``.
-public struct TPMCommands: ~Copyable {
+package struct TPMCommands: ~Copyable {
     let connection: Connection
 }
 

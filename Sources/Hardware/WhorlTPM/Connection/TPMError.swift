@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An error of a TPM operation.
-public struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
-    public enum Code: Sendable, Hashable {
+    package enum Code: Sendable, Hashable {
         /// There is no TPM at the address.
         case noDevice
         /// The device node may not be opened by this user.
@@ -61,16 +61,16 @@ public struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The kind of failure.
-    public let code: Code
+    package let code: Code
     /// The command that failed, such as `TPM2_Unseal`; empty if no command failed.
-    public let command: String
+    package let command: String
     /// The response code of the TPM or of tpm2-tss, such as `0x921`.
-    public let responseCode: UInt32?
+    package let responseCode: UInt32?
     /// The cause for logs, in the words of tss2-rc; may be empty.
-    public let cause: String
+    package let cause: String
 
     /// Creates an error.
-    public init(_ code: Code, command: String = "", responseCode: UInt32? = nil, cause: String = "") {
+    package init(_ code: Code, command: String = "", responseCode: UInt32? = nil, cause: String = "") {
         self.code = code
         self.command = command
         self.responseCode = responseCode
@@ -83,7 +83,7 @@ public struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// For logs: code, command, number and cause.
-    public var description: String {
+    package var description: String {
         let number = responseCode.map { "TPM 0x" + String($0, radix: 16) }
         let details = [command, number ?? "", cause].filter { !$0.isEmpty }.joined(separator: ", ")
         return "\(code)" + (details.isEmpty ? "" : " (\(details))")
@@ -92,7 +92,7 @@ public struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
 
 extension TPMError {
     /// One sentence that says what happened.
-    public var message: String {
+    package var message: String {
         switch code {
         case .noDevice: "There is no TPM at the place where it was looked for."
         case .permission: "The TPM may not be opened by this user."
@@ -125,7 +125,7 @@ extension TPMError {
     }
 
     /// One sentence that says what the person can do.
-    public var recovery: String {
+    package var recovery: String {
         switch code {
         case .noDevice:
             "Switch the TPM 2.0 on in the firmware's set-up, or name another one with `--tcti` or `WHORL_TCTI`."

@@ -4,22 +4,22 @@ internal import CTSS2
 internal import WhorlSupport
 
 /// The identity of a TPM: the key that its maker has certified.
-public struct Endorsement: Sendable, Hashable {
+package struct Endorsement: Sendable, Hashable {
     /// The public area of the endorsement key, TPMT_PUBLIC.
-    public let publicArea: [UInt8]
+    package let publicArea: [UInt8]
     /// The maker's certificate, X.509 in DER.
-    public let certificate: [UInt8]
+    package let certificate: [UInt8]
 }
 
 /// The kinds of endorsement keys that makers certify, the preferred one first.
-public enum EndorsementKind: Sendable, Hashable, CaseIterable {
+package enum EndorsementKind: Sendable, Hashable, CaseIterable {
     /// The key of the TCG's template L-2, of P-256.
     case p256
     /// The key of the template L-1, of RSA with 2,048 bits.
     case rsa2048
 
     /// Returns the kind of a key by the beginning of its public area, TPMT_PUBLIC; `nil` for any other key.
-    public init?(publicArea: [UInt8]) {
+    package init?(publicArea: [UInt8]) {
         var bytes = ByteReader(publicArea)
         switch bytes.number(UInt16.self) {
         case TPM2_ALG_ECC: self = .p256

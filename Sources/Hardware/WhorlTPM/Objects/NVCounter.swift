@@ -6,15 +6,15 @@ internal import CTSS2
 ///
 /// A program with owner authorization can delete it and define it again with the same name; the new one then starts
 /// above every counter that the TPM ever had. So an old value can never come back.
-public struct NVCounter: Sendable, Hashable {
+package struct NVCounter: Sendable, Hashable {
     /// The NV indices of Whorl's counters, which ``TPMCommands/findCounters(writePolicy:)`` searches, in the owner's part of
     /// the TCG's registry (0x01800000 to 0x01BFFFFF).
     package static let ownIndices: ClosedRange<UInt32> = 0x0180_5701...0x0180_57ff
 
     /// The NV index.
-    public let index: UInt32
+    package let index: UInt32
     /// The pinned name.
-    public let name: TPMName
+    package let name: TPMName
     /// The result of `Esys_TR_Serialize()`.
     let resource: [UInt8]
 }
@@ -23,12 +23,12 @@ extension NVCounter {
     /// Reads the form that ``serialized`` returns.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.
-    public init(serialized: [UInt8]) throws(TPMError) {
+    package init(serialized: [UInt8]) throws(TPMError) {
         (index, name, resource) = try PinnedResource.read(serialized, kind: .counter)
     }
 
     /// The form to store.
-    public var serialized: [UInt8] { PinnedResource.bytes(.counter, index, name, resource) }
+    package var serialized: [UInt8] { PinnedResource.bytes(.counter, index, name, resource) }
 
     /// The attributes: written only when the policy is met, read with its own empty value, wrong tries not counted.
     static let attributes =
@@ -47,7 +47,7 @@ extension NVCounter {
 }
 
 /// The state of a pinned counter.
-public enum NVCounterCheck: Sendable, Hashable {
+package enum NVCounterCheck: Sendable, Hashable {
     /// The counter exists and has this value.
     ///
     /// It may have been deleted and defined again; the value then is higher than any before.

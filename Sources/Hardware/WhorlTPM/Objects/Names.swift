@@ -6,12 +6,12 @@ internal import Crypto
 /// The name of an object or NV index: the algorithm and the SHA-256 digest of its public area, 34 bytes.
 ///
 /// A second object of the same name cannot be made. Source: TPM 2.0 Library Part 1, 16 "Names".
-public struct TPMName: Sendable, Hashable, CustomStringConvertible {
+package struct TPMName: Sendable, Hashable, CustomStringConvertible {
     /// The name, 34 bytes.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Takes a name in the TPM's form.
-    public init(bytes: [UInt8]) { self.bytes = bytes }
+    package init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// Computes the name from a public area: a TPMT_PUBLIC or TPMS_NV_PUBLIC, marshalled, with SHA-256 as name
     /// algorithm.
@@ -20,19 +20,19 @@ public struct TPMName: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The bytes in hexadecimal.
-    public var description: String { hexadecimal(bytes) }
+    package var description: String { hexadecimal(bytes) }
 }
 
 /// The digest of a policy, 32 bytes.
-public struct PolicyDigest: Sendable, Hashable, CustomStringConvertible {
+package struct PolicyDigest: Sendable, Hashable, CustomStringConvertible {
     /// The SHA-256 digest.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Takes a digest from the TPM or from another computation.
-    public init(bytes: [UInt8]) { self.bytes = bytes }
+    package init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// The bytes in hexadecimal.
-    public var description: String { hexadecimal(bytes) }
+    package var description: String { hexadecimal(bytes) }
 }
 
 /// Returns lower-case hexadecimal digits.

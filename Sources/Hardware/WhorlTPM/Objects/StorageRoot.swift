@@ -7,16 +7,16 @@ internal import WhorlSupport
 ///
 /// Sessions are salted to the pinned public key, so an impostor without the private part of that key cannot compute a
 /// single valid response. Keep ``serialized`` where only its owner can write.
-public struct StorageRoot: Sendable, Hashable {
+package struct StorageRoot: Sendable, Hashable {
     /// The handle that is the convention for a storage root.
-    public static let commonHandle: UInt32 = 0x8100_0001
+    package static let commonHandle: UInt32 = 0x8100_0001
     /// The handles for Whorl's storage root when another key has the common handle.
     static let ownHandles: ClosedRange<UInt32> = 0x8157_4801...0x8157_4808
 
     /// The persistent handle.
-    public let handle: UInt32
+    package let handle: UInt32
     /// The pinned name.
-    public let name: TPMName
+    package let name: TPMName
     /// The result of `Esys_TR_Serialize()`.
     let resource: [UInt8]
 }
@@ -25,12 +25,12 @@ extension StorageRoot {
     /// Reads the form that ``serialized`` returns.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.
-    public init(serialized: [UInt8]) throws(TPMError) {
+    package init(serialized: [UInt8]) throws(TPMError) {
         (handle, name, resource) = try PinnedResource.read(serialized, kind: .storageRoot)
     }
 
     /// The form to store.
-    public var serialized: [UInt8] { PinnedResource.bytes(.storageRoot, handle, name, resource) }
+    package var serialized: [UInt8] { PinnedResource.bytes(.storageRoot, handle, name, resource) }
 }
 
 /// The stored form of a resource that stays in the TPM under its own handle.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTSS2
-public import SecretMemory
+package import SecretMemory
 
 extension TPMCommands {
     /// Multiplies another party's public key with a key whose policy is met; the product crosses the bus encrypted.
@@ -19,7 +19,7 @@ extension TPMCommands {
     ///   as ``sign(digest:with:under:meeting:with:)``.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_ECDH_ZGen.
-    public func sharedSecret(
+    package func sharedSecret(
         with point: ECPoint,
         of key: TPMObject,
         under root: StorageRoot,

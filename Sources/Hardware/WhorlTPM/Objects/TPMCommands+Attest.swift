@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTSS2
-public import SecretMemory
+package import SecretMemory
 
 /// Statements of the TPM about the keys that it has made.
 extension TPMCommands {
@@ -10,7 +10,7 @@ extension TPMCommands {
     /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Create.
-    public func createAttestationKey(under root: StorageRoot) throws(TPMError) -> TPMObject {
+    package func createAttestationKey(under root: StorageRoot) throws(TPMError) -> TPMObject {
         try createWithTicket(PublicArea.attestationKey(), under: root, auth: nil).object
     }
 
@@ -20,7 +20,7 @@ extension TPMCommands {
     /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Create.
-    public func createCertifiableKey(
+    package func createCertifiableKey(
         under root: StorageRoot,
         policy: PolicyDigest,
         auth: SecretBox? = nil
@@ -42,7 +42,7 @@ extension TPMCommands {
     /// - Throws: What any command throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_CertifyCreation.
-    public func certify(
+    package func certify(
         _ created: CreatedObject,
         by key: TPMObject,
         under root: StorageRoot,
@@ -105,17 +105,17 @@ extension Connection {
 }
 
 /// A new object, and the TPM's ticket that it has made it, which is good until the TPM is cleared.
-public struct CreatedObject: Sendable {
+package struct CreatedObject: Sendable {
     /// The object; it is not loaded.
-    public let object: TPMObject
+    package let object: TPMObject
     let creationHash: TPM2B_DIGEST
     let ticket: TPMT_TK_CREATION
 }
 
 /// A statement of a TPM, and its signature.
-public struct SignedStatement: Sendable, Hashable {
+package struct SignedStatement: Sendable, Hashable {
     /// The statement as TPMS_ATTEST.
-    public let statement: [UInt8]
+    package let statement: [UInt8]
     /// The signature over it.
-    public let signature: ECDSASignature
+    package let signature: ECDSASignature
 }

@@ -18,7 +18,7 @@ extension TPMCommands {
     ///   ``TPMError/Code-swift.enum/ownerAuthNeeded`` and what any command throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_DefineSpace, TPM2_NV_Increment.
-    public func defineCounter(
+    package func defineCounter(
         at index: UInt32? = nil,
         writePolicy: TPMPolicy,
         under root: StorageRoot,
@@ -50,14 +50,14 @@ extension TPMCommands {
     /// counter.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_Read.
-    public func read(_ counter: NVCounter) throws(TPMError) -> UInt64 {
+    package func read(_ counter: NVCounter) throws(TPMError) -> UInt64 {
         try connection.withCounter(counter) { (index) throws(TPMError) in try connection.readCounter(index) }
     }
 
     /// Increments a counter; four commands when the authority is loaded.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_Increment.
-    public func increment(
+    package func increment(
         _ counter: NVCounter,
         writePolicy: TPMPolicy,
         under root: StorageRoot,
@@ -73,7 +73,7 @@ extension TPMCommands {
     /// Deletes a counter; every object whose policy names it can never be used again.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_UndefineSpace.
-    public func undefine(_ counter: NVCounter) throws(TPMError) {
+    package func undefine(_ counter: NVCounter) throws(TPMError) {
         try connection.withCounter(counter) { (index) throws(TPMError) in try connection.undefine(index) }
     }
 
@@ -82,7 +82,7 @@ extension TPMCommands {
     /// - Throws: ``TPMError/Code-swift.enum/nvMissing`` if the index has another name.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_ReadPublic.
-    public func publicArea(of counter: NVCounter) throws(TPMError) -> [UInt8] {
+    package func publicArea(of counter: NVCounter) throws(TPMError) -> [UInt8] {
         try connection.withCounter(counter) { (index) throws(TPMError) in
             var area = try connection.publicArea(ofIndex: index)
             let bytes = try Marshalling.bytes(Tss2_MU_TPMS_NV_PUBLIC_Marshal, of: &area)
@@ -92,7 +92,7 @@ extension TPMCommands {
     }
 
     /// Returns the state of a counter; two commands if it is unchanged, one if it is gone.
-    public func check(_ counter: NVCounter) throws(TPMError) -> NVCounterCheck {
+    package func check(_ counter: NVCounter) throws(TPMError) -> NVCounterCheck {
         do throws(TPMError) {
             return try connection.withPublic(counter.index) { (index) throws(TPMError) -> NVCounterCheck in
                 if try connection.name(of: index) == counter.name {
@@ -111,7 +111,7 @@ extension TPMCommands {
     /// Returns Whorl's counters that only this policy can increment, such as those of an interrupted provisioning.
     ///
     /// A counter that was never incremented is included, under the name that it has until then.
-    public func findCounters(writePolicy: PolicyDigest) throws(TPMError) -> [NVCounter] {
+    package func findCounters(writePolicy: PolicyDigest) throws(TPMError) -> [NVCounter] {
         var found: [NVCounter] = []
         for handle in try handles(.nvIndices) where NVCounter.ownIndices.contains(handle) {
             let counter = try connection.withPublic(handle) { (index) throws(TPMError) -> NVCounter? in

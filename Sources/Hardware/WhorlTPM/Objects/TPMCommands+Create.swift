@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTSS2
-public import SecretMemory
+package import SecretMemory
 
 /// A kind of object that the TPM makes under a policy.
-public enum NewObject: Sendable {
+package enum NewObject: Sendable {
     /// A secret of 1 to 128 bytes, which the TPM returns.
     case sealed(SecretBox)
     /// A P-256 key that signs.
@@ -15,7 +15,7 @@ public enum NewObject: Sendable {
 
 extension TPMCommands {
     /// The largest number of bytes that the TPM seals at once.
-    public static let largestSealedSecret = 128
+    package static let largestSealedSecret = 128
 
     /// Makes an HMAC key whose authorization value policies can ask for.
     ///
@@ -28,7 +28,7 @@ extension TPMCommands {
     ///   any command throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Create.
-    public func createAuthority(
+    package func createAuthority(
         under root: StorageRoot,
         auth: SecretBox,
         dictionaryAttack: Bool
@@ -50,7 +50,7 @@ extension TPMCommands {
     ///   ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Create.
-    public func create(
+    package func create(
         _ new: NewObject,
         under root: StorageRoot,
         policy: PolicyDigest,
@@ -86,7 +86,7 @@ extension TPMCommands {
     ///   command throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_ObjectChangeAuth.
-    public func changeAuth(
+    package func changeAuth(
         of object: TPMObject,
         under root: StorageRoot,
         from old: SecretBox,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTSS2
-public import SecretMemory
+package import SecretMemory
 
 /// The identity of the TPM.
 extension TPMCommands {
@@ -15,7 +15,7 @@ extension TPMCommands {
     ///   what any command throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_CreatePrimary; TCG EK Credential Profile 2.x, 2.2.1.4 and B.3.
-    public func endorsement() throws(TPMError) -> Endorsement? {
+    package func endorsement() throws(TPMError) -> Endorsement? {
         for kind in EndorsementKind.allCases {
             guard let certificate = try connection.certificate(at: kind.certificateIndex) else { continue }
             return try connection.sequence { () throws(TPMError) in
@@ -39,7 +39,7 @@ extension TPMCommands {
     ///   any command throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_ActivateCredential.
-    public func activate(
+    package func activate(
         credential: [UInt8],
         seed: [UInt8],
         to kind: EndorsementKind,

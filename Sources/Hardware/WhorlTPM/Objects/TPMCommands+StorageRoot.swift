@@ -4,7 +4,7 @@ internal import CTSS2
 internal import SecretMemory
 
 /// The state of the pinned storage root.
-public enum StorageRootCheck: Sendable, Hashable {
+package enum StorageRootCheck: Sendable, Hashable {
     /// The pinned key is at its handle.
     case same
     /// Another key answers at its handle.
@@ -25,7 +25,7 @@ extension TPMCommands {
     ///   command throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_ReadPublic, TPM2_CreatePrimary, TPM2_EvictControl.
-    public func findOrMakeStorageRoot() throws(TPMError) -> StorageRoot {
+    package func findOrMakeStorageRoot() throws(TPMError) -> StorageRoot {
         if let root = try findStorageRoot() { return root }
         let taken = try Set(handles(.persistent))
         let candidates = [StorageRoot.commonHandle] + StorageRoot.ownHandles
@@ -34,7 +34,7 @@ extension TPMCommands {
     }
 
     /// Returns a fitting storage root; `nil` if there is none.
-    public func findStorageRoot() throws(TPMError) -> StorageRoot? {
+    package func findStorageRoot() throws(TPMError) -> StorageRoot? {
         let present = try Set(handles(.persistent))
         for handle in [StorageRoot.commonHandle] + StorageRoot.ownHandles where present.contains(handle) {
             if let root = try readStorageRoot(at: handle) { return root }
@@ -43,7 +43,7 @@ extension TPMCommands {
     }
 
     /// Returns whether the TPM still has this root; one command.
-    public func check(_ root: StorageRoot) throws(TPMError) -> StorageRootCheck {
+    package func check(_ root: StorageRoot) throws(TPMError) -> StorageRootCheck {
         do throws(TPMError) {
             return try connection.withPublic(root.handle) { (object) throws(TPMError) in
                 try connection.name(of: object)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTSS2
-public import SecretMemory
+package import SecretMemory
 
 /// The TPM's verdict on an authorization value.
-public enum AuthVerdict: Sendable, Hashable {
+package enum AuthVerdict: Sendable, Hashable {
     /// The value is right.
     case right
     /// The value is wrong; if the object counts wrong tries, this one is counted.
@@ -14,12 +14,12 @@ public enum AuthVerdict: Sendable, Hashable {
 }
 
 /// An ECDSA signature on P-256.
-public struct ECDSASignature: Sendable, Hashable {
+package struct ECDSASignature: Sendable, Hashable {
     /// The two numbers, 32 bytes each, big-endian.
-    public let r, s: [UInt8]
+    package let r, s: [UInt8]
 
     /// Both numbers, 64 bytes.
-    public var raw: [UInt8] { r + s }
+    package var raw: [UInt8] { r + s }
 
     /// Reads the TPM's form; `nil` if it is no signature on P-256.
     init?(_ signature: TPMT_SIGNATURE) {
@@ -51,7 +51,7 @@ extension TPMCommands {
     ///   throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Sign.
-    public func sign(
+    package func sign(
         digest: [UInt8],
         with key: TPMObject,
         under root: StorageRoot,
@@ -78,7 +78,7 @@ extension TPMCommands {
     /// - Throws: As ``sign(digest:with:under:meeting:with:)``.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Unseal.
-    public func unseal(
+    package func unseal(
         _ object: TPMObject,
         under root: StorageRoot,
         meeting policy: TPMPolicy,
@@ -107,7 +107,7 @@ extension TPMCommands {
     ///   command throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_HMAC.
-    public func hmac(
+    package func hmac(
         _ data: [UInt8],
         with object: TPMObject,
         under root: StorageRoot,
@@ -134,7 +134,7 @@ extension TPMCommands {
     /// - Throws: What any command throws, except for a wrong value and a lockout, which are verdicts.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_HMAC.
-    public func verify(
+    package func verify(
         _ auth: SecretBox,
         of object: TPMObject,
         under root: StorageRoot
@@ -154,7 +154,7 @@ extension TPMCommands {
     /// Loads an object and releases it, to check that it belongs to this TPM.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/foreignBlob`` if it does not.
-    public func load(_ object: TPMObject, under root: StorageRoot) throws(TPMError) {
+    package func load(_ object: TPMObject, under root: StorageRoot) throws(TPMError) {
         try connection.withSequence(root) { (root) throws(TPMError) in
             _ = try LoadedObject(object, under: root, on: connection)
         }

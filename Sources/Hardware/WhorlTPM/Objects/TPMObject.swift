@@ -6,9 +6,9 @@ internal import CTSS2
 /// TPM can open.
 ///
 /// The bytes may come from anywhere: this type checks their form, and the TPM checks their origin when it loads them.
-public struct TPMObject: Sendable, Hashable {
+package struct TPMObject: Sendable, Hashable {
     /// The purpose of an object.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// An HMAC key whose authorization value policies ask for.
         case authority
         /// Sealed data.
@@ -22,26 +22,26 @@ public struct TPMObject: Sendable, Hashable {
     }
 
     /// The largest serialized form that is accepted, in bytes.
-    public static let maximumSize = 4096
+    package static let maximumSize = 4096
     private static let version: UInt8 = 1
 
     /// The public area as a TPM2B_PUBLIC, the input of `tpm2_load -u`.
-    public let publicBlob: [UInt8]
+    package let publicBlob: [UInt8]
     /// The private area as a TPM2B_PRIVATE, the input of `tpm2_load -r`.
-    public let privateBlob: [UInt8]
+    package let privateBlob: [UInt8]
     /// The object's purpose.
-    public let kind: Kind
+    package let kind: Kind
     /// The object's name.
-    public let name: TPMName
+    package let name: TPMName
     /// The policy that the object is used by, if it has one.
-    public let policy: PolicyDigest?
+    package let policy: PolicyDigest?
     /// The public key; `nil` if the object is not a key pair.
-    public let publicPoint: ECPoint?
+    package let publicPoint: ECPoint?
 
     /// Reads the form that ``serialized`` returns.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed`` for anything but the whole form of a known kind of object.
-    public init(serialized: [UInt8]) throws(TPMError) {
+    package init(serialized: [UInt8]) throws(TPMError) {
         guard serialized.count <= Self.maximumSize else { throw TPMError(.malformed, cause: "too large") }
         guard serialized.first == Self.version else { throw TPMError(.malformed, cause: "unknown version") }
         var rest = serialized.dropFirst()
@@ -96,10 +96,10 @@ public struct TPMObject: Sendable, Hashable {
     }
 
     /// The public area as a TPMT_PUBLIC, which the name is computed from.
-    public var publicArea: [UInt8] { Array(publicBlob.dropFirst(2)) }
+    package var publicArea: [UInt8] { Array(publicBlob.dropFirst(2)) }
 
     /// The form to store; it contains no secret that another TPM, or this one without the policy, would reveal.
-    public var serialized: [UInt8] { [Self.version] + publicBlob + privateBlob }
+    package var serialized: [UInt8] { [Self.version] + publicBlob + privateBlob }
 
     /// Returns the two areas as structures, for TPM2_Load.
     func areas() throws(TPMError) -> (public: TPM2B_PUBLIC, private: TPM2B_PRIVATE) {
@@ -135,14 +135,14 @@ extension TPMObject.Kind {
 }
 
 /// A point of the curve P-256.
-public struct ECPoint: Sendable, Hashable {
+package struct ECPoint: Sendable, Hashable {
     /// The coordinates, 32 bytes each, big-endian.
-    public let x: [UInt8], y: [UInt8]
+    package let x: [UInt8], y: [UInt8]
 
     /// Reads ANSI X9.63: 4, x, y; 65 bytes.
     ///
     /// - Returns: `nil` for another form. The TPM checks whether it is a point of the curve.
-    public init?(x963 bytes: [UInt8]) {
+    package init?(x963 bytes: [UInt8]) {
         guard bytes.count == 65, bytes[0] == 4 else { return nil }
         x = Array(bytes[1..<33])
         y = Array(bytes[33...])

@@ -3,7 +3,7 @@
 internal import CTSS2
 
 /// The kinds of handles that a TPM can list.
-public enum HandleKind: Sendable, CaseIterable {
+package enum HandleKind: Sendable, CaseIterable {
     /// Loaded objects.
     case transient
     /// Persistent objects.
@@ -28,51 +28,51 @@ public enum HandleKind: Sendable, CaseIterable {
 }
 
 /// The TPM's count of wrong authorization values, and its limits.
-public struct DictionaryAttackState: Sendable, Hashable {
+package struct DictionaryAttackState: Sendable, Hashable {
     /// The number of wrong values that are counted now.
-    public let failures: Int
+    package let failures: Int
     /// The count at which the TPM locks.
-    public let limit: Int
+    package let limit: Int
     /// The number of seconds after which one failure is forgotten; 0: never by itself.
-    public let recoverySeconds: Int
+    package let recoverySeconds: Int
     /// The number of seconds for which the lockout hierarchy is closed after a wrong value; 0: until a restart.
-    public let lockoutRecoverySeconds: Int
+    package let lockoutRecoverySeconds: Int
     /// Whether the TPM is locked now.
-    public let inLockout: Bool
+    package let inLockout: Bool
 
     /// The longest time in seconds until a try is possible; `nil` if the TPM is not locked, or does not unlock by
     /// itself.
-    public var secondsToNextTry: Int? { inLockout && recoverySeconds > 0 ? recoverySeconds : nil }
+    package var secondsToNextTry: Int? { inLockout && recoverySeconds > 0 ? recoverySeconds : nil }
 }
 
 /// The identity and the setup of a TPM.
-public struct TPMProperties: Sendable, Hashable {
+package struct TPMProperties: Sendable, Hashable {
     /// The manufacturer's four letters, such as `IFX`.
-    public let manufacturer: String
+    package let manufacturer: String
     /// The vendor's own text.
-    public let vendor: String
+    package let vendor: String
     /// The firmware version.
-    public let firmware: String
+    package let firmware: String
     /// The revision of the specification, such as `1.59`.
-    public let specRevision: String
+    package let specRevision: String
     /// The number of objects that can be loaded at once, at least.
-    public let objectSlots: Int
+    package let objectSlots: Int
     /// The number of sessions that can be loaded at once, at least.
-    public let sessionSlots: Int
+    package let sessionSlots: Int
     /// The number of slots that are free for objects now.
-    public let objectSlotsFree: Int
+    package let objectSlotsFree: Int
     /// The number of defined NV counters, if the TPM reports it.
-    public let nvCounters: Int?
+    package let nvCounters: Int?
     /// The number of NV counters that there is room for, if the TPM reports it.
-    public let nvCountersFree: Int?
+    package let nvCountersFree: Int?
     /// Whether the owner hierarchy has an authorization value.
-    public let ownerAuthSet: Bool
+    package let ownerAuthSet: Bool
     /// Whether the endorsement hierarchy has an authorization value.
-    public let endorsementAuthSet: Bool
+    package let endorsementAuthSet: Bool
     /// Whether the lockout hierarchy has an authorization value; without one any program can reset the failure count.
-    public let lockoutAuthSet: Bool
+    package let lockoutAuthSet: Bool
     /// The count of wrong authorization values.
-    public let dictionaryAttack: DictionaryAttackState
+    package let dictionaryAttack: DictionaryAttackState
 
     init(_ values: [UInt32: UInt32]) {
         func number(_ property: Property) -> UInt32 { values[property.rawValue] ?? 0 }
@@ -103,7 +103,7 @@ public struct TPMProperties: Sendable, Hashable {
     }
 
     /// Whether the TPM is locked after too many wrong values.
-    public var inLockout: Bool { dictionaryAttack.inLockout }
+    package var inLockout: Bool { dictionaryAttack.inLockout }
 }
 
 /// The property tags, TPM_PT.
@@ -143,13 +143,13 @@ extension TPMCommands {
     /// Returns the identity and the setup of the TPM; two or three commands.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_GetCapability.
-    public func properties() throws(TPMError) -> TPMProperties {
+    package func properties() throws(TPMError) -> TPMProperties {
         let fixed = try connection.properties(from: Property.fixed)
         return TPMProperties(try connection.properties(from: Property.variable).merging(fixed) { $1 })
     }
 
     /// Returns the handles of a kind that the TPM lists now, including those of other programs.
-    public func handles(_ kind: HandleKind) throws(TPMError) -> [UInt32] {
+    package func handles(_ kind: HandleKind) throws(TPMError) -> [UInt32] {
         var handles: [UInt32] = []
         var next = kind.first
         var isMore = true

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import SecretMemory
+package import SecretMemory
 
 /// The credentials with which a caller meets policies.
-public struct Credentials: Sendable {
+package struct Credentials: Sendable {
     struct Authority: Sendable {
         let object: TPMObject
         let auth: SecretBox
@@ -12,20 +12,20 @@ public struct Credentials: Sendable {
     private(set) var authorities: [TPMName: Authority] = [:]
 
     /// The authorization value of the used object, for ``TPMPolicy/authValue``; empty if it has none.
-    public var authValue: SecretBox?
+    package var authValue: SecretBox?
 
     /// Creates empty credentials.
-    public init() {}
+    package init() {}
 
     /// Adds the authorization value of an authority, for ``TPMPolicy/secret(of:)`` with its name.
-    public mutating func add(_ object: TPMObject, auth: SecretBox) {
+    package mutating func add(_ object: TPMObject, auth: SecretBox) {
         authorities[object.name] = Authority(object: object, auth: auth)
     }
 
     /// Returns whether these credentials could meet a policy, as far as that depends on the caller.
     ///
     /// Only the TPM judges a counter and the PCRs.
-    public func suffice(for policy: TPMPolicy) -> Bool {
+    package func suffice(for policy: TPMPolicy) -> Bool {
         switch policy {
         case .secret(let name): authorities[name] != nil
         case .authValue: authValue != nil

@@ -4,14 +4,14 @@ internal import CTSS2
 internal import Crypto
 
 /// A selection of measured-boot registers of the SHA-256 bank.
-public struct PCRSelection: Sendable, Hashable {
+package struct PCRSelection: Sendable, Hashable {
     /// The registers, 0 to 23.
-    public let indices: Set<Int>
+    package let indices: Set<Int>
 
     /// Selects registers.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/unsupported`` for an empty set, or a register that no PC has.
-    public init(_ indices: Set<Int>) throws(TPMError) {
+    package init(_ indices: Set<Int>) throws(TPMError) {
         guard !indices.isEmpty, indices.allSatisfy({ 0...23 ~= $0 }) else {
             throw TPMError(.unsupported, cause: "PCRs are numbered 0 to 23")
         }
@@ -40,12 +40,12 @@ public struct PCRSelection: Sendable, Hashable {
 }
 
 /// The values of registers.
-public struct PCRValues: Sendable, Hashable {
+package struct PCRValues: Sendable, Hashable {
     /// The registers' values by number, 32 bytes each.
-    public let values: [Int: [UInt8]]
+    package let values: [Int: [UInt8]]
 
     /// The SHA-256 digest of the values in the order of their numbers, the input of ``TPMPolicy/pcrs(_:digest:)``.
-    public var digest: [UInt8] {
+    package var digest: [UInt8] {
         Array(SHA256.hash(data: values.sorted { $0.key < $1.key }.flatMap(\.value)))
     }
 }
@@ -56,7 +56,7 @@ extension TPMCommands {
     /// - Throws: ``TPMError/Code-swift.enum/unsupported`` when the TPM has no SHA-256 bank with these registers.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_PCR_Read.
-    public func readPCRs(_ selection: PCRSelection) throws(TPMError) -> PCRValues {
+    package func readPCRs(_ selection: PCRSelection) throws(TPMError) -> PCRValues {
         var values: [Int: [UInt8]] = [:]
         var missing = selection.indices.sorted()[...]
         while !missing.isEmpty {

@@ -6,7 +6,7 @@ internal import Crypto
 /// The condition for using an object or incrementing a counter.
 ///
 /// The digest is computed here, without a TPM; the TPM computes it again from what was really proved, and compares.
-public indirect enum TPMPolicy: Sendable, Hashable {
+package indirect enum TPMPolicy: Sendable, Hashable {
     /// The caller knows the authorization value of the object of this name (TPM2_PolicySecret).
     case secret(of: TPMName)
     /// The counter has this value (TPM2_PolicyNV, equal).
@@ -23,7 +23,7 @@ public indirect enum TPMPolicy: Sendable, Hashable {
     case any([TPMPolicy])
 
     /// The digest that an object stores as its policy.
-    public var digest: PolicyDigest { digest(after: .zero) }
+    package var digest: PolicyDigest { digest(after: .zero) }
 
     /// Returns the digest of a session that had the digest `before` and then met this policy.
     ///

@@ -2,10 +2,10 @@
 
 import BiometricLogin
 import GreyscalePNG
-public import TerminalPrompt
+package import TerminalPrompt
 import WhorlFingerprint
 import WhorlRemote
-public import WhorlService
+package import WhorlService
 import WhorlSupport
 
 /// An error of a layer below, which ends a command.
@@ -76,10 +76,10 @@ extension Failure {
 
 extension PasscodeReadingError: ReportedError {
     /// The name of the code.
-    public var codeName: String { code.rawValue }
+    package var codeName: String { code.rawValue }
 
     /// The kind of handling that the failure asks for.
-    public var category: ErrorCategory {
+    package var category: ErrorCategory {
         switch code {
         case .cancelled: .cancelled
         case .noTerminal: .notInteractive

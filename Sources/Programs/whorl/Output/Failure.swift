@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlFingerprint
-public import GreyscalePNG
-public import SyntheticFingers
-public import WhorlService
+package import GreyscalePNG
+package import SyntheticFingers
+package import WhorlService
 import WhorlSupport
 
 /// A failure of a command, in the words of the layer where it happened.
@@ -137,10 +137,10 @@ extension Failure {
 
 extension GreyscalePNGError: ReportedError {
     /// The name of the code.
-    public var codeName: String { code.rawValue }
+    package var codeName: String { code.rawValue }
 
     /// The kind of handling that the failure asks for.
-    public var category: ErrorCategory {
+    package var category: ErrorCategory {
         switch code {
         case .unwritable: .storage
         case .unreadable, .notPNG, .damaged, .tooLarge, .noAlpha, .invalidSize: .other
@@ -150,12 +150,12 @@ extension GreyscalePNGError: ReportedError {
 
 extension VirtualReaderError: ReportedError {
     /// The name of the code.
-    public var codeName: String { code.rawValue }
+    package var codeName: String { code.rawValue }
     /// The system's error number; empty without one.
-    public var cause: String { systemCode == 0 ? "" : "errno \(systemCode)" }
+    package var cause: String { systemCode == 0 ? "" : "errno \(systemCode)" }
 
     /// The kind of handling that the failure asks for.
-    public var category: ErrorCategory {
+    package var category: ErrorCategory {
         switch code {
         case .invalidPath: .invalidRequest
         case .noReader, .disconnected: .readerUnavailable

@@ -3,8 +3,8 @@
 import WhorlFingerprint
 import Foundation
 package import GRDB
-public import StateStore
-public import WhorlService
+package import StateStore
+package import WhorlService
 internal import WhorlSupport
 
 /// The log of events about the owner, newest last, in the table `audit`.
@@ -14,11 +14,11 @@ internal import WhorlSupport
 ///
 /// It holds no templates and no images. A program that can write the state directory can change the log: it tells the
 /// owner what happened, and proves nothing to others.
-public struct AuditLog: Sendable {
+package struct AuditLog: Sendable {
     private let database: StateDatabase
 
     /// Makes a log on a database.
-    public init(database: StateDatabase) { self.database = database }
+    package init(database: StateDatabase) { self.database = database }
 
     /// Returns the newest lines, newest first.
     ///
@@ -27,7 +27,7 @@ public struct AuditLog: Sendable {
     ///   - profile: The profile whose lines are returned; `nil` means those of every profile.
     /// - Returns: At most `limit` lines.
     /// - Throws: `storeFailed`.
-    public func entries(
+    package func entries(
         limit: Int,
         profile: String? = nil
     ) async throws(AuthenticationError) -> [AuditEntry] {
@@ -53,7 +53,7 @@ public struct AuditLog: Sendable {
     /// The line survives the process being killed, but not a power cut within seconds.
     ///
     /// - Throws: `storeFailed`.
-    public func append(_ entry: AuditEntry) async throws(AuthenticationError) {
+    package func append(_ entry: AuditEntry) async throws(AuthenticationError) {
         do throws(StateError) {
             try await database.write(.relaxed) { try AuditLog.append(entry, in: $0) }
         } catch {

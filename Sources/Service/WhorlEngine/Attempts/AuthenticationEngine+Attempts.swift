@@ -2,7 +2,7 @@
 
 import Foundation
 import StateStore
-public import WhorlService
+package import WhorlService
 
 extension AttemptStatus {
     init(_ record: AttemptRecord, on readers: ReaderClass, at now: Moment, endsByTime: Bool) {
@@ -47,7 +47,7 @@ extension AuthenticationEngine {
     /// - Returns: One value for each ``ReaderClass``, also where there was no try.
     /// - Throws: `storeFailed`.
     @concurrent
-    public func attempts() async throws(AuthenticationError) -> [AttemptStatus] {
+    package func attempts() async throws(AuthenticationError) -> [AttemptStatus] {
         let endsByTime = await lockEndsByTime
         let now = time.now()
         do throws(StateError) {
@@ -76,7 +76,7 @@ extension AuthenticationEngine {
     ///
     /// An evaluation ends with the same error. A preflight does not check the lock file.
     @concurrent
-    public func turnsFault() async -> AuthenticationError? {
+    package func turnsFault() async -> AuthenticationError? {
         do throws(StateError) {
             guard let database = try await state.existing() else { return nil }
             return EvaluationLock.fault(at: EvaluationLock.path(in: database.directory, profile: profile))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import StateStore
-public import WhorlEnrollment
+package import WhorlEnrollment
 import WhorlFingerprint
-public import WhorlService
+package import WhorlService
 package import WhorlVault
 
 extension AuthenticationEngine {
@@ -23,7 +23,7 @@ extension AuthenticationEngine {
     /// - Throws: the errors of ``evaluate(_:presenter:)``; `enrollmentTampered` and `enrollmentRolledBack` for a change
     ///   that needs sound fingers; `passcodeNotSet` for accepting without a passcode.
     @concurrent
-    public func consent(
+    package func consent(
         to change: OwnerConsent.Change,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
@@ -148,7 +148,7 @@ extension AuthenticationEngine {
     ///   - presenter: Shows the prompt.
     /// - Throws: as ``consent(to:_:presenter:)``.
     @concurrent
-    public func askForFirstPasscode(
+    package func askForFirstPasscode(
         _ request: ConsentRequest,
         in session: OwnerSession,
         presenter: any PromptPresenter

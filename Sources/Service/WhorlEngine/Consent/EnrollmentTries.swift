@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WhorlEnrollment
+package import WhorlEnrollment
 import WhorlFingerprint
 import StateStore
-public import WhorlService
+package import WhorlService
 import WhorlSupport
 
 extension AuthenticationEngine {
@@ -15,7 +15,7 @@ extension AuthenticationEngine {
     ///   - application: The program that enrolls, for the log.
     ///   - asker: The same program as a service knows it, for the log.
     /// - Returns: The enroller of this engine's profile.
-    public func enroller(
+    package func enroller(
         _ store: EnrollmentStore,
         for application: ApplicationID,
         asker: Asker? = nil

@@ -3,14 +3,14 @@
 import Foundation
 package import GRDB
 import StateStore
-public import WhorlService
+package import WhorlService
 
 extension AuthenticationEngine {
     /// Returns whether the person has told a program not to use fingers.
     ///
     /// - Throws: `storeFailed`.
     @concurrent
-    public func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool {
+    package func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool {
         let optOuts = OptOuts(profile: profile)
         do throws(StateError) {
             guard let database = try await state.existing() else { return false }
@@ -27,7 +27,7 @@ extension AuthenticationEngine {
     ///
     /// - Throws: the reason why the owner did not agree; `storeFailed`.
     @concurrent
-    public func setOptedOut(
+    package func setOptedOut(
         _ optedOut: Bool,
         for application: ApplicationID,
         _ request: ConsentRequest,
@@ -63,7 +63,7 @@ extension AuthenticationEngine {
     ///
     /// - Throws: `storeFailed`.
     @concurrent
-    public func setOptedOut(
+    package func setOptedOut(
         _ optedOut: Bool,
         for application: ApplicationID
     ) async throws(AuthenticationError) {

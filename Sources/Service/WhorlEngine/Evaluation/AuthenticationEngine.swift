@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlEnrollment
-public import WhorlFingerprint
+package import WhorlFingerprint
 package import StateStore
-public import WhorlService
+package import WhorlService
 
 /// The authentication service in this process: it asks a reader, counts the tries, and records the results.
 ///
@@ -18,15 +18,15 @@ public import WhorlService
 ///
 /// One engine serves any number of evaluations at a time. Those of one profile take turns in no particular
 /// order; one that waits longer than its request's timeout ends with `readerInUse`.
-public final class AuthenticationEngine: AuthenticationService {
+package final class AuthenticationEngine: AuthenticationService {
     /// A function that returns the reader to ask, closed, or `nil` when none is connected.
     ///
     /// It may throw `readerNotChosen` where several are connected, and `biometryNotAvailable`.
-    public typealias ReaderProvider =
+    package typealias ReaderProvider =
         @Sendable () async throws(AuthenticationError) -> (any FingerprintReader)?
 
     /// The profile whose fingers are asked for.
-    public let profile: String
+    package let profile: String
 
     package let state: StateAccess
     let reader: ReaderProvider
@@ -61,7 +61,7 @@ public final class AuthenticationEngine: AuthenticationService {
     ///   - vault: The vault with the items that a release opens.
     ///   - texts: The texts of prompts for which a request brings none.
     ///   - reader: Gives the reader; it is called for each evaluation.
-    public convenience init(
+    package convenience init(
         profile: String,
         state: StateAccess,
         passcode: any PasscodeAuthority = NoPasscode(),
@@ -146,7 +146,7 @@ public final class AuthenticationEngine: AuthenticationService {
     /// A try that a killed run left open is not counted here. The next evaluation counts it first, and may then end
     /// with `biometryLockout` although the preflight found no obstacle.
     @concurrent
-    public func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
+    package func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
         let survey = await survey(for: application, demanding: [strength])
         let obstacle: AuthenticationError? =
             switch survey.preconditions.plan(for: policy) {
@@ -183,7 +183,7 @@ public final class AuthenticationEngine: AuthenticationService {
     ///   not be written, `passcodeNotSet` when the passcode was removed during the evaluation. The error of the
     ///   finger's part takes precedence over the passcode's.
     @concurrent
-    public func evaluate(
+    package func evaluate(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> Evaluation {

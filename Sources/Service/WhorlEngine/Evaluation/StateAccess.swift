@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import StateStore
+package import StateStore
 import Synchronization
-public import WhorlEnrollment
-public import WhorlService
-public import WhorlVault
+package import WhorlEnrollment
+package import WhorlService
+package import WhorlVault
 
 /// The engine's access to its state; no file is made before data must be stored.
-public struct StateAccess: Sendable {
+package struct StateAccess: Sendable {
     /// Returns the database, or `nil` if nothing was ever stored.
     package let existing: @Sendable () async throws(StateError) -> StateDatabase?
     /// Returns the database, which is made if it does not exist.
@@ -20,7 +20,7 @@ public struct StateAccess: Sendable {
     /// Makes access to a state that the caller keeps, in which every print counts.
     ///
     /// Both functions may be called often and at the same time; they must return the same open database.
-    public init(
+    package init(
         generations: any GenerationCounter = SoftwareGeneration(),
         existing: @escaping @Sendable () async throws(StateError) -> StateDatabase?,
         created: @escaping @Sendable () async throws(StateError) -> StateDatabase
@@ -48,7 +48,7 @@ public struct StateAccess: Sendable {
     )
 
     /// Makes access to a state directory, which is opened at the first use and kept open.
-    public init(
+    package init(
         directory: StateDirectory,
         generations: any GenerationCounter = SoftwareGeneration()
     ) {
@@ -108,7 +108,7 @@ private final class KeptDatabase: Sendable {
 }
 
 /// Gives the engine the vault; no chip is asked before an operation needs it.
-public protocol VaultSource: Sendable {
+package protocol VaultSource: Sendable {
     /// Returns the vault of the directory; `nil` if nothing was ever stored there.
     func existingVault() async throws(VaultError) -> Vault?
 
@@ -136,14 +136,14 @@ package struct FoundVault: VaultSource {
 }
 
 /// No vault, and so no passcode and no items.
-public struct NoVault: VaultSource {
+package struct NoVault: VaultSource {
     /// Gives no vault.
-    public init() {}
+    package init() {}
 
     /// Returns `nil`.
-    public func existingVault() -> Vault? { nil }
+    package func existingVault() -> Vault? { nil }
     /// Throws the error that there is no vault.
-    public func vaultInChip() throws(VaultError) -> Vault? { throw .noVault }
+    package func vaultInChip() throws(VaultError) -> Vault? { throw .noVault }
     /// Throws the error that there is no vault.
-    public func createdVault() throws(VaultError) -> Vault { throw .noVault }
+    package func createdVault() throws(VaultError) -> Vault { throw .noVault }
 }

@@ -5,16 +5,16 @@ package import WhorlService
 internal import WhorlSupport
 
 /// The texts of a prompt for which a request brings none.
-public struct PromptTexts: Sendable, Hashable {
+package struct PromptTexts: Sendable, Hashable {
     /// The text of the cancel button.
-    public var cancel: String
+    package var cancel: String
     /// The text of the fallback button.
-    public var fallback: String
+    package var fallback: String
     /// The heading of a program whose name cannot be shown.
-    public var unnamedProgram: String
+    package var unnamedProgram: String
 
     /// Makes texts from other ones than the defaults, such as translated ones.
-    public init(
+    package init(
         cancel: String = "Cancel",
         fallback: String = "Use Password…",
         unnamedProgram: String = "A program"

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
-public import SecretMemory
+package import Foundation
+package import SecretMemory
 import StateStore
 import WhorlEnrollment
-public import WhorlService
+package import WhorlService
 import WhorlVault
 
 /// The release of secrets, signatures and shared secrets to the owner of items.
 extension AuthenticationEngine {
     /// Asks the person for what an item's access control requires, and returns what the chip then releases.
     @concurrent
-    public func use(
+    package func use(
         _ item: ProtectedItem,
         for use: ItemUse,
         _ request: ReleaseRequest,
@@ -93,7 +93,7 @@ extension Vault {
 extension AuthenticationEngine {
     /// Makes an item with the chip that the caller stores; the vault is made if nothing was ever stored.
     @concurrent
-    public func make(
+    package func make(
         _ item: NewItem,
         access: AccessControl,
         applicationPassword: SecretBox?
@@ -113,14 +113,14 @@ extension AuthenticationEngine {
     }
 
     /// Decodes bytes that have the form of a sealed item, of whichever vault.
-    public func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
+    package func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
         try SealedItem(encoded: encoded)
     }
 
     /// Returns the standing of sealed items; the owner is not asked, and the chip only where the database says that the
     /// fingers have changed.
     @concurrent
-    public func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
+    package func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
         guard let vault = try await self.vault.existingVault() else { return items.map { _ in .tampered } }
         let generation: UInt64?
         do throws(EnrollmentError) {
@@ -171,13 +171,13 @@ extension VaultError {
 extension AuthenticationEngine {
     /// Returns the chip's identity, with a new attestation key; the owner is not asked.
     @concurrent
-    public func chipIdentity() async throws(VaultError) -> ChipIdentity {
+    package func chipIdentity() async throws(VaultError) -> ChipIdentity {
         try await vault.createdVault().chipIdentity()
     }
 
     /// Makes a key that the caller stores, and has the chip state how it is protected; the owner is not asked.
     @concurrent
-    public func makeKey(
+    package func makeKey(
         access: AccessControl,
         attestedFor credential: ChipCredential
     ) async throws(VaultError) -> AttestedKey {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import SecretMemory
+package import SecretMemory
 import Synchronization
-public import WhorlService
+package import WhorlService
 import WhorlVault
 
 /// An authority that knows whether a passcode is set and compares passcodes with it.
 ///
 /// It does not ask for a passcode, and it is independent of fingers. It limits itself how often a wrong passcode may be
 /// tried.
-public protocol PasscodeAuthority: Sendable {
+package protocol PasscodeAuthority: Sendable {
     /// Whether a passcode is set.
     ///
     /// - Throws: `storeFailed` when that cannot be determined; a lock then does not end by time.
@@ -25,26 +25,26 @@ public protocol PasscodeAuthority: Sendable {
 }
 
 /// An authority without a passcode, for which none can be set.
-public struct NoPasscode: PasscodeAuthority {
+package struct NoPasscode: PasscodeAuthority {
     /// Makes an authority without a passcode.
-    public init() {}
+    package init() {}
 
     /// `false`.
-    public var isSet: Bool { false }
+    package var isSet: Bool { false }
 
     /// Returns ``PasscodeVerdict/notSet`` without a comparison.
-    public func verify(_ passcode: borrowing SecretBytes) -> PasscodeVerdict { .notSet }
+    package func verify(_ passcode: borrowing SecretBytes) -> PasscodeVerdict { .notSet }
 }
 
 /// The authority for the passcode that the vault keeps as an object of the chip.
-public struct VaultPasscode: PasscodeAuthority {
+package struct VaultPasscode: PasscodeAuthority {
     private let profile: String
     private let source: any VaultSource
     /// Called when the chip has found a passcode right, before anyone is told.
     private let onVerified: @Sendable () throws(StateError) -> Void
 
     /// Makes the authority for the passcode of a profile.
-    public init(of profile: String, in source: any VaultSource) {
+    package init(of profile: String, in source: any VaultSource) {
         self.init(of: profile, in: source) {}
     }
 
@@ -60,7 +60,7 @@ public struct VaultPasscode: PasscodeAuthority {
     }
 
     /// Whether a passcode is set; the chip is asked only where it keeps the state key.
-    public var isSet: Bool {
+    package var isSet: Bool {
         get async throws(AuthenticationError) {
             do throws(VaultError) {
                 guard let vault = try await source.existingVault() else { return false }
@@ -75,7 +75,7 @@ public struct VaultPasscode: PasscodeAuthority {
     ///
     /// - Throws: `chipUnavailable` when the chip cannot compare, `authenticationFailed` while it refuses to;
     ///   `storeFailed`.
-    public func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError)
+    package func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError)
         -> PasscodeVerdict
     {
         try await compare(passcode).0

@@ -3,16 +3,16 @@
 import Foundation
 package import GRDB
 import Synchronization
-public import WhorlService
+package import WhorlService
 import WhorlSupport
 
 /// The database of one state directory, with the keys that protect its contents.
 ///
 /// Several processes may have it open at once. Every read and write runs to its end even if its task is cancelled: an
 /// event at the reader must reach the disk.
-public final class StateDatabase: Sendable {
+package final class StateDatabase: Sendable {
     /// The directory of the database.
-    public let directory: StateDirectory
+    package let directory: StateDirectory
 
     /// The only connection.
     ///
@@ -30,7 +30,7 @@ public final class StateDatabase: Sendable {
     /// in place of files are refused. A file that is not a sound database of this version is not changed.
     ///
     /// - Throws: every code of ``StateError``.
-    public convenience init(directory: StateDirectory) throws(StateError) {
+    package convenience init(directory: StateDirectory) throws(StateError) {
         try self.init(directory: directory, keySource: FileKeySource(directory: directory))
     }
 
@@ -58,7 +58,7 @@ public final class StateDatabase: Sendable {
     ///
     /// - Returns: `nil` if nothing was ever stored.
     /// - Throws: as ``init(directory:)``.
-    public static func openExisting(_ directory: StateDirectory) throws(StateError) -> StateDatabase? {
+    package static func openExisting(_ directory: StateDirectory) throws(StateError) -> StateDatabase? {
         try openExisting(directory, keySource: FileKeySource(directory: directory))
     }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The directory with the prints, the attempts and the audit log of one user.
-public struct StateDirectory: Sendable, Hashable {
+package struct StateDirectory: Sendable, Hashable {
     /// The directory's path, as the caller gave it.
-    public let path: String
+    package let path: String
 
     /// Names a directory without accessing it.
-    public init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
     /// Returns the directory that a program uses if none is named.
     ///
     /// It is `WHORL_STATE_DIR`, else `$XDG_STATE_HOME/whorl` if that is an absolute path (as the XDG Base Directory
     /// Specification 0.8 requires), else `~/.local/state/whorl`.
-    public static func standard(environment: [String: String]) -> StateDirectory {
+    package static func standard(environment: [String: String]) -> StateDirectory {
         if let named = environment["WHORL_STATE_DIR"], !named.isEmpty { return StateDirectory(path: named) }
         if let base = environment["XDG_STATE_HOME"], base.hasPrefix("/") {
             return StateDirectory(path: joined(base, "whorl"))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WhorlFingerprint
-public import WhorlService
+package import WhorlFingerprint
+package import WhorlService
 
 extension FingerEnroller {
     /// Removes fingers, from their readers too.
@@ -20,7 +20,7 @@ extension FingerEnroller {
     /// - Throws: `noSuchFinger`; `ownerNeeded`, `changedMeanwhile` and `readerNotConnected`, and nothing is removed;
     ///   `reader` when a reader did not delete a print: the finger is removed here, and the next reconciliation
     ///   finishes it. Also `store`, and, except for `all`, `enrollmentTampered` and `enrollmentRolledBack`.
-    public func remove(
+    package func remove(
         _ selection: FingerSelection,
         profile: String,
         readers: [any FingerprintReader],
@@ -55,7 +55,7 @@ extension FingerEnroller {
     /// - Returns: The fingers; empty if `all` was selected and no finger is enrolled, or none can be read.
     /// - Throws: `noSuchFinger`, `readerNotConnected`, `store`, and, except for `all`, `enrollmentTampered` and
     ///   `enrollmentRolledBack`.
-    public func removable(
+    package func removable(
         _ selection: FingerSelection,
         profile: String,
         readers: [any FingerprintReader],
@@ -104,7 +104,7 @@ extension FingerEnroller {
     ///
     /// - Returns: The fingers; `nil` if the set is sound, so that there is nothing to accept.
     /// - Throws: `store`.
-    public func acceptable(profile: String) async throws(EnrollmentError) -> [EnrolledFinger]? {
+    package func acceptable(profile: String) async throws(EnrollmentError) -> [EnrolledFinger]? {
         let status = try await store.status(of: profile)
         return status.fault == nil ? nil : status.fingers
     }
@@ -121,7 +121,7 @@ extension FingerEnroller {
     ///   - consent: The owner's consent, which only the passcode gives here.
     /// - Returns: The fingers that count from now on; `nil` if the set is sound, and nothing is changed.
     /// - Throws: `ownerNeeded`, also if no passcode is set; `changedMeanwhile`, `store`.
-    public func accept(
+    package func accept(
         profile: String,
         consent: OwnerConsent?
     ) async throws(EnrollmentError) -> AcceptedFingers? {

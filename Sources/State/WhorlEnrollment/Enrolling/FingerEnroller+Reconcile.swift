@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WhorlFingerprint
+package import WhorlFingerprint
 import Foundation
-public import WhorlService
+package import WhorlService
 
 extension FingerEnroller {
     /// Finishes interrupted enrollments and removals at a reader, and compares the reader's own storage with the store.
@@ -14,7 +14,7 @@ extension FingerEnroller {
     ///   - reader: The reader; it need not be open.
     /// - Returns: The number of deleted prints, and the remaining differences between reader and store.
     /// - Throws: `reader`, `store`, `enrollmentTampered`, `enrollmentRolledBack`.
-    public func reconcile(
+    package func reconcile(
         profile: String,
         on reader: any FingerprintReader
     ) async throws(EnrollmentError) -> ReaderReconciliation {

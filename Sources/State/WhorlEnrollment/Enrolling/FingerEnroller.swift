@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WhorlFingerprint
+package import WhorlFingerprint
 import Foundation
-public import WhorlService
+package import WhorlService
 
 /// Enrolls and removes fingers, and keeps reader and store in step.
 ///
 /// Each call opens the reader and closes it again, also after an error.
-public struct FingerEnroller: Sendable {
+package struct FingerEnroller: Sendable {
     /// The number of tries for the confirming touch.
     static let confirmations = 3
     /// The number of touches with which a guided enrollment shows how well the finger is recognised.
@@ -34,7 +34,7 @@ public struct FingerEnroller: Sendable {
     /// Refuses a finger's name that is taken on a reader, before the person is asked for anything.
     ///
     /// - Throws: `fingerExists`, `enrollmentTampered`, `enrollmentRolledBack`, `store`.
-    public func refuseTaken(
+    package func refuseTaken(
         _ finger: Finger,
         profile: String,
         on reader: any FingerprintReader
@@ -71,7 +71,7 @@ public struct FingerEnroller: Sendable {
     /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `lockedOut`, `duplicate`, `inconsistent`,
     ///   `tooManyRetries`, `timedOut`, `enrollmentTampered`, `enrollmentRolledBack`, `reader`, `store`. Cancelling
     ///   gives `reader` with `cancelled`.
-    public func enroll(
+    package func enroll(
         _ finger: Finger,
         label: String? = nil,
         profile: String,

@@ -4,7 +4,7 @@ import WhorlFingerprint
 import Foundation
 import GRDB
 import StateStore
-public import WhorlService
+package import WhorlService
 
 /// The owner's consent to one change of the enrolled fingers.
 ///
@@ -12,9 +12,9 @@ public import WhorlService
 /// system's rules allowed the change to a program that can show no prompt for either. It is
 /// valid for one change of one profile, in the state that the fingers had before the owner was asked: the transaction
 /// that makes the change compares all of these. Every change makes a new state, so no consent counts twice.
-public struct OwnerConsent: Sendable {
+package struct OwnerConsent: Sendable {
     /// A change that the owner is asked to agree to.
-    public typealias Change = FingerChange
+    package typealias Change = FingerChange
 
     /// The way in which the owner was recognised.
     package enum Proof: Sendable, Hashable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WhorlService
+package import WhorlService
 
 /// Counts the changes of a profile's enrollment set, so that an older database is noticed.
 ///
@@ -10,7 +10,7 @@ public import WhorlService
 /// once both are written, and an authenticated database is at most one ahead.
 ///
 /// A hardware counter may start above zero: the first generation is then its first value plus one.
-public protocol GenerationCounter: Sendable {
+package protocol GenerationCounter: Sendable {
     /// The counter's value for a profile.
     ///
     /// - Parameters:
@@ -37,10 +37,10 @@ public protocol GenerationCounter: Sendable {
 
 extension GenerationCounter {
     /// Returns `false`, since the database itself counts.
-    public func hasCounter(_ profile: String) async throws(EnrollmentError) -> Bool { false }
+    package func hasCounter(_ profile: String) async throws(EnrollmentError) -> Bool { false }
 
     /// Returns the counter's present value, since this counter cannot be lost.
-    public func restart(_ profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
+    package func restart(_ profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
         try await current(of: profile, stored: stored)
     }
 }
@@ -49,13 +49,13 @@ extension GenerationCounter {
 ///
 /// It detects a changed generation (the manifest's MAC covers it). It does not detect that a whole older state
 /// directory was put back.
-public struct SoftwareGeneration: GenerationCounter {
+package struct SoftwareGeneration: GenerationCounter {
     /// Makes a counter, which needs no setup.
-    public init() {}
+    package init() {}
 
     /// Returns `stored`, the database's own number.
-    public func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 { stored }
+    package func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 { stored }
 
     /// Does nothing, since the database has already counted.
-    public func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError) {}
+    package func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError) {}
 }

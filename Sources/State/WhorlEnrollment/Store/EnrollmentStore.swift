@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WhorlFingerprint
-public import Foundation
+package import WhorlFingerprint
+package import Foundation
 import GRDB
-public import StateStore
-public import WhorlService
+package import StateStore
+package import WhorlService
 
 /// The store of every profile's enrolled fingers, and of the digest of their set.
 ///
 /// Everything that it returns was checked first, against the manifest's MAC and by opening every template: rows that
 /// were changed from outside give ``EnrollmentError/Code/enrollmentTampered``, never a finger.
-public final class EnrollmentStore: Sendable {
+package final class EnrollmentStore: Sendable {
     package let database: StateDatabase
     let generations: any GenerationCounter
     /// The prints that count.
     let trust: PrintTrust
 
     /// Makes a store that works on a database, and in which every print counts.
-    public convenience init(
+    package convenience init(
         database: StateDatabase,
         generations: any GenerationCounter = SoftwareGeneration()
     ) {
@@ -34,14 +34,14 @@ public final class EnrollmentStore: Sendable {
     /// The enrolled fingers of a profile, by finger and then by reader.
     ///
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
-    public func fingers(of profile: String) async throws(EnrollmentError) -> [EnrolledFinger] {
+    package func fingers(of profile: String) async throws(EnrollmentError) -> [EnrolledFinger] {
         try await snapshot(of: profile).fingers
     }
 
     /// The templates that a reader can compare with, the most recently matched first, then the newest.
     ///
     /// - Throws: as ``fingers(of:)``.
-    public func gallery(
+    package func gallery(
         of profile: String,
         on reader: ReaderID
     ) async throws(EnrollmentError) -> [GalleryEntry] {
@@ -51,7 +51,7 @@ public final class EnrollmentStore: Sendable {
     /// One enrolled finger of a profile; `nil` if the profile has no print of this identity.
     ///
     /// - Throws: as ``fingers(of:)``.
-    public func finger(_ id: PrintID, of profile: String) async throws(EnrollmentError) -> EnrolledFinger? {
+    package func finger(_ id: PrintID, of profile: String) async throws(EnrollmentError) -> EnrolledFinger? {
         try await snapshot(of: profile).manifest.prints.first { $0.id == id }?.enrolledFinger
     }
 
@@ -78,7 +78,7 @@ public final class EnrollmentStore: Sendable {
     ///   - application: The name of the program.
     /// - Returns: The digest and the generation.
     /// - Throws: as ``fingers(of:)``.
-    public func state(
+    package func state(
         of profile: String,
         application: String
     ) async throws(EnrollmentError) -> EnrollmentState? {
@@ -93,7 +93,7 @@ public final class EnrollmentStore: Sendable {
     ///   - digest: 32 bytes; any other size counts as unknown.
     /// - Returns: The added and removed fingers, and whether the digest is known.
     /// - Throws: as ``fingers(of:)``.
-    public func difference(
+    package func difference(
         of profile: String,
         application: String,
         since digest: Data
@@ -123,7 +123,7 @@ public final class EnrollmentStore: Sendable {
     /// that has since been removed is ignored.
     ///
     /// - Throws: `store`.
-    public func recordMatch(_ id: PrintID, at date: Date) async throws(EnrollmentError) {
+    package func recordMatch(_ id: PrintID, at date: Date) async throws(EnrollmentError) {
         try await recordMatch(id, updated: nil, at: date)
     }
 
@@ -161,7 +161,7 @@ public final class EnrollmentStore: Sendable {
     ///   - profile: The profile of the print.
     ///   - label: Free text; control characters are dropped, and only 100 characters are kept.
     /// - Throws: `noSuchFinger`, `store`.
-    public func rename(_ id: PrintID, of profile: String, label: String?) async throws(EnrollmentError) {
+    package func rename(_ id: PrintID, of profile: String, label: String?) async throws(EnrollmentError) {
         let label = FingerLabel.clean(label)
         let changed = try await write { db in
             try db.execute(

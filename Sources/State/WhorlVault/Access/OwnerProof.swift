@@ -12,9 +12,9 @@ package import WhorlService
 ///
 /// A finger's proof is a claim of this process, for which the chip takes the authority's secret. A passcode's proof
 /// holds the value that the chip itself compares.
-public struct OwnerProof: Sendable {
+package struct OwnerProof: Sendable {
     /// The profile whose owner gave the proof.
-    public let profile: String
+    package let profile: String
     let showsFinger: Bool
     let passcode: ShownPasscode?
 
@@ -31,7 +31,7 @@ public struct OwnerProof: Sendable {
     }
 
     /// Makes an empty proof, which opens items without access control.
-    public static func nothing(of profile: String) -> OwnerProof { OwnerProof(profile: profile) }
+    package static func nothing(of profile: String) -> OwnerProof { OwnerProof(profile: profile) }
 
     /// Makes the proof that one of the profile's enrolled fingers has just matched.
     package static func matchedFinger(of profile: String) -> OwnerProof {
@@ -42,7 +42,7 @@ public struct OwnerProof: Sendable {
     package var showsPasscode: Bool { passcode != nil }
 
     /// Combines two proofs; `nil` if they belong to different profiles.
-    public func and(_ other: OwnerProof) -> OwnerProof? {
+    package func and(_ other: OwnerProof) -> OwnerProof? {
         guard other.profile == profile else { return nil }
         return OwnerProof(
             profile: profile,

@@ -2,7 +2,7 @@
 
 import StateStore
 import WhorlTPM
-public import WhorlService
+package import WhorlService
 import WhorlSupport
 
 /// The generation of a profile's fingers, counted in the chip.
@@ -18,7 +18,7 @@ extension Vault {
     ///
     /// - Throws: `counterLost` if the counter is gone, was made again, or is unknown to the database; `store`; the
     ///   chip's errors.
-    public func generation(of profile: String, stored: UInt64) async throws(VaultError) -> UInt64 {
+    package func generation(of profile: String, stored: UInt64) async throws(VaultError) -> UInt64 {
         guard try isProvisioned else { return stored }
         if let (row, counter) = try await pinnedCounter(of: profile) {
             return try await generation(row, counter)
@@ -40,7 +40,7 @@ extension Vault {
     /// because another process has counted, or if the vault is not provisioned.
     ///
     /// - Throws: as ``generation(of:stored:)``; `counterLost` also if the step would be larger than one.
-    public func advance(_ profile: String, to generation: UInt64) async throws(VaultError) {
+    package func advance(_ profile: String, to generation: UInt64) async throws(VaultError) {
         guard try isProvisioned else { return }
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }
@@ -59,7 +59,7 @@ extension Vault {
     /// Whether the vault was provisioned and has a counter for a profile; the chip is not asked.
     ///
     /// - Throws: `store`.
-    public func hasCounter(_ profile: String) async throws(VaultError) -> Bool {
+    package func hasCounter(_ profile: String) async throws(VaultError) -> Bool {
         guard try isProvisioned else { return false }
         return try await pinnedCounter(of: profile) != nil
     }
@@ -73,7 +73,7 @@ extension Vault {
     ///   - profile: The profile whose fingers are accepted.
     ///   - stored: The generation of the database that is accepted.
     /// - Throws: as ``generation(of:stored:)``, without `counterLost`.
-    public func acceptGeneration(of profile: String, stored: UInt64) async throws(VaultError) {
+    package func acceptGeneration(of profile: String, stored: UInt64) async throws(VaultError) {
         guard try isProvisioned else { return }
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }

@@ -4,14 +4,14 @@ import Crypto
 import Foundation
 import SecretMemory
 import WhorlTPM
-public import WhorlService
+package import WhorlService
 
 /// The chip's evidence of how it protects a key.
 extension Vault {
     /// Returns the chip's identity, with a new attestation key, which the chip does not store.
     ///
     /// - Throws: `noEndorsement`, `noChip`, `store`, and other errors of the chip.
-    public func chipIdentity() async throws(VaultError) -> ChipIdentity {
+    package func chipIdentity() async throws(VaultError) -> ChipIdentity {
         try await sealing { authority throws(VaultError) in
             let found = try await chip { commands throws(TPMError) in
                 try commands.endorsement().map { endorsement throws(TPMError) in
@@ -36,7 +36,7 @@ extension Vault {
     ///   - credential: A server's credential for this chip.
     /// - Returns: The key, which the caller stores, and the evidence.
     /// - Throws: `credentialRefused`, and as ``makeKey(of:access:applicationPassword:)``.
-    public func makeKey(
+    package func makeKey(
         of profile: String,
         access: AccessControl,
         attestedFor credential: ChipCredential

@@ -2,10 +2,10 @@
 
 import Crypto
 package import Foundation
-public import SecretMemory
+package import SecretMemory
 import StateStore
 import WhorlTPM
-public import WhorlService
+package import WhorlService
 
 /// Making, listing and deleting items.
 extension Vault {
@@ -18,7 +18,7 @@ extension Vault {
     ///   - applicationPassword: The program's own password, if `access` takes one.
     /// - Throws: `itemExists`, `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`,
     ///   `applicationPasswordNeeded`, `noChip`, `store`, and other errors of the chip.
-    public func add(
+    package func add(
         _ secret: SecretBox,
         as id: ItemID,
         access: AccessControl,
@@ -46,7 +46,7 @@ extension Vault {
     /// - Returns: The public half of the key.
     /// - Throws: as ``add(_:as:access:applicationPassword:)``.
     @discardableResult
-    public func createKey(
+    package func createKey(
         _ id: ItemID,
         access: AccessControl,
         applicationPassword: SecretBox? = nil
@@ -68,14 +68,14 @@ extension Vault {
     /// Returns the public half of a key; no proof is needed, and the chip is not asked.
     ///
     /// - Throws: `noSuchItem`, `itemTampered`, `store`.
-    public func publicKey(of id: ItemID) async throws(VaultError) -> SigningKeyPublic {
+    package func publicKey(of id: ItemID) async throws(VaultError) -> SigningKeyPublic {
         try await row(id).publicKey
     }
 
     /// Returns the access control of an item; the chip is not asked.
     ///
     /// - Throws: `noSuchItem`, `itemTampered`, `store`.
-    public func access(of id: ItemID) async throws(VaultError) -> AccessControl { try await row(id).access }
+    package func access(of id: ItemID) async throws(VaultError) -> AccessControl { try await row(id).access }
 
     /// Returns the profile's items, secrets and keys, by kind and name.
     ///
@@ -83,7 +83,7 @@ extension Vault {
     /// such an item is `unknown`.
     ///
     /// - Throws: `store`.
-    public func items(of profile: String) async throws(VaultError) -> [VaultItem] {
+    package func items(of profile: String) async throws(VaultError) -> [VaultItem] {
         let seal = seal
         let readings = try await read { try ItemRow.all(of: profile, $0, seal) }
         let rows = readings.compactMap(\.row)
@@ -95,7 +95,7 @@ extension Vault {
     /// Deletes an item permanently, whatever state it is in.
     ///
     /// - Throws: `noSuchItem`, `store`.
-    public func delete(_ id: ItemID) async throws(VaultError) {
+    package func delete(_ id: ItemID) async throws(VaultError) {
         guard try await write({ try ItemRow.delete(id, $0) }) else {
             throw VaultError(.noSuchItem, id.spoken)
         }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
-public import SecretMemory
+package import Foundation
+package import SecretMemory
 import StateStore
 import WhorlTPM
-public import WhorlService
+package import WhorlService
 
 /// The release of secrets and signatures when an item's access control is met.
 extension Vault {
@@ -17,7 +17,7 @@ extension Vault {
     /// - Returns: The secret, in locked memory.
     /// - Throws: `noSuchItem`, `accessDenied`, `enrollmentChanged`, `measuredBootChanged`, `itemTampered`,
     ///   `applicationPasswordNeeded`, `applicationPasswordWrong`, `chipLockedOut`, `chipCleared`, `noChip`, `store`.
-    public func secret(
+    package func secret(
         _ id: ItemID,
         shown proof: OwnerProof,
         applicationPassword: SecretBox? = nil
@@ -35,7 +35,7 @@ extension Vault {
     ///   - applicationPassword: The program's own password, if the key takes one.
     /// - Returns: The signature.
     /// - Throws: `digestWrongSize`, and as ``secret(_:shown:applicationPassword:)``.
-    public func sign(
+    package func sign(
         digest: Data,
         with id: ItemID,
         shown proof: OwnerProof,
@@ -54,7 +54,7 @@ extension Vault {
     ///   - proof: The passcode's proof. No finger is needed, since the secrets are not given out.
     /// - Returns: The secrets that were bound again, and the keys that are unchanged.
     /// - Throws: `accessDenied` without the passcode's proof, and as ``secret(_:shown:applicationPassword:)``.
-    public func reseal(_ profile: String, shown proof: OwnerProof) async throws(VaultError) -> Resealing {
+    package func reseal(_ profile: String, shown proof: OwnerProof) async throws(VaultError) -> Resealing {
         guard proof.profile == profile, proof.passcode != nil else {
             throw VaultError(.accessDenied, profile, cause: "only the passcode binds anew")
         }

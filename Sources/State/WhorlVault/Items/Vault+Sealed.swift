@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-public import Foundation
-public import SecretMemory
+package import Foundation
+package import SecretMemory
 import StateStore
 import WhorlTPM
-public import WhorlService
+package import WhorlService
 
 /// Items that their callers store: the vault makes and opens them, and stores nothing.
 ///
@@ -21,7 +21,7 @@ extension Vault {
     /// - Returns: The item, which the caller stores.
     /// - Throws: `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`, `applicationPasswordNeeded`,
     ///   `noChip`, `store`, and other errors of the chip.
-    public func seal(
+    package func seal(
         _ secret: SecretBox,
         of profile: String,
         access: AccessControl,
@@ -43,7 +43,7 @@ extension Vault {
     ///   - applicationPassword: The program's own password, if `access` takes one.
     /// - Returns: The item, which the caller stores.
     /// - Throws: as ``seal(_:of:access:applicationPassword:)``.
-    public func makeKey(
+    package func makeKey(
         of profile: String,
         access: AccessControl,
         applicationPassword: SecretBox? = nil
@@ -58,7 +58,7 @@ extension Vault {
     /// Returns the access control to which this vault has bound a sealed item; the chip is not asked.
     ///
     /// - Throws: `itemTampered` if the item was edited, or was made for another vault.
-    public func access(of item: SealedItem) throws(VaultError) -> AccessControl { try loose(item).access }
+    package func access(of item: SealedItem) throws(VaultError) -> AccessControl { try loose(item).access }
 
     /// Returns a sealed secret.
     ///
@@ -70,7 +70,7 @@ extension Vault {
     /// - Throws: `itemTampered`, `noSuchItem` for a key, `accessDenied`, `enrollmentChanged`, `measuredBootChanged`,
     ///   `applicationPasswordNeeded`, `applicationPasswordWrong`, `passcodeWrong`, `chipLockedOut`, `chipCleared`,
     ///   `noChip`, `store`.
-    public func secret(
+    package func secret(
         in item: SealedItem,
         shown proof: OwnerProof,
         applicationPassword: SecretBox? = nil
@@ -87,7 +87,7 @@ extension Vault {
     ///   - applicationPassword: The program's own password, if the key takes one.
     /// - Returns: The signature.
     /// - Throws: `digestWrongSize`, `noSuchItem` for a secret, and as ``secret(in:shown:applicationPassword:)``.
-    public func sign(
+    package func sign(
         digest: Data,
         with key: SealedItem,
         shown proof: OwnerProof,
@@ -106,7 +106,7 @@ extension Vault {
     /// - Returns: The X coordinate of the product, 32 bytes, in locked memory.
     /// - Throws: `publicKeyRefused`, also when the chip finds that the key is not a point of the curve; `noSuchItem`
     ///   for a secret; and as ``secret(in:shown:applicationPassword:)``.
-    public func sharedSecret(
+    package func sharedSecret(
         with publicKey: Data,
         of key: SealedItem,
         shown proof: OwnerProof,
@@ -135,7 +135,7 @@ extension Vault {
     ///   - generation: The number of changes of the profile's set of fingers, according to the database.
     /// - Returns: One standing for each item.
     /// - Throws: `store`.
-    public func standing(
+    package func standing(
         of items: [SealedItem],
         profile: String,
         generation: UInt64

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import StateStore
+package import StateStore
 import Synchronization
 package import WhorlService
 import WhorlSupport
-public import WhorlTPM
+package import WhorlTPM
 
 /// Secrets and signing keys that a TPM gives only when their access control is met.
 ///
@@ -13,7 +13,7 @@ public import WhorlTPM
 /// an ``OwnerProof``.
 ///
 /// It may be used from several tasks and processes at once.
-public final class Vault: Sendable {
+package final class Vault: Sendable {
     let device: TPMDevice
     let database: StateDatabase
     let time: MachineTime
@@ -22,7 +22,7 @@ public final class Vault: Sendable {
     private let known = Mutex<(authority: VaultAuthority, file: FileIdentity)?>(nil)
 
     /// Works with a chip and an open database; neither is accessed yet.
-    public convenience init(device: TPMDevice, database: StateDatabase) {
+    package convenience init(device: TPMDevice, database: StateDatabase) {
         self.init(device: device, database: database, time: .system)
     }
 
@@ -36,7 +36,7 @@ public final class Vault: Sendable {
     var seal: RowMAC { RowMAC(database) }
 
     /// Whether the vault was provisioned; the chip is not asked.
-    public var isProvisioned: Bool {
+    package var isProvisioned: Bool {
         get throws(VaultError) { try authority() != nil }
     }
 

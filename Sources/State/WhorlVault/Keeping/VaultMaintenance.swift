@@ -2,18 +2,18 @@
 
 import GRDB
 import Glibc
-public import StateStore
-public import WhorlTPM
-public import WhorlService
+package import StateStore
+package import WhorlTPM
+package import WhorlService
 import WhorlSupport
 
 /// The owner's operations on the vault as a whole: `whorl vault provision` and `whorl vault reset`.
-public struct VaultMaintenance: Sendable {
+package struct VaultMaintenance: Sendable {
     private let device: TPMDevice
     private let directory: StateDirectory
 
     /// Works on a directory and a chip; neither is accessed yet.
-    public init(device: TPMDevice, directory: StateDirectory) {
+    package init(device: TPMDevice, directory: StateDirectory) {
         self.device = device
         self.directory = directory
     }
@@ -23,7 +23,7 @@ public struct VaultMaintenance: Sendable {
     /// The directory must exist. The operation may be interrupted anywhere and run again.
     ///
     /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, `store`.
-    public func provision() async throws(VaultError) {
+    package func provision() async throws(VaultError) {
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }
         _ = try await Provisioning(device: device, directory: directory).authority()
@@ -43,7 +43,7 @@ public struct VaultMaintenance: Sendable {
     /// - Returns: The effect of the reset on the fingers.
     /// - Throws: `noChip`, `chipBusy` when the chip cannot be asked; `store` when the database cannot be opened now,
     ///   and then the vault is unchanged.
-    public func reset(
+    package func reset(
         withoutChip: Bool = false,
         opening open: () async throws(StateError) -> StateDatabase?
     ) async throws(VaultError) -> VaultReset {

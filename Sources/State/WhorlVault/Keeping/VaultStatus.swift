@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import StateStore
-public import WhorlTPM
-public import WhorlService
+package import StateStore
+package import WhorlTPM
+package import WhorlService
 
 extension VaultStatus {
     /// Whether a directory has a vault, according to its file; the chip is not asked, and a damaged file counts.
-    public static func isProvisioned(_ directory: StateDirectory) -> Bool {
+    package static func isProvisioned(_ directory: StateDirectory) -> Bool {
         (try? PrivateFiles.checkFile(VaultAuthority.path(directory))) ?? true
     }
 
     /// Reads the status of a directory and a chip.
     ///
     /// - Throws: `store` when the directory's files cannot be read.
-    public static func read(
+    package static func read(
         device: TPMDevice,
         directory: StateDirectory
     ) async throws(VaultError) -> VaultStatus {

@@ -3,7 +3,7 @@
 import GRDB
 import SecretMemory
 package import StateStore
-public import WhorlService
+package import WhorlService
 import WhorlTPM
 
 /// The count of the passcode tries for one profile, and the rules by which it changes.
@@ -125,7 +125,7 @@ extension Vault {
     /// Returns the time until Whorl compares a passcode of a profile again; `nil` when one may be tried now.
     ///
     /// - Throws: `store`.
-    public func passcodeWait(of profile: String) async throws(VaultError) -> Duration? {
+    package func passcodeWait(of profile: String) async throws(VaultError) -> Duration? {
         let now = time.now()
         return try await read { db in
             let wait = try PasscodeTries.read(profile, db).wait(at: now)
@@ -138,7 +138,7 @@ extension Vault {
     /// Returns the number of further wrong passcodes of a profile without a wait; those of other processes count too.
     ///
     /// - Throws: `store`.
-    public func passcodeTriesLeft(of profile: String) async throws(VaultError) -> Int {
+    package func passcodeTriesLeft(of profile: String) async throws(VaultError) -> Int {
         let now = time.now()
         return try await read { db in
             let budget = try PasscodeTries.read(TPMBudget.passcodes.row(of: profile), db)

@@ -2,10 +2,10 @@
 
 import Foundation
 import GRDB
-public import SecretMemory
+package import SecretMemory
 import StateStore
 import WhorlTPM
-public import WhorlService
+package import WhorlService
 
 /// The owner's passcode: an object of the chip whose authorization value is derived from it.
 ///
@@ -15,7 +15,7 @@ extension Vault {
     /// Whether a passcode is set for a profile.
     ///
     /// - Throws: `store`.
-    public func isPasscodeSet(of profile: String) async throws(VaultError) -> Bool {
+    package func isPasscodeSet(of profile: String) async throws(VaultError) -> Bool {
         try await passcode(of: profile) != nil
     }
 
@@ -31,7 +31,7 @@ extension Vault {
     ///   - proof: The owner's proof; `nil` if no finger is enrolled and the passcode may be set without one.
     /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` for a proof without a finger, or without a needed one,
     ///   `noChip`, `store`.
-    public func setPasscode(
+    package func setPasscode(
         _ passcode: SecretBox,
         of profile: String,
         shown proof: OwnerProof? = nil
@@ -74,7 +74,7 @@ extension Vault {
     /// - Returns: The owner's proof.
     /// - Throws: `passcodeWrong`, `passcodeThrottled`, `chipLockedOut`, `passcodeNotSet`, `noChip`, `chipCleared`,
     ///   `store`. A passcode of an impossible size is wrong, and is counted.
-    public func verify(_ passcode: SecretBox, of profile: String) async throws(VaultError) -> OwnerProof {
+    package func verify(_ passcode: SecretBox, of profile: String) async throws(VaultError) -> OwnerProof {
         let (row, authorization) = try await verified(passcode, of: profile)
         return OwnerProof(
             profile: profile,
@@ -102,7 +102,7 @@ extension Vault {
     ///   - proof: The proof of the present passcode.
     /// - Throws: `accessDenied` without the passcode's proof, `passcodeWrong` where the passcode was changed since,
     ///   `passcodeNotSet`, `passcodeWrongSize`, `noChip`, `chipCleared`, `store`.
-    public func changePasscode(to new: SecretBox, shown proof: OwnerProof) async throws(VaultError) {
+    package func changePasscode(to new: SecretBox, shown proof: OwnerProof) async throws(VaultError) {
         let profile = proof.profile
         guard PasscodeSize.allowed.contains(new.bytes.count) else { throw VaultError(.passcodeWrongSize) }
         let (row, shown) = try await shownPasscode(proof)
@@ -140,7 +140,7 @@ extension Vault {
     /// - Throws: `passcodeNeeded(by:)`, `accessDenied` without the passcode's proof, `passcodeWrong` where the passcode was
     ///   changed since, `passcodeNotSet`, `store`.
     @discardableResult
-    public func removePasscode(shown proof: OwnerProof, force: Bool) async throws(VaultError) -> [ItemID] {
+    package func removePasscode(shown proof: OwnerProof, force: Bool) async throws(VaultError) -> [ItemID] {
         let (row, _) = try await shownPasscode(proof)
         let (profile, seal) = (proof.profile, seal)
         let outcome: Result<[ItemID], VaultError> = try await transaction { db in
@@ -179,7 +179,7 @@ extension Vault {
     /// Returns the items that would be lost with the passcode.
     ///
     /// - Throws: `store`.
-    public func itemsLostWithoutPasscode(of profile: String) async throws(VaultError) -> [ItemID] {
+    package func itemsLostWithoutPasscode(of profile: String) async throws(VaultError) -> [ItemID] {
         let seal = seal
         return try await read { db in
             try ItemRow.all(of: profile, db, seal).filter(\.isLostWithoutPasscode).map(\.id)
