@@ -62,18 +62,6 @@ struct TemplateCipherTests {
         #expect(seal.open(Self.row(sealed: intent)) == nil)
     }
 
-    @Test func `what an earlier version sealed, with one key for all, opens in its own row`() throws {
-        let keys = Self.anyKeys
-        let seal = TemplateCipher(keys: keys)
-        let box = try AES.GCM.seal(
-            Data(template.bytes),
-            using: keys.plainKey(.templates),
-            authenticating: seal.context(Self.row(), "template")
-        )
-        #expect(seal.open(Self.row(sealed: box.combined)) == template)
-        #expect(seal.open(Self.row(finger: .rightThumb, sealed: box.combined)) == nil)
-    }
-
     @Test func `each ciphertext has a key of its own`() throws {
         let keys = Self.anyKeys
         let salts = [1, 2].map { Data(repeating: $0, count: 16) }

@@ -37,34 +37,6 @@ final class StoreHome: Sendable {
     func open(ifMissing: MissingDatabase = .create) async throws -> any RelyingPartyStore {
         try SQLiteRelyingPartyStore(path: path, ifMissing: ifMissing)
     }
-
-    /// Takes away what later versions of the schema have added.
-    func goBack(to version: Int) async throws {
-        var undo = "ALTER TABLE devices DROP COLUMN attested;"
-        if version < 3 {
-            undo += """
-                DELETE FROM documents WHERE name = 'challenge-key'; DROP TABLE used_nonces;
-                CREATE INDEX audit_others ON audit (id) WHERE event <> 'password_refused';
-                CREATE TABLE challenges (
-                    digest BLOB PRIMARY KEY CHECK (length(digest) = 32), user TEXT NOT NULL, device TEXT NOT NULL,
-                    use TEXT NOT NULL CHECK (use IN ('enable', 'login', 'raw')), expires_at INTEGER NOT NULL,
-                    UNIQUE (user, device, use)
-                ) STRICT, WITHOUT ROWID;
-                CREATE INDEX challenges_by_end ON challenges (expires_at);
-                INSERT INTO challenges VALUES (zeroblob(32), 'ada', 'laptop', 'login', 1);
-                """
-        }
-        if version == 1 {
-            undo += """
-                DROP INDEX audit_refused_passwords; DROP INDEX audit_others; ALTER TABLE devices DROP COLUMN approved;
-                """
-        }
-        try await DatabaseQueue(path: path).writeWithoutTransaction { [undo] db in
-            try db.execute(sql: undo)
-            try db.execute(sql: "PRAGMA user_version = \(version)")
-            _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-        }
-    }
 }
 
 extension Bank {

@@ -4,7 +4,7 @@ internal import RelyingParty
 
 /// The tables, in a schema of their own; a missing device is stored as an empty string.
 enum PostgreSQLSchema {
-    static let version = 4
+    static let version = 1
     /// The lock that makes instances wait for each other when they start at the same time: "WhLi" in ASCII.
     private static let lock = 0x5768_4c69
 
@@ -24,7 +24,6 @@ enum PostgreSQLSchema {
             guard schema.count == 1 else {
                 guard ifMissing == .create else { throw refusal("there is no schema whorl_login") }
                 try connection.run(tables)
-                try migrate(&connection, from: 1)
                 return try addChallengeKey(&connection)
             }
             let meta = try connection.run("SELECT to_regclass('whorl_login.meta') IS NOT NULL", [])
@@ -35,10 +34,9 @@ enum PostgreSQLSchema {
                 "SELECT value FROM whorl_login.meta WHERE name = 'version'",
                 []
             ).text(0, 0)
-            guard let known = found.flatMap({ Int($0) }), (1...version).contains(known) else {
-                throw refusal("schema \(found ?? "?"), this program knows 1 to \(version)")
+            guard found == "\(version)" else {
+                throw refusal("schema \(found ?? "?"), this program knows \(version)")
             }
-            try migrate(&connection, from: known)
             try addChallengeKey(&connection)
         }
     }
@@ -51,59 +49,20 @@ enum PostgreSQLSchema {
         )
     }
 
-    /// Runs all steps from a version to this one, in the transaction that the caller has begun.
-    private static func migrate(
-        _ connection: inout PostgreSQLConnection,
-        from found: Int
-    ) throws(PostgreSQLFailure) {
-        guard found < version else { return }
-        for step in steps[(found - 1)...] { try connection.run(step) }
-        try connection.run("UPDATE whorl_login.meta SET value = '\(version)' WHERE name = 'version'")
-    }
-
-    /// The migrations: from version 1 to 2, and so on.
-    private static let steps = [
-        """
-        -- By whom the device was approved: 'operator', or 'device ' and its name; not at all where it is NULL.
-        ALTER TABLE whorl_login.devices ADD COLUMN approved text;
-        CREATE INDEX audit_refused_passwords ON whorl_login.audit (id) WHERE event = 'password_refused';
-        CREATE INDEX audit_others ON whorl_login.audit (id) WHERE event <> 'password_refused';
-        """,
-        """
-        -- Challenges are sealed, and not kept: only what was answered is, in the order of its expiry. The table of
-        -- challenges stays for instances of the version before, which run beside this one during an upgrade.
-        CREATE TABLE whorl_login.used_nonces (
-            nonce bytea PRIMARY KEY CHECK (length(nonce) = 16)
-        );
-        """,
-        """
-        -- What the chip has proven of a key, beside the name of that key: an instance of the version before gives a
-        -- device another key and leaves this column.
-        ALTER TABLE whorl_login.devices ADD COLUMN attested text;
-        """,
-    ]
-
     private static func refusal(_ why: String) -> PostgreSQLFailure {
         PostgreSQLFailure(state: "", text: why)
     }
 
-    /// The tables of version 1.
-    ///
     /// Names are compared byte by byte, in the C collation.
     private static let tables = """
         CREATE SCHEMA whorl_login;
         CREATE TABLE whorl_login.meta (name text PRIMARY KEY, value text NOT NULL);
-        INSERT INTO whorl_login.meta VALUES ('version', '1');
+        INSERT INTO whorl_login.meta VALUES ('version', '\(version)');
 
-        CREATE TABLE whorl_login.challenges (
-            digest bytea PRIMARY KEY CHECK (length(digest) = 32),
-            "user" text COLLATE "C" NOT NULL,
-            device text COLLATE "C" NOT NULL,
-            use text NOT NULL CHECK (use IN ('enable', 'login', 'raw')),
-            expires_at int8 NOT NULL,
-            UNIQUE ("user", device, use)
+        -- Challenges are sealed, and not kept: only what was answered is, in the order of its expiry.
+        CREATE TABLE whorl_login.used_nonces (
+            nonce bytea PRIMARY KEY CHECK (length(nonce) = 16)
         );
-        CREATE INDEX challenges_by_end ON whorl_login.challenges (expires_at);
 
         -- Not logged: a count that a crash takes is no loss, and each request writes one.
         CREATE UNLOGGED TABLE whorl_login.tries (
@@ -113,6 +72,8 @@ enum PostgreSQLSchema {
         ) WITH (fillfactor = 50);
         CREATE INDEX tries_by_end ON whorl_login.tries (ends_at);
 
+        -- approved: 'operator', or 'device ' and the name of the device that has approved this one. attested: what the
+        -- chip has proven of a key, beside the name of that key. Both are NULL where there is none.
         CREATE TABLE whorl_login.devices (
             "user" text COLLATE "C" NOT NULL,
             device text COLLATE "C" NOT NULL,
@@ -122,6 +83,8 @@ enum PostgreSQLSchema {
             enabled_at int8 NOT NULL,
             last_used_at int8,
             domain_state bytea,
+            approved text,
+            attested text,
             PRIMARY KEY ("user", device)
         ) WITH (fillfactor = 80);
 
@@ -135,6 +98,8 @@ enum PostgreSQLSchema {
             reason text
         );
         CREATE INDEX audit_by_user ON whorl_login.audit ("user", id);
+        CREATE INDEX audit_refused_passwords ON whorl_login.audit (id) WHERE event = 'password_refused';
+        CREATE INDEX audit_others ON whorl_login.audit (id) WHERE event <> 'password_refused';
 
         CREATE TABLE whorl_login.documents (name text COLLATE "C" PRIMARY KEY, data bytea NOT NULL);
         """

@@ -97,31 +97,6 @@ struct `passwords` {
         #expect(!hash.matches(other + "\n"))
     }
 
-    @Test func `is taken as it was typed where an earlier version has kept it`() throws {
-        // The hash of `a` and its dots, without a form.
-        let typed = "a\u{308}"
-        let hash = try PasswordHash(#require(PreparedPassword("x")), cost: .cheap)
-        var json = try #require(
-            try JSONSerialization.jsonObject(with: JSONEncoder().encode(hash)) as? [String: Any]
-        )
-        json["form"] = nil
-        let digest = try KDF.Scrypt.deriveKey(
-            from: Data(typed.utf8),
-            salt: hash.salt,
-            outputByteCount: 32,
-            rounds: hash.cost.rounds,
-            blockSize: hash.cost.blockSize,
-            parallelism: hash.cost.parallelism
-        ).withUnsafeBytes { Data($0) }
-        json["digest"] = digest.base64EncodedString()
-        let old = try JSONDecoder().decode(
-            PasswordHash.self,
-            from: JSONSerialization.data(withJSONObject: json)
-        )
-        #expect(old.matches(typed))
-        #expect(!old.matches("\u{E4}"))
-    }
-
     @Test(arguments: [
         "", "a\0", "seven 7", "\u{1F600}\u{1F600}\u{1F600}", "eight\teight",
         String(repeating: "x", count: 1025),

@@ -47,26 +47,6 @@ final class StoreHome: Sendable {
             ifMissing: ifMissing
         )
     }
-
-    /// Takes away what later versions of the schema have added.
-    func goBack(to version: Int) async throws {
-        var undo = "ALTER TABLE whorl_login.devices DROP COLUMN attested;"
-        if version < 3 {
-            undo += """
-                DELETE FROM whorl_login.documents WHERE name = 'challenge-key'; DROP TABLE whorl_login.used_nonces;
-                INSERT INTO whorl_login.challenges VALUES (sha256(''), 'ada', 'laptop', 'login', 1);
-                """
-        }
-        if version == 1 {
-            undo += """
-                DROP INDEX whorl_login.audit_refused_passwords; DROP INDEX whorl_login.audit_others;
-                ALTER TABLE whorl_login.devices DROP COLUMN approved;
-                """
-        }
-        let connection = try PostgreSQLConnection.open(url: try #require(url))
-        try connection.run(undo)
-        try connection.run("UPDATE whorl_login.meta SET value = '\(version)' WHERE name = 'version'")
-    }
 }
 
 extension Bank {

@@ -19,36 +19,27 @@ struct PasswordHash: Codable, Equatable {
         static let standard = Cost(rounds: 1 << 14, blockSize: 8, parallelism: 5)
     }
 
-    /// The form of the password that was hashed.
-    private enum Form: String, Codable {
-        /// That of ``PreparedPassword``.
-        case opaqueString
-    }
-
     let cost: Cost
     let salt: Data
     let digest: Data
-    /// The form of the password; `nil` for the bytes as they were typed, as earlier versions took them.
-    private let form: Form?
 
     /// Makes the hash of a password; deliberately slow.
     init(_ password: PreparedPassword, cost: Cost = .standard) throws {
         let salt = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
         let digest = try Self.derive(password.text, salt: salt, cost: cost)
-        self.init(cost: cost, salt: salt, digest: digest, form: .opaqueString)
+        self.init(cost: cost, salt: salt, digest: digest)
     }
 
-    private init(cost: Cost, salt: Data, digest: Data, form: Form?) {
+    private init(cost: Cost, salt: Data, digest: Data) {
         self.cost = cost
         self.salt = salt
         self.digest = digest
-        self.form = form
     }
 
     /// Returns a hash that no password matches: it stands in for that of an unknown user, so that the comparison takes
     /// as long.
     static func nobody(cost: Cost) -> PasswordHash {
-        PasswordHash(cost: cost, salt: Data(repeating: 0, count: 16), digest: Data(), form: .opaqueString)
+        PasswordHash(cost: cost, salt: Data(repeating: 0, count: 16), digest: Data())
     }
 
     /// Whether it is the hash of this password; deliberately slow.
@@ -56,7 +47,7 @@ struct PasswordHash: Codable, Equatable {
         // PBKDF2 inside of scrypt pads short passwords with zeros: a password with zeros at the end would match too. No
         // prepared password has any.
         guard let prepared = PreparedPassword(password),
-            let digest = try? Self.derive(form == nil ? password : prepared.text, salt: salt, cost: cost)
+            let digest = try? Self.derive(prepared.text, salt: salt, cost: cost)
         else { return false }
         return digest.isEqualInConstantTime(to: self.digest)
     }

@@ -32,11 +32,8 @@ struct SQLiteFile {
         try queue.writeWithoutTransaction { db in
             // A power failure must not lose this change, or a half of it.
             try db.execute(sql: "PRAGMA synchronous = FULL")
-            // If another process is migrating, it has finished when this transaction begins.
             try db.inTransaction(.immediate) {
-                let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-                try checkVersion(version)
-                if version < SQLiteSchema.version { try SQLiteSchema.migrate(db, from: version) }
+                try checkVersion(try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0)
                 return .commit
             }
         }
@@ -47,8 +44,8 @@ struct SQLiteFile {
     }
 
     private func checkVersion(_ version: Int) throws {
-        guard (1...SQLiteSchema.version).contains(version) else {
-            throw refusal("schema \(version), this program knows 1 to \(SQLiteSchema.version)")
+        guard version == SQLiteSchema.version else {
+            throw refusal("schema \(version), this program knows \(SQLiteSchema.version)")
         }
     }
 

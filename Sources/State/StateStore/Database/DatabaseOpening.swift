@@ -193,7 +193,7 @@ struct DatabaseHeader {
                 cause: "schema \(version), this program knows \(Schema.version)"
             )
         }
-        guard version >= Schema.oldestVersion else {
+        guard version >= 1 else {
             throw StateError(.damaged, path: path, cause: "schema \(version)")
         }
     }

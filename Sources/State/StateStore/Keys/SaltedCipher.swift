@@ -46,11 +46,6 @@ package struct SaltedCipher: Sendable {
         )
     }
 
-    /// Decrypts a ciphertext without a salt, the form of earlier versions.
-    package func openUnsalted(_ sealed: Data, authenticating context: Data) -> Data? {
-        SaltedCipher.open(sealed, with: keys.plainKey(purpose), authenticating: context)
-    }
-
     private static func open(
         _ combined: Data,
         with key: SymmetricKey,

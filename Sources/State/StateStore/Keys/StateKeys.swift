@@ -82,7 +82,7 @@ package final class StateKeys: Sendable {
         with(purpose) { SymmetricKey(data: $0.code(for: salt)) }
     }
 
-    /// Returns the key for a purpose itself, 32 bytes, for data from before each ciphertext had its own key.
+    /// Returns the key for a purpose itself, 32 bytes; ciphertexts have keys of their own (``cipherKey(_:salt:)``).
     package func plainKey(_ purpose: KeyPurpose) -> SymmetricKey {
         with(purpose) { SymmetricKey(data: $0.key) }
     }

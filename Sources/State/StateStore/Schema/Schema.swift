@@ -6,11 +6,13 @@ import GRDB
 ///
 /// The modules above read and write their own tables with GRDB.
 ///
-/// Times are seconds since 1970-01-01 UTC. A changed schema gets a new `version` and a step from the previous one
-/// (`Schema+Steps.swift`).
+/// Times are seconds since 1970-01-01 UTC. A changed schema gets one more step in ``steps``.
 enum Schema {
+    /// The steps from each version to the next; the first one starts at version 1.
+    static let steps: [Step] = []
+
     /// The version of the schema, stored in `PRAGMA user_version`.
-    static let version: UInt32 = 8
+    static let version = UInt32(steps.count) + 1
 
     /// The application ID "WHRL", stored in `PRAGMA application_id`, by which `file(1)` and Whorl recognise the
     /// database.
@@ -25,25 +27,6 @@ enum Schema {
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
-
-    /// The table of attempts, without a foreign key, since failures also count for profiles that have no print.
-    ///
-    /// Real and simulated readers have separate rows, so that a match on a mock does not affect the tries on a real
-    /// reader.
-    static let attempts = """
-        CREATE TABLE attempts (
-            profile TEXT NOT NULL,
-            reader_class TEXT NOT NULL CHECK (reader_class IN ('real', 'pretended')),
-            failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
-            pending INTEGER NOT NULL DEFAULT 0 CHECK (pending IN (0, 1)),
-            total_failures INTEGER NOT NULL DEFAULT 0 CHECK (total_failures >= 0),
-            lockouts INTEGER NOT NULL DEFAULT 0 CHECK (lockouts >= 0),
-            locked_until_boot REAL,
-            locked_until_wall REAL,
-            boot_id TEXT,
-            PRIMARY KEY (profile, reader_class)
-        ) STRICT, WITHOUT ROWID;
-        """
 
     private static let tables = """
         -- One row. key_check is NULL until a state key was made; then it tells whether a key is the right one.
@@ -92,7 +75,20 @@ enum Schema {
             PRIMARY KEY (profile, generation)
         ) STRICT, WITHOUT ROWID;
 
-        \(attempts)
+        -- Without a foreign key, since failures also count for profiles that have no print. Real and simulated readers
+        -- have separate rows, so that a match on a mock does not affect the tries on a real reader.
+        CREATE TABLE attempts (
+            profile TEXT NOT NULL,
+            reader_class TEXT NOT NULL CHECK (reader_class IN ('real', 'pretended')),
+            failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+            pending INTEGER NOT NULL DEFAULT 0 CHECK (pending IN (0, 1)),
+            total_failures INTEGER NOT NULL DEFAULT 0 CHECK (total_failures >= 0),
+            lockouts INTEGER NOT NULL DEFAULT 0 CHECK (lockouts >= 0),
+            locked_until_boot REAL,
+            locked_until_wall REAL,
+            boot_id TEXT,
+            PRIMARY KEY (profile, reader_class)
+        ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE reuse (
             profile TEXT PRIMARY KEY,
@@ -106,7 +102,8 @@ enum Schema {
             PRIMARY KEY (profile, application)
         ) STRICT, WITHOUT ROWID;
 
-        -- AUTOINCREMENT: an id is never used twice, so that a deleted entry leaves a gap.
+        -- AUTOINCREMENT: an id is never used twice, so that a deleted entry leaves a gap. Lines are limited by their
+        -- kind.
         CREATE TABLE audit (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             at REAL NOT NULL,
@@ -117,23 +114,18 @@ enum Schema {
             finger INTEGER,
             reader TEXT,
             detail TEXT,
-            asker TEXT
+            asker TEXT,
+            kind INTEGER NOT NULL DEFAULT 0,
+            repeats INTEGER NOT NULL DEFAULT 1
         ) STRICT;
-        \(auditKinds)
-        """
-
-    /// The columns by which each kind of lines is limited apart from the others, of version 8.
-    static let auditKinds = """
-        ALTER TABLE audit ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE audit ADD COLUMN repeats INTEGER NOT NULL DEFAULT 1;
         CREATE INDEX audit_kinds ON audit (profile, kind, id);
         """
 
-    /// The vault's tables, of version 3.
+    /// The vault's tables.
     ///
     /// The contents are usable only with the TPM that made them; `mac` covers the whole row. Profiles without a print
     /// have items too, so there is no foreign key.
-    static let vaultTables = """
+    private static let vaultTables = """
         -- object: public and private part as the TPM gave them. body: the ciphertext of a secret that is larger than
         -- the TPM takes. binding: what the policy names besides the authority.
         CREATE TABLE vault_items (
@@ -177,11 +169,11 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// Version 4: the keychain's table.
+    /// The keychain's table.
     ///
     /// `record` contains all attributes in one encoding, and decides; the columns beside it repeat some of them, so
     /// that an index finds the row. `mac` covers the record and the value.
-    static let keychainTables = """
+    private static let keychainTables = """
         -- id: random, never given to another row; a persistent reference names it. name: what must be there once only,
         -- as a code of the class's own attributes. sealing: what the value is sealed with: 1 a key of the state key,
         -- 2 the chip (a secret), 3 the chip (a key).
@@ -213,8 +205,8 @@ enum Schema {
         CREATE INDEX keychain_passcode_bound ON keychain_items (profile) WHERE pdmn = 'akpu';
         """
 
-    /// The login's table, of version 6.
-    static let loginTables = """
+    /// The login's table.
+    private static let loginTables = """
         -- A row: the owner wants a touch at the login to hand over the login password. item: the password as a sealed
         -- item of the vault; NULL until it was typed. changed_on: the day of the password's last change, in days since
         -- 1970-01-01, as the login told it; NULL where it did not.

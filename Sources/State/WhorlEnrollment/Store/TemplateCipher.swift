@@ -52,19 +52,15 @@ struct TemplateCipher: Sendable {
     }
 
     /// The name of the format, with which a ciphertext begins.
-    ///
-    /// A ciphertext with another beginning was written by an earlier version, with one key for all ciphertexts.
-    private static let header = Data("WHC2".utf8)
+    private static let header = Data("WHC1".utf8)
 
     private func seal(_ plain: Data, _ context: Data) throws -> Data {
         TemplateCipher.header + (try cipher.seal(plain, authenticating: context))
     }
 
     private func open(_ sealed: Data?, _ context: Data) -> Data? {
-        guard let sealed else { return nil }
-        return sealed.starts(with: TemplateCipher.header)
-            ? cipher.open(sealed.dropFirst(TemplateCipher.header.count), authenticating: context)
-            : cipher.openUnsalted(sealed, authenticating: context)
+        guard let sealed, sealed.starts(with: TemplateCipher.header) else { return nil }
+        return cipher.open(sealed.dropFirst(TemplateCipher.header.count), authenticating: context)
     }
 
     /// The caller must hold the only reference to the bytes, so that they are not copied before they are wiped.

@@ -1,1 +1,0 @@
-../../../Tests/RelyingPartyTests/MigrationTests.swift
