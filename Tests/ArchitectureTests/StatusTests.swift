@@ -35,6 +35,22 @@ struct StatusTests {
         #expect(codes.subtracting(known).sorted() == [])
     }
 
+    @Test func `each OSStatus that the package returns has a message`() throws {
+        let sources = Self.root.appending(path: "Sources")
+        let files = try #require(FileManager.default.subpaths(atPath: sources.path)).filter {
+            $0.hasSuffix(".swift") && (!$0.contains("/Statuses/") || $0.hasSuffix("/KeychainError.swift"))
+        }
+        var returned: Set<String> = []
+        for file in files {
+            returned.formUnion(
+                try Self.text("Sources/\(file)").matches(of: /\berrSec\w+/).map { String($0.output) }
+            )
+        }
+        #expect(returned.count > 15)
+        let table = try Self.text("Sources/Faces/KeychainServices/Statuses/SecErrorMessages.swift")
+        #expect(returned.filter { !table.contains("    \($0): \"") }.sorted() == [])
+    }
+
     @Test func `each refusal of a connection has a status`() throws {
         let statuses = try Self.text("Library/Sources/C/statuses.c")
         var names: Set<String> = []

