@@ -124,6 +124,7 @@ setup-test-server:
 program: setup
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorl
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorl-login-http
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorl-simulate
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorld
 
 build: program ## builds the release: program, man pages, completions, translations
@@ -133,6 +134,7 @@ build: program ## builds the release: program, man pages, completions, translati
 # The build of the tests: a newcomer runs `make test` next, and a release takes twice as long to build.
 demo: setup-demo ## the main job on a virtual reader with a simulated TPM, unattended
 	$(SWIFT) build --product whorl
+	$(SWIFT) build --product whorl-simulate
 	WHORL=.build/debug/whorl scripts/demo
 
 test: setup-test ## builds and runs all tests but the login server's; none is skipped for a missing tool
@@ -250,6 +252,8 @@ man: ## writes the man pages of the built program to .build
 	@rm -rf $(STAGE)/man && mkdir -p $(STAGE)/man
 	$(PRODUCTS)/generate-manual $(WHORL) --multi-page --output-directory $(STAGE)/man \
 		--date "$$(git log -1 --format=%cs 2>/dev/null || date +%F)"
+	$(PRODUCTS)/generate-manual $(PRODUCTS)/whorl-simulate --output-directory $(STAGE)/man \
+		--date "$$(git log -1 --format=%cs 2>/dev/null || date +%F)"
 	@scripts/tidy-manual $(STAGE)/man
 
 completions: ## writes the shell completions of the built program to .build
@@ -269,11 +273,12 @@ translations: ## compiles the translations to .build
 install: install-program install-service ## installs to PREFIX (/usr/local) under DESTDIR, after make build
 
 install-program:
-	@test -x $(WHORL) -a -x $(PRODUCTS)/whorl-login-http -a -x $(PRODUCTS)/whorld -a -f $(STAGE)/man/whorl.1 -a -s $(STAGE)/completions/fish -a -d $(STAGE)/locale || \
+	@test -x $(WHORL) -a -x $(PRODUCTS)/whorl-simulate -a -x $(PRODUCTS)/whorl-login-http -a -x $(PRODUCTS)/whorld -a -f $(STAGE)/man/whorl.1 -a -s $(STAGE)/completions/fish -a -d $(STAGE)/locale || \
 		{ echo "$(WHORL), its man pages, completions or translations are not built: run make build first" >&2; exit 1; }
 	@if ldd $(WHORL) | grep -q libswiftCore; then \
 		echo "note: this build needs the Swift libraries where it runs; make build links them in" >&2; fi
 	install -D -m 755 $(WHORL) "$(DESTDIR)$(BINDIR)/whorl"
+	install -D -m 755 $(PRODUCTS)/whorl-simulate "$(DESTDIR)$(BINDIR)/whorl-simulate"
 	install -D -m 755 $(PRODUCTS)/whorl-login-http "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http"
 	install -D -m 755 $(PRODUCTS)/whorld "$(DESTDIR)$(LIBEXECDIR)/whorld"
 	install -D -m 644 udev/70-whorl-uaccess.rules "$(DESTDIR)$(SHAREDIR)/70-whorl-uaccess.rules"
@@ -327,7 +332,7 @@ install-fprintd: ## gives the service the place of an installed fprintd on the b
 	$(FPRINTD_PLACE) take
 
 uninstall: ## removes what install put there (the user whorl, stored fingers and a changed configuration stay)
-	rm -f "$(DESTDIR)$(BINDIR)/whorl" "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http" "$(DESTDIR)$(LIBEXECDIR)/whorld" "$(DESTDIR)$(SHAREDIR)/70-whorl-uaccess.rules" "$(DESTDIR)$(MANDIR)/whorl.1" "$(DESTDIR)$(MANDIR)"/whorl.*.1 \
+	rm -f "$(DESTDIR)$(BINDIR)/whorl" "$(DESTDIR)$(BINDIR)/whorl-simulate" "$(DESTDIR)$(MANDIR)/whorl-simulate.1" "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http" "$(DESTDIR)$(LIBEXECDIR)/whorld" "$(DESTDIR)$(SHAREDIR)/70-whorl-uaccess.rules" "$(DESTDIR)$(MANDIR)/whorl.1" "$(DESTDIR)$(MANDIR)"/whorl.*.1 \
 		"$(DESTDIR)$(BASHDIR)/whorl" "$(DESTDIR)$(ZSHDIR)/_whorl" "$(DESTDIR)$(FISHDIR)/whorl.fish" \
 		"$(DESTDIR)$(LOCALEDIR)"/*/LC_MESSAGES/whorl.mo
 	@rmdir "$(DESTDIR)$(SHAREDIR)" 2>/dev/null || true # not ours alone

@@ -51,14 +51,13 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "CommandLineTests": [
         "WhorlEngine", "ChildPipe", "WhorlFingerprint", "GreyscalePNG", "LoginServer", "MainLoopProbe",
         "SecretMemory", "SeededGenerator", "SoftwareMachine", "SoftwareTPM", "SyntheticFingers", "WhorlVault",
-        "whorl", "whorl-login-http", "WhorlService", "WhorlSystem",
+        "whorl", "whorl-login-http", "whorl-simulate", "WhorlService", "WhorlSystem",
     ],
     "EnrollmentTests": [
         "WhorlEnrollment", "WhorlFingerprint", "SecretMemory", "StateStore", "WhorlService", crypto, grdb,
     ],
     "FingerprintTests": ["WhorlFingerprint"],
     "GLibRuntimeTests": ["CGLib", "GLibRuntime"],
-    "GreyscalePNGTests": ["GreyscalePNG"],
     "KeychainTests": [
         "FacesOverSocket", "WhorlEngine", "AuthenticationContext", "ChildPipe", "ChipDouble", "IdiomProbe",
         "KeychainIdioms", "WhorlEnrollment", "WhorlFingerprint", "KeychainServices", "KeychainRows",
@@ -127,8 +126,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
 
 /// What reads bytes from outside (Tests/Fuzzing).
 let fuzzed: [Target.Dependency] = [
-    "WhorlEngine", "BiometricLogin", "CGLib", "WhorlEnrollment", "WhorlFingerprint", "GreyscalePNG",
-    "KeychainServices",
+    "WhorlEngine", "BiometricLogin", "CGLib", "WhorlEnrollment", "WhorlFingerprint", "KeychainServices",
     "KeychainRows", "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "RelyingParty",
     "SecretMemory", "StateStore", "SyntheticFingers", "TerminalPrompt", "WhorlTPM", "WhorlVault", "whorl",
     "WhorlCallers", "WhorlConfiguration", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport",
@@ -137,10 +135,9 @@ let fuzzed: [Target.Dependency] = [
 
 /// What the command line uses.
 let commandLine: [Target.Dependency] = [
-    "AuthenticationContext", "BiometricLogin", "GLibRuntime", "WhorlFingerprint", "GreyscalePNG",
-    "LoginAssertion", "LoginTransport", "SecretMemory", "SyntheticFingers", "TerminalPrompt",
-    "WhorlConfiguration", "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem", arguments, crypto,
-    logging,
+    "AuthenticationContext", "BiometricLogin", "GLibRuntime", "WhorlFingerprint", "LoginAssertion",
+    "LoginTransport", "SecretMemory", "TerminalPrompt", "WhorlConfiguration", "WhorlRemote", "WhorlService",
+    "WhorlSupport", "WhorlSystem", arguments, crypto, logging,
 ]
 
 /// A target and its floor: it lies in `Sources/FLOOR/NAME`.
@@ -208,7 +205,6 @@ let house: KeyValuePairs<String, [Part]> = [
         system("CGLib", pkgConfig: "gio-2.0", package: "libglib2.0-dev"),
         system("CFprint", pkgConfig: "libfprint-2", package: "libfprint-2-dev"),
         system("CTSS2", pkgConfig: "tss2-esys", package: "libtss2-dev"),
-        system("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
         system("CSocket"),
     ],
     "Ground": [
@@ -217,8 +213,7 @@ let house: KeyValuePairs<String, [Part]> = [
     ],
     "Fixtures": [
         // Fingers that no person has, for tests and demonstrations.
-        library("SyntheticFingers"),
-        library("GreyscalePNG", uses: ["CPNG"]),
+        library("SyntheticFingers")
     ],
     "Hardware": [
         library("WhorlFingerprint", settings: pure),
@@ -381,6 +376,8 @@ let house: KeyValuePairs<String, [Part]> = [
                 arguments,
             ]
         ),
+        // The finger in front of libfprint's virtual reader, for tests and demonstrations.
+        program("whorl-simulate", uses: ["SyntheticFingers", "WhorlSupport", arguments]),
         program(
             "whorl-login-http",
             uses: ["BiometricLoginHTTP", "LoginAssertion", "LoginTransport", "SecretMemory", "WhorlSupport"]
@@ -417,6 +414,9 @@ let helpers: [Target] = [
         "ChipDouble",
         uses: ["WhorlEngine", "WhorlFingerprint", "SecretMemory", "WhorlVault", "WhorlService", crypto]
     ),
+    // Recorded pictures of libfprint are PNG files.
+    .systemLibrary(name: "CPNG", path: "Tests/Support/CPNG"),
+    helper("GreyscalePNG", uses: ["CPNG"]),
     helper(
         "FacesOverSocket",
         uses: ["AuthenticationContext", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSystem"]
@@ -529,6 +529,7 @@ let package = Package(
             : [
                 .executable(name: "whorl", targets: ["whorl"]),
                 .executable(name: "whorl-login-http", targets: ["whorl-login-http"]),
+                .executable(name: "whorl-simulate", targets: ["whorl-simulate"]),
                 .executable(name: "whorld", targets: ["whorld"]),
             ]),
     traits: [

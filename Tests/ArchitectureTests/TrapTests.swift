@@ -103,7 +103,6 @@ struct TrapTests {
             2, "the kind of an item, which the service compares with the call's before"
         ),
         "whorl/Answer.swift": (1, "a line that the function itself has encoded"),
-        "whorl/Simulate.swift": (1, "a picture whose size the reader of pictures has checked"),
     ]
 
     @Test func `no trap is in the sources but those with a reason`() throws {

@@ -61,10 +61,6 @@ struct BadInputTests {
             "the steps are list, verify, identify"
         ),
         (["remove"], "name one finger, one id, or --all", "`whorl fingers` lists what is enrolled"),
-        (
-            ["simulate", "touch", "7"], "FP_VIRTUAL_IMAGE is not set",
-            "set it to the path of a socket, here and where the scan runs"
-        ),
     ])
     func `a command that makes no sense is 64, with what to do`(
         arguments: [String],

@@ -8,7 +8,6 @@ struct HelpTests {
         ["devices"], ["devices", "capture"], ["devices", "exercise"], ["doctor"], ["enroll"], ["fingers"],
         ["remove"],
         ["can-evaluate"], ["evaluate"], ["domain-state"], ["biometry"], ["log"], ["agent"], ["pam"],
-        ["simulate", "touch"],
     ]
 
     @Test(arguments: verbs)

@@ -31,10 +31,8 @@ struct MainLoopTests {
                 return press
             }
             let touch = Process()
-            touch.executableURL = URL(filePath: WhorlProgram.path)
-            touch.arguments = [
-                "simulate", "touch", "--timeout", "240", "--json", "1", "--press", "\(press)",
-            ]
+            touch.executableURL = URL(filePath: WhorlProgram.simulator)
+            touch.arguments = ["--timeout", "240", "1", "--press", "\(press)"]
             touch.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             touch.standardOutput = FileHandle.nullDevice
             // A touch that cannot begin is missing in the outcome.

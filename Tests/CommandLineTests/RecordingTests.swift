@@ -2,6 +2,7 @@
 
 import Foundation
 import GreyscalePNG
+import SyntheticFingers
 import Testing
 
 /// Recorded USB traffic of real readers; none of it is in this repository.
@@ -57,10 +58,10 @@ struct RecordingTests {
 
     @Test(arguments: Recordings.pictures)
     func `an image reader gives the recorded picture, pixel for pixel`(name: String) async throws {
-        let outcome = try await run(name, ["devices", "capture", "--output", "seen.png", "--json"])
+        let outcome = try await run(name, ["devices", "capture", "--output", "seen.pgm", "--json"])
         #expect(outcome.status == 0, "\(outcome.out)")
         #expect(outcome.answer("result")?["readerKind"] as? String == "hardware")
-        let seen = try GreyscalePNG.read(whorl.home + "/seen.png")
+        let seen = try GreyImage(pgm: PictureFile.bytes(whorl.home + "/seen.pgm"))
         let recorded = try GreyscalePNG.read("\(try #require(Recordings.folder))/\(name)/capture.png")
         #expect(
             seen.width == recorded.width && seen.height == recorded.height && seen.pixels == recorded.pixels

@@ -144,7 +144,7 @@ import WhorlService
         let reader = "mock:storage=reader,storage-file=\(whorl.home)/chip,stages=2,then=match,retry:too-short"
         var lines: [String] = []
         for command in [
-            ["devices"], ["devices", "exercise"], ["devices", "capture", "-o", "x.png"], ["doctor"],
+            ["devices"], ["devices", "exercise"], ["devices", "capture", "-o", "x.pgm"], ["doctor"],
             ["enroll", "left-thumb", "--label", "x"], ["fingers"], ["can-evaluate"],
             ["evaluate", "--reason", "r"],
             ["domain-state"], ["domain-state", "--since", String(repeating: "A", count: 43) + "="], ["log"],

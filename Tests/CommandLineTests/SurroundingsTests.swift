@@ -173,11 +173,15 @@ struct SurroundingsTests {
     @Test func `a picture to press must be a plain file`() async throws {
         for path in [try makePipe("pipe"), "/dev/zero", "/dev/tty"] {
             let outcome = try await whorl.run(
-                ["simulate", "touch", "--image", path, "--timeout", "1"],
+                WhorlProgram.simulator,
+                ["--image", path, "--timeout", "1"],
                 environment: ["FP_VIRTUAL_IMAGE": whorl.home + "/nobody"]
             )
             #expect(outcome.status == 1)
-            #expect(outcome.err.hasPrefix("whorl: error: the picture cannot be read: "), "\(outcome)")
+            #expect(
+                outcome.err.hasPrefix("whorl-simulate: error: The picture cannot be read: "),
+                "\(outcome)"
+            )
         }
     }
 
@@ -193,7 +197,7 @@ struct SurroundingsTests {
             #expect(outcome.status == 74)
             #expect(
                 outcome.err == """
-                    whorl: error: the picture cannot be written: it is no plain file
+                    whorl: error: the picture cannot be written: it is not a regular file
                     whorl: hint: check that the folder exists and that you may write to it
 
                     """

@@ -30,7 +30,7 @@ struct TerminalTests {
     }
 
     @Test(arguments: [
-        ["enroll", "left-thumb"], ["devices", "exercise"], ["devices", "capture", "--output", "x.png"],
+        ["enroll", "left-thumb"], ["devices", "exercise"], ["devices", "capture", "--output", "x.pgm"],
     ])
     func `SIGINT ends what else waits for a finger, and nothing is left`(arguments: [String]) async throws {
         let outcome = try await interrupt(arguments, SIGINT)

@@ -295,7 +295,7 @@ struct VerbTests {
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
 
         let nowhere = try await whorl.run(
-            ["devices", "capture", "-o", whorl.home + "/no/f.png"],
+            ["devices", "capture", "-o", whorl.home + "/no/f.pgm"],
             reader: "mock:match"
         )
         #expect(nowhere.status == 74)
@@ -348,13 +348,24 @@ struct VerbTests {
         )
     }
 
-    @Test func `simulate waits for a reader, and says when there is none`() async throws {
+    @Test func `whorl-simulate waits for a reader, and says when there is none`() async throws {
         let outcome = try await whorl.run(
-            ["simulate", "touch", "7", "--timeout", "0.2", "--json"],
+            WhorlProgram.simulator,
+            ["7", "--timeout", "0.2"],
             environment: ["FP_VIRTUAL_IMAGE": whorl.home + "/nobody"]
         )
         #expect(outcome.status == 15)
-        #expect(outcome.errorCode == "noReader")
+        #expect(outcome.err.hasPrefix("whorl-simulate: error: No virtual reader is open at"), "\(outcome)")
+    }
+
+    @Test(arguments: [[], ["7", "--unplug"], ["7", "--press", "-1"], ["--bad", "worse"], ["7"]])
+    func `whorl-simulate refuses what makes no sense`(arguments: [String]) async throws {
+        let outcome = try await whorl.run(
+            WhorlProgram.simulator,
+            arguments,
+            environment: ["FP_VIRTUAL_IMAGE": arguments == ["7"] ? "" : whorl.home + "/nobody"]
+        )
+        #expect(outcome.status == 64, "\(outcome)")
     }
 
     @Test func `doctor names what is wrong, and the command that mends it`() async throws {

@@ -36,10 +36,9 @@ struct VirtualItemTests {
                 return press
             }
             let touch = Process()
-            touch.executableURL = URL(filePath: WhorlProgram.path)
+            touch.executableURL = URL(filePath: WhorlProgram.simulator)
             touch.arguments = [
-                "simulate", "touch", "\(next == first ? owner ?? seed : seed)", "--press", "\(next)",
-                "--timeout", "240", "--json",
+                "\(next == first ? owner ?? seed : seed)", "--press", "\(next)", "--timeout", "240",
             ]
             touch.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             touch.standardOutput = FileHandle.nullDevice

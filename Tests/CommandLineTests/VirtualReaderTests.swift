@@ -16,7 +16,7 @@ struct VirtualReaderTests {
 
     /// Runs a command, and presses a finger each time it begins to wait for one.
     ///
-    /// `press` gives the arguments of `whorl simulate touch` for the n-th touch, from 0.
+    /// `press` gives the arguments of `whorl-simulate` for the n-th touch, from 0.
     private func run(
         _ arguments: [String],
         press: @escaping @Sendable (Int) -> [String]
@@ -28,8 +28,8 @@ struct VirtualReaderTests {
             _ in
             guard line == #"{"event":"touch"}"# else { return }
             let touch = Process()
-            touch.executableURL = URL(filePath: WhorlProgram.path)
-            touch.arguments = ["simulate", "touch", "--timeout", "240", "--json"] + press(touches.next())
+            touch.executableURL = URL(filePath: WhorlProgram.simulator)
+            touch.arguments = ["--timeout", "240"] + press(touches.next())
             touch.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             touch.standardOutput = FileHandle.nullDevice
             try? touch.start()
@@ -72,14 +72,15 @@ struct VirtualReaderTests {
     @Test func `capture gives the picture that was pressed, pixel for pixel`() async throws {
         // libfprint 1.94.5 refuses to give a picture in which it sees no ridges.
         let finger = SyntheticFinger(seed: 1).press(3)
-        let pressed = whorl.home + "/pressed.png"
-        try GreyscalePNG.write(pressed, width: finger.width, height: finger.height, pixels: finger.pixels)
-        let outcome = try await run(["devices", "capture", "--output", "seen.png"]) { _ in
+        let pressed = whorl.home + "/pressed.pgm"
+        let header = Data("P5\n\(finger.width) \(finger.height)\n255\n".utf8)
+        try (header + finger.pixels).write(to: URL(filePath: pressed))
+        let outcome = try await run(["devices", "capture", "--output", "seen.pgm"]) { _ in
             ["--image", pressed]
         }
         #expect(outcome.status == 0, "\(outcome)")
-        let seen = try GreyscalePNG.read(whorl.home + "/seen.png")
-        #expect(seen.width == finger.width && seen.height == finger.height && seen.pixels == finger.pixels)
+        #expect(try GreyImage(pgm: PictureFile.bytes(whorl.home + "/seen.pgm")) == finger)
+        #expect(try Data(contentsOf: URL(filePath: whorl.home + "/seen.pgm")) == header + finger.pixels)
     }
 
     @Test func `two readers and none named is an error that lists them`() async throws {
@@ -95,14 +96,14 @@ struct VirtualReaderTests {
 
     @Test func `a reader that another process holds is 35, and says which`() async throws {
         let holder = try await whorl.run(
-            ["devices", "capture", "--output", "x.png", "--json", "--timeout", "240"],
+            ["devices", "capture", "--output", "x.pgm", "--json", "--timeout", "240"],
             environment: reader
         ) { [whorl, reader] line, process in
             guard line == #"{"event":"touch"}"# else { return }
             let done = DispatchSemaphore(value: 0)
             Task {
                 let second = try await whorl.run(
-                    ["devices", "capture", "--output", "y.png"],
+                    ["devices", "capture", "--output", "y.pgm"],
                     environment: reader
                 )
                 #expect(second.status == 35, "\(second)")
@@ -123,20 +124,24 @@ struct VirtualReaderTests {
         let folder = try #require(Self.prints)
         let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter {
             $0.hasSuffix(".png")
-        }.sorted()
+        }.sorted().map { name in
+            let path = "\(whorl.home)/\(name).pgm"
+            try GreyscalePNG.pgm("\(folder)/\(name)").write(to: URL(filePath: path))
+            return path
+        }
         #expect(files.count == 2)
         for (mine, other) in [(files[0], files[1]), (files[1], files[0])] {
             let program = try VirtualReaderTests()
             let own = try await program.run(["enroll", "right-thumb"]) { _ in
-                ["--image", "\(folder)/\(mine)"]
+                ["--image", mine]
             }
             #expect(own.status == 0, "\(own)")
             let right = try await program.run(["evaluate", "--reason", "r"]) { _ in
-                ["--image", "\(folder)/\(mine)"]
+                ["--image", mine]
             }
             #expect(right.status == 0, "\(right)")
             let wrong = try await program.run(["evaluate", "--reason", "r"]) { _ in
-                ["--image", "\(folder)/\(other)"]
+                ["--image", other]
             }
             #expect(wrong.status == 10, "\(wrong)")
         }

@@ -31,6 +31,10 @@ final class WhorlProgram: Sendable {
         return URL(filePath: tests).deletingLastPathComponent().appending(path: "whorl").path
     }()
 
+    /// The finger in front of the virtual image reader.
+    static let simulator = URL(filePath: path).deletingLastPathComponent().appending(path: "whorl-simulate")
+        .path
+
     /// What a run left.
     struct Outcome: Equatable, CustomStringConvertible {
         let status: Int32

@@ -21,7 +21,7 @@ from people import command, forgive, lay, service_pid, sit, start, touching, who
 from test_d_switched_off import says_that_it_is_switched_off
 from test_j_logins import PASSWORD, PROMPT, ended, sudo
 
-PACKAGES = ("libpam-whorl", "whorl-prompt", "whorld", "whorl", "whorl-login-server", "libwhorl1", "libwhorl-dev")
+PACKAGES = ("libpam-whorl", "whorl-prompt", "whorld", "whorl", "whorl-login-server", "libwhorl1", "libwhorl-dev", "whorl-simulate")
 STATE = pathlib.Path("/var/lib/whorl")
 DATABASE = pathlib.Path("/var/lib/whorl-login-server/login.sqlite")
 CONFIGURATION = pathlib.Path("/etc/whorl/whorld.conf")

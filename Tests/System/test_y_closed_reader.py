@@ -275,7 +275,7 @@ def test_c1_other_processes_are_told_that_the_reader_is_the_services():
     for service in "in-process", "private":
         status, said = own_engine("enroll", "left-thumb", service=service)
         assert status == 15 and "belongs to the service" in said["error"]["message"], said
-    for arguments in ("devices", "capture", "--output", "/home/owner/finger.png"), ("devices", "exercise"):
+    for arguments in ("devices", "capture", "--output", "/home/owner/finger.pgm"), ("devices", "exercise"):
         status, said = own_engine(*arguments)
         assert status == 15 and "belongs to the service" in said["error"]["message"], said
     unit = pathlib.Path("/usr/lib/systemd/system/whorld.socket")

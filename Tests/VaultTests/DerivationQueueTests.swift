@@ -72,19 +72,23 @@ struct DerivationQueueTests {
             }
         }
         for await _ in begins { break }
+        let (refusals, refusal) = AsyncStream.makeStream(of: Void.self)
         let flood = Task {
             await withTaskGroup(of: VaultError.Code?.self) { group in
                 for _ in 0..<100 {
                     group.addTask {
-                        await code {
+                        let code = await code {
                             try await queue.inTurn(of: "/mallory") { _ async throws(VaultError) in 0 }
                         }
+                        if code != nil { refusal.yield() }
+                        return code
                     }
                 }
                 return await group.reduce(into: []) { $0.append($1) }
             }
         }
-        while queue.counts.waiting < DerivationQueue.mostWaiting { await Task.yield() }
+        // Before a place becomes free, all of them have come.
+        for await _ in refusals.prefix(100 - DerivationQueue.mostWaiting) {}
         // Another user has his turn meanwhile.
         _ = try await queue.inTurn(of: "/owner") { _ async throws(VaultError) in 0 }
         hold.yield()

@@ -131,7 +131,6 @@ struct Whorl: AsyncParsableCommand {
             AccountCommand.self,
             PAMCommand.self,
             Keyring.self,
-            Simulate.self,
         ]
     )
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BiometricLogin
-import GreyscalePNG
 package import TerminalPrompt
 import WhorlFingerprint
 import WhorlRemote
@@ -22,7 +21,6 @@ extension StateError: CommandError { var failure: Failure { Failure(self) } }
 extension ReaderError: CommandError { var failure: Failure { Failure(self) } }
 extension PasscodeReadingError: CommandError { var failure: Failure { Failure(self) } }
 extension AgentError: CommandError { var failure: Failure { Failure(self) } }
-extension GreyscalePNGError: CommandError { var failure: Failure { Failure(self) } }
 extension LoginError: CommandError { var failure: Failure { Failure(self) } }
 
 extension FingerChangeError: CommandError {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlFingerprint
-package import GreyscalePNG
-package import SyntheticFingers
-package import WhorlService
+import WhorlService
 import WhorlSupport
 
 /// A failure of a command, in the words of the layer where it happened.
@@ -120,47 +118,4 @@ extension Failure {
     }
 
     init(_ error: StateError) { self.init(AuthenticationError(error)) }
-
-    init(_ error: GreyscalePNGError) { self.init(error, status: nil) }
-
-    /// Programs that press virtual fingers tell a reader that is gone from one that does not wait.
-    init(_ error: VirtualReaderError) {
-        let status: ExitStatus? =
-            switch error.code {
-            case .disconnected: .biometryDisconnected
-            case .notRead: .systemCancel
-            case .noReader, .invalidPath, .invalidPicture, .systemFailure: nil
-            }
-        self.init(error, status: status)
-    }
-}
-
-extension GreyscalePNGError: ReportedError {
-    /// The name of the code.
-    package var codeName: String { code.rawValue }
-
-    /// The kind of handling that the failure asks for.
-    package var category: ErrorCategory {
-        switch code {
-        case .unwritable: .storage
-        case .unreadable, .notPNG, .damaged, .tooLarge, .noAlpha, .invalidSize: .other
-        }
-    }
-}
-
-extension VirtualReaderError: ReportedError {
-    /// The name of the code.
-    package var codeName: String { code.rawValue }
-    /// The system's error number; empty without one.
-    package var cause: String { systemCode == 0 ? "" : "errno \(systemCode)" }
-
-    /// The kind of handling that the failure asks for.
-    package var category: ErrorCategory {
-        switch code {
-        case .invalidPath: .invalidRequest
-        case .noReader, .disconnected: .readerUnavailable
-        case .notRead: .cancelled
-        case .invalidPicture, .systemFailure: .other
-        }
-    }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import GreyscalePNG
 import TerminalPrompt
 import WhorlFingerprint
 import WhorlService
@@ -89,18 +88,18 @@ struct DevicesCapture: Verb {
         commandName: "capture",
         abstract: "Saves one picture of a finger, pixel for pixel what the driver gave.",
         discussion: """
-            The file is an 8-bit greyscale PNG that only this user may read. It is a picture of a finger: delete \
+            The file is a binary PGM with 8 bits per pixel that only this user may read. It is a picture of a finger: delete \
             it when it is no longer needed. Readers that match on the chip give no pictures. A real reader belongs to the \
             system's service, and only root may take a picture with it. Example:
 
-              whorl devices capture --output finger.png
+              whorl devices capture --output finger.pgm
             """
     )
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp("The file to write; what is there is replaced.", valueName: "file"),
-        completion: .file(extensions: ["png"])
+        completion: .file(extensions: ["pgm"])
     )
     var output: String
 
@@ -112,7 +111,8 @@ struct DevicesCapture: Verb {
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
         // The place is checked before a finger is asked for.
-        try failing { () throws(GreyscalePNGError) in try GreyscalePNG.checkPlace(output) }
+        let file = OutputFile(path: output)
+        try file.check()
         let reader = try await session.ownReader()
         let image = try await Activity.run(
             "Take a picture of a finger",
@@ -123,9 +123,8 @@ struct DevicesCapture: Verb {
         ) { (activity) async throws(Failure) in
             try await capture(reader, activity)
         }
-        try failing { () throws(GreyscalePNGError) in
-            try GreyscalePNG.write(output, width: image.width, height: image.height, pixels: image.pixels)
-        }
+        // The format is netpbm's, pgm(5).
+        try file.replace(with: Array("P5\n\(image.width) \(image.height)\n255\n".utf8) + image.pixels)
         return Answer(
             result: [
                 "output": .string(output), "width": .integer(image.width), "height": .integer(image.height),

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SyntheticFingers
+import WhorlSupport
+
+/// Has SIGINT and SIGTERM take an unread touch back before the program ends.
+///
+/// A message that no scan has read would be the first thing that a later scan sees; a new connection displaces it.
+func withdrawWhenInterrupted(_ reader: VirtualReader) {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGINT)
+    sigaddset(&signals, SIGTERM)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    let isWatched = startThread("signals") { [signals] in
+        var (waited, signal) = (signals, CInt(0))
+        guard sigwait(&waited, &signal) == 0 else { return }
+        // The reader may have gone, and the message with it.
+        _ = try? VirtualReaderSocket(connectingTo: reader.path, timeout: .zero)
+        _exit(11)
+    }
+    if !isWatched { pthread_sigmask(SIG_UNBLOCK, &signals, nil) }
+}

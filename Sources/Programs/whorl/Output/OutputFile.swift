@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A file that a command writes, whole or not at all, and that only this user may read.
+struct OutputFile {
+    let path: String
+
+    /// Checks whether the file can be written, before anything is asked for it.
+    ///
+    /// Only a regular file is replaced: renaming over a device, a pipe or a link would take it away.
+    func check() throws(Failure) {
+        var present = stat()
+        if lstat(path, &present) == 0, present.st_mode & S_IFMT != S_IFREG {
+            let isFolder = present.st_mode & S_IFMT == S_IFDIR
+            throw failure(isFolder ? String(cString: strerror(EISDIR)) : "it is not a regular file")
+        }
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        guard access(folder, W_OK | X_OK) == 0 else { throw failure(String(cString: strerror(errno))) }
+    }
+
+    /// Writes beside the place and then renames, so that half a file is never seen.
+    func replace(with bytes: [UInt8]) throws(Failure) {
+        try check()
+        let draft = path + "." + String(UInt64.random(in: .min ... .max), radix: 16)
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure(String(cString: strerror(errno))) }
+        var error = Self.write(bytes, to: file)
+        if error == 0, fsync(file) != 0 { error = errno }
+        if close(file) != 0, error == 0 { error = errno }
+        if error == 0, rename(draft, path) != 0 { error = errno }
+        guard error == 0 else {
+            unlink(draft)
+            throw failure(String(cString: strerror(error)))
+        }
+    }
+
+    /// Writes everything; returns 0 or the `errno`.
+    private static func write(_ bytes: [UInt8], to file: CInt) -> CInt {
+        var done = 0
+        while done < bytes.count {
+            let written = bytes[done...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { return errno }
+            done += written
+        }
+        return 0
+    }
+
+    private func failure(_ reason: String) -> Failure {
+        Failure(
+            code: "unwritable",
+            rawValue: nil,
+            status: .storeFailed,
+            message: "The picture cannot be written: \(reason).",
+            reason: "",
+            recovery: "Check that the folder exists and that you may write to it."
+        )
+    }
+}
