@@ -87,14 +87,14 @@ public final class InProcessRoot: Sendable {
         )
         let state = ProtectedState(directory, chip, of: trust)
         let generations = AccountGenerations(counter: VaultGenerations(state: state), trust: trust)
-        let profile = configuration.profile ?? ThisProcess.userName
+        let profile = configuration.chosenProfile
         self.profile = profile
         self.trust = trust
         self.choice = choice
         self.chip = chip
         self.state = state
         self.generations = generations
-        application = configuration.application ?? ApplicationID(rawValue: ThisProcess.programName)
+        application = configuration.chosenApplication
         accessGroups = configuration.accessGroups
         stateDirectory = directory
         let program = application.rawValue

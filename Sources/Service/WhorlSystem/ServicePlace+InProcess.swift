@@ -12,23 +12,26 @@ extension ServicePlace {
     /// Returns the services at the place.
     ///
     /// - Parameters:
-    ///   - root: The root of this process, which answers where it is the place.
     ///   - configuration: The choices, which a child gets as variables.
+    ///   - root: Makes the root of this process, where it is the place that answers.
     /// - Returns: The services.
     /// - Throws: `noChild`.
     package func services(
-        _ root: InProcessRoot,
-        _ configuration: SystemConfiguration
+        _ configuration: SystemConfiguration,
+        inProcess root: () -> InProcessRoot
     ) throws(Fault) -> Services {
-        if self == .inProcess { return root.services }
-        return Self.remote(root, over: try transport(configuration.childEnvironment))
+        if self == .inProcess { return root().services }
+        return Self.remote(configuration, over: try transport(configuration.childEnvironment))
     }
 
-    private static func remote(_ root: InProcessRoot, over transport: any ServiceTransport) -> Services {
+    private static func remote(
+        _ configuration: SystemConfiguration,
+        over transport: any ServiceTransport
+    ) -> Services {
         .remote(
-            profile: root.profile,
-            application: root.application,
-            accessGroups: root.accessGroups,
+            profile: configuration.chosenProfile,
+            application: configuration.chosenApplication,
+            accessGroups: configuration.accessGroups,
             over: transport
         )
     }
@@ -38,11 +41,10 @@ extension ServicePlace {
     /// A choice that cannot be met is an error of each call, and never another place.
     package static let ofProcess: Services = {
         let configuration = SystemConfiguration()
-        let root = InProcessRoot.shared
         do throws(Fault) {
-            return try ServicePlace(configuration).services(root, configuration)
+            return try ServicePlace(configuration).services(configuration) { InProcessRoot.shared }
         } catch {
-            return remote(root, over: RefusedTransport(error))
+            return remote(configuration, over: RefusedTransport(error))
         }
     }()
 }

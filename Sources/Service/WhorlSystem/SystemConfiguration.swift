@@ -55,6 +55,14 @@ public struct SystemConfiguration: Sendable {
         allowsSimulatedTPM = !ThisProcess.isElevated
     }
 
+    /// The profile that is meant.
+    var chosenProfile: String { profile ?? ThisProcess.userName }
+
+    /// The program that asks.
+    var chosenApplication: ApplicationID {
+        application ?? ApplicationID(rawValue: ThisProcess.programName)
+    }
+
     /// Returns the reason why a TCTI string cannot be used; `nil` when it can, as far as that is known without a TPM.
     package static func problem(withTPM text: String) -> String? {
         do {

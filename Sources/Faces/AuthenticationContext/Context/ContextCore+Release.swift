@@ -65,6 +65,13 @@ extension ContextCore {
         return WorkerThread.releases.wait { await self.release(reason: reason, operation) }
     }
 
+    /// The reason why no operation can begin now; `nil` if one can. Prompts for nothing.
+    package var releaseObstacle: ReleaseFailure? {
+        if PresentingTask.isRunning { return .context(LAError(AuthenticationError(.notInteractive))) }
+        guard state.withLock({ $0.isInvalidated }) else { return nil }
+        return .context(LAError(AuthenticationError(.invalidContext)))
+    }
+
     /// Begins an operation on a protected item.
     ///
     /// - Throws: `invalidContext`; no operation has begun then.

@@ -218,10 +218,7 @@ struct Keychain {
     ///
     /// - Throws: `errSecAuthFailed` for a context that has ended, even if the call does not need it.
     func protectedValues(_ request: KeychainRequest) throws(KeychainError) -> ProtectedValues {
-        if let context = request.context {
-            let result = context.releaseBlocking { _, _, _ async throws(ReleaseError) in () }
-            if case .failure(let failure) = result { throw KeychainError(failure) }
-        }
+        if let failure = request.context?.releaseObstacle { throw KeychainError(failure) }
         return ProtectedValues(request, parts)
     }
 }

@@ -33,8 +33,12 @@ package struct ScanActivity: Sendable {
     ///   - readerName: The reader's name, which may come from the device; cleaned before it is shown.
     ///   - readerKind: Real hardware or not; a simulated reader is marked as such.
     ///   - scanType: Press or swipe.
-    package init(title: String, readerName: String, readerKind: ReaderInfo.Kind, scanType: ReaderInfo.ScanType)
-    {
+    package init(
+        title: String,
+        readerName: String,
+        readerKind: ReaderInfo.Kind,
+        scanType: ReaderInfo.ScanType
+    ) {
         self.init(
             ScanActivityState(
                 title: title,

@@ -60,9 +60,6 @@ struct ReleaseOptions: ParsableArguments {
         otherwise reason: String,
         _ take: (ReleaseRequest, any PromptPresenter) async throws(ReleaseError) -> Released<Value>
     ) async throws(Failure) -> Value {
-        let access = try await failing { () async throws(VaultError) in
-            try await session.services.namedItems.access(of: id)
-        }
         let evaluation = EvaluationRequest(
             policy: .deviceOwner,
             purpose: .item(id.name.text),
@@ -73,13 +70,17 @@ struct ReleaseOptions: ParsableArguments {
             interactionAllowed: !noInteraction,
             timeout: patience
         )
-        let request = ReleaseRequest(
-            evaluation,
-            applicationPassword: access.needsApplicationPassword ? try await password.read() : nil
-        )
         let presenter = session.presenter(handing: try await passcode.preset())
-        let released = try await failing { () async throws(ReleaseError) in
-            try await take(request, presenter)
+        let released: Released<Value>
+        do throws(ReleaseError) {
+            released = try await take(ReleaseRequest(evaluation), presenter)
+        } catch .vault(let error) where error.code == .applicationPasswordNeeded {
+            // This is said before the owner is prompted.
+            let request = ReleaseRequest(evaluation, applicationPassword: try await password.read())
+            released = try await failing { () async throws(ReleaseError) in try await take(request, presenter)
+            }
+        } catch {
+            throw error.failure
         }
         released.evaluations.forEach(session.console.succeeded)
         return released.product

@@ -48,6 +48,7 @@ struct Enroll: Verb {
         let preset = try await passcode.preset()
         let isGuided = guided ?? session.console.isForPerson
         let tests = Mutex(TestTouches())
+        let stages = Mutex(0)
         let activity = Activity(
             translated("Enroll the %1$@", with: translated(finger.spokenName)),
             console: session.console
@@ -67,20 +68,20 @@ struct Enroll: Verb {
                         presenter: session.presenter(handing: preset),
                         observer: { progress in
                             tests.withLock { $0.take(progress) }
+                            // Some drivers know their stages only after they were open.
+                            if case .scan(.stage(_, let total)) = progress { stages.withLock { $0 = total } }
                             show(progress, activity)
                         }
                     )
                 }
             }
         }
-        let reader = try await session.chosenReader()
-        // Some drivers know their stages only after they were open.
-        let stages = await reader.info.enrollStages
         let tested = isGuided ? tests.withLock(\.self) : nil
         return Answer(
             result: [
                 "finger": .string(enrolled.finger.rawValue), "id": .string(enrolled.id.description),
-                "stages": .integer(stages), "recognised": tested.map { .integer($0.recognised) },
+                "stages": .integer(stages.withLock(\.self)),
+                "recognised": tested.map { .integer($0.recognised) },
                 "tested": tested.map { .integer($0.tested) },
             ],
             text: ["\(enrolled.finger.rawValue) \(enrolled.id)"]

@@ -118,7 +118,7 @@ struct Migrate: Verb {
         var configuration = SystemConfiguration(environment: [:])
         configuration.application = program.map(ApplicationID.init(rawValue:))
         do throws(ServicePlace.Fault) {
-            return try ServicePlace.system.services(InProcessRoot(configuration), configuration)
+            return try ServicePlace.system.services(configuration) { InProcessRoot(configuration) }
         } catch {
             throw Failure(error)
         }

@@ -6,6 +6,7 @@ import SecretMemory
 import TerminalPrompt
 import WhorlFingerprint
 import WhorlRemote
+import Synchronization
 import WhorlService
 import WhorlSystem
 
@@ -96,27 +97,23 @@ struct Session: Sendable {
     let services: Services
     /// The place of the engine that answers.
     let place: ServicePlace
-    /// The root that made the services; only the login needs it, whose records are rows of the keychain.
-    let root: InProcessRoot
+    private let ownRoot: OwnRoot
 
     init(options: GlobalOptions, console: Console, _ configuration: SystemConfiguration) throws(Failure) {
         self.options = options
         self.console = console
-        root = InProcessRoot(configuration)
+        let ownRoot = OwnRoot(configuration)
+        self.ownRoot = ownRoot
         do throws(ServicePlace.Fault) {
             place = try ServicePlace(configuration)
-            services = try place.services(root, configuration)
+            services = try place.services(configuration) { ownRoot.get() }
         } catch {
             throw Failure(error)
         }
     }
 
-    /// Returns the chosen reader as the services tell of it.
-    func chosenReader() async throws(Failure) -> any FingerprintReader {
-        try await failing { () async throws(AuthenticationError) in
-            try await services.readers.chosenReader()
-        }
-    }
+    /// The engine in this process, which `whorl migrate` and root's use of a reader need beside the services.
+    var root: InProcessRoot { ownRoot.get() }
 
     /// Returns the chosen reader itself, of which nothing was asked yet; no picture leaves a service.
     ///
@@ -146,5 +143,21 @@ extension Session {
             timeout: options.patience,
             passcodeAlone: passcode != nil
         )
+    }
+}
+
+/// The engine in this process, made when a command first needs it: where the service answers, most never do.
+private final class OwnRoot: Sendable {
+    private let configuration: SystemConfiguration
+    private let made = Mutex<InProcessRoot?>(nil)
+
+    init(_ configuration: SystemConfiguration) { self.configuration = configuration }
+
+    func get() -> InProcessRoot {
+        made.withLock { made in
+            let root = made ?? InProcessRoot(configuration)
+            made = root
+            return root
+        }
     }
 }

@@ -54,7 +54,9 @@ package struct SoftwareGeneration: GenerationCounter {
     package init() {}
 
     /// Returns `stored`, the database's own number.
-    package func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 { stored }
+    package func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
+        stored
+    }
 
     /// Does nothing, since the database has already counted.
     package func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError) {}
