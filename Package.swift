@@ -278,6 +278,7 @@ let house: KeyValuePairs<String, [Part]> = [
             "WhorlFprint",
             uses: [
                 "GLibRuntime", "LibfprintReader", "LoginManager", "WhorlCallers", "WhorlFingerprint",
+                "WhorlIPC",
                 "WhorlService", "WhorlSupport", "WhorlSystem",
             ]
         ),

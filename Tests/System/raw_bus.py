@@ -19,21 +19,21 @@ class Bus:
         self.socket.sendall(b"BEGIN\r\n")
         self.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello")
 
-    def call(self, to, path, interface, member, descriptor=None):
-        """Calls a method, with a descriptor as its only argument or without arguments; returns the reply's bytes."""
-        self.send(to, path, interface, member, descriptor)
+    def call(self, to, path, interface, member, descriptor=None, text=None):
+        """Calls a method, with a descriptor or a text as its only argument or without arguments; returns the reply's bytes."""
+        self.send(to, path, interface, member, descriptor, text)
         while True:
             answer = self.socket.recv(65536)
             # The reply, an error or a signal such as NameAcquired; the serial number that it answers is among its fields.
             if b"\x05\x01u\0" + struct.pack("<I", self.serial) in answer:
                 return answer
 
-    def send(self, to, path, interface, member, descriptor=None):
+    def send(self, to, path, interface, member, descriptor=None, text=None):
         """Calls a method, and does not wait for the reply."""
         rights = [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
-        self.socket.sendmsg([self.message(to, path, interface, member, descriptor is not None)], rights)
+        self.socket.sendmsg([self.message(to, path, interface, member, descriptor is not None, text=text)], rights)
 
-    def message(self, to, path, interface, member, has_descriptor=False, wants_reply=True):
+    def message(self, to, path, interface, member, has_descriptor=False, wants_reply=True, text=None):
         """Returns the bytes of a call."""
         self.serial += 1
         texts = [(1, b"o", path), (2, b"s", interface), (3, b"s", member), (6, b"s", to)]
@@ -42,6 +42,9 @@ class Bus:
         if has_descriptor:
             body = struct.pack("<I", 0)
             fields += [b"\x08\x01g\0\x01h\0", b"\x09\x01u\0" + struct.pack("<I", 1)]
+        elif text is not None:
+            body = struct.pack("<I", len(text)) + text.encode() + b"\0"
+            fields += [b"\x08\x01g\0\x01s\0"]
         joined = b""
         for field in fields:
             joined += b"\0" * (-len(joined) % 8) + field

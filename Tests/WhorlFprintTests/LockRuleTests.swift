@@ -14,7 +14,7 @@ private struct OneSession: LoginSessions {
 
 @Suite struct `A client of the bus behind a locked screen` {
     private func rule(_ session: Result<LoginSession?, LoginSessionsFault>) -> LockRule {
-        LockRule(OneSession(session: session))
+        LockRule(OneSession(session: session), hasEnded: { $0 == 43 })
     }
 
     private func session(isLocked: Bool) -> Result<LoginSession?, LoginSessionsFault> {
@@ -36,5 +36,15 @@ private struct OneSession: LoginSessions {
         #expect(await rule(session(isLocked: false)).refuses(user: nil, process: nil))
         // Outside any session no screen is locked; polkit decides.
         #expect(await !rule(.success(nil)).refuses(user: 1000, process: 42))
+    }
+
+    @Test func `is refused where a child goes on with the connection of a process that has ended`() async {
+        #expect(await rule(.success(nil)).refuses(user: 1000, process: 43))
+    }
+
+    @Test func `loses its claim with its session, but for root's`() async {
+        #expect(await rule(session(isLocked: false)).session(user: 1000, process: 42) == "2")
+        #expect(await rule(session(isLocked: false)).session(user: 0, process: 42) == nil)
+        #expect(await rule(.success(nil)).session(user: 1000, process: 42) == nil)
     }
 }

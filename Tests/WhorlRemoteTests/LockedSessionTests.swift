@@ -84,7 +84,7 @@ struct `A locked session` {
         case "lock":
             machine.host.lock("2")
             machine.host.unlock("2")
-        case "leave": machine.host.leave("2")
+        case "leave": machine.host.leave("2", endsCalls: true)
         default: machine.host.sleep()
         }
         #expect(await !opens())
@@ -112,7 +112,7 @@ struct `A locked session` {
             machine.host.lock("2")
             machine.host.unlock("2")
         case "beginLocking": machine.host.beginLocking("2")
-        case "leave": machine.host.leave("2")
+        case "leave": machine.host.leave("2", endsCalls: true)
         default: machine.host.sleep()
         }
         #expect(await isReused() == nil)
@@ -136,6 +136,46 @@ struct `A locked session` {
         machine.host.beginLocking("2")
         await asking.value
         #expect(await machine.ask().outcome != .failure(.sessionLocked))
+    }
+
+    @Test(arguments: ["locked", "unknown"])
+    func `a lock that is heard of too late gives nothing to the caller`(_ state: String) async throws {
+        let rules = ScriptedRules()
+        rules.set(session: "2")
+        let machine = try await HostMachine(callers: rules, reader: "mock:then=match,delay:700ms")
+        let presenter = ScriptedPresenter()
+        let owner = machine.services.owner
+        let asking = Task {
+            try await owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
+        }
+        while presenter.prompts.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        if state == "locked" {
+            rules.set(lock: .sessionLocked, session: "2")
+        } else {
+            rules.set(session: nil)
+        }
+        await #expect(throws: AuthenticationError.sessionLocked) { _ = try await asking.value }
+    }
+
+    @Test func `a switch of the seat ends an open prompt where only the session that is shown may ask`()
+        async throws
+    {
+        let rules = ScriptedRules()
+        rules.set(session: "2")
+        let machine = try await HostMachine(callers: rules, reader: "mock:hang")
+        let presenter = ScriptedPresenter()
+        let owner = machine.services.owner
+        let asking = Task {
+            _ = await #expect(throws: AuthenticationError.sessionInBackground) {
+                try await owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
+            }
+        }
+        while presenter.prompts.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        machine.host.leave("2", endsCalls: false)
+        machine.host.leave("3", endsCalls: true)
+        try await Task.sleep(for: .milliseconds(50))
+        machine.host.leave("2", endsCalls: true)
+        await asking.value
     }
 
     @Test func `no passcode is set or compared behind the lock`() async throws {

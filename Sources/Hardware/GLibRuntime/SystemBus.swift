@@ -6,13 +6,14 @@ internal import Glibc
 /// Calls of other services over the system's D-Bus.
 ///
 /// The connection is made at the first call, and made again after the bus was restarted. Its loss does not end the
-/// process, as it would by GLib's default.
+/// process, as it would by GLib's default. It takes no descriptors: anyone on the bus can send a signal with one to any
+/// connection, and GLib closes it on the one thread that reads all connections, where a close may take minutes.
 package actor SystemBus {
     /// The bus of this process.
-    package static let shared = SystemBus(isAlone: false)
+    package static let shared = SystemBus()
     /// The bus for objects that this process serves, and for the questions that their clients cause, over a connection of its
     /// own: what the clients do keeps no other call waiting.
-    package static let serving = SystemBus(isAlone: true)
+    package static let serving = SystemBus()
 
     /// The most calls that wait for an answer; the bus allows a connection 128.
     private static let mostCalls = 96
@@ -42,12 +43,11 @@ package actor SystemBus {
         }
     }
 
-    private let isAlone: Bool
     private var connection: BusConnection?
     private var running = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    private init(isAlone: Bool) { self.isAlone = isAlone }
+    private init() {}
 
     /// The GLib thread.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -69,12 +69,10 @@ package actor SystemBus {
         _ parameters: String,
         within seconds: Int32 = 25
     ) async throws(Fault) -> BusValue {
-        let (value, descriptor) = try await answer(method, of: target, parameters, within: seconds)
-        if let descriptor { close(descriptor) }
-        return value
+        try await answer(method, of: target, parameters, within: seconds, over: try await connected()).0
     }
 
-    /// Calls a method that answers with a descriptor.
+    /// Calls a method that answers with a descriptor, over a connection that lasts as long as the call.
     ///
     /// - Returns: The descriptor, close-on-exec, which its reader closes.
     /// - Throws: as ``call(_:of:_:within:)``; also for an answer without a descriptor.
@@ -84,7 +82,15 @@ package actor SystemBus {
         _ parameters: String,
         within seconds: Int32 = 25
     ) async throws(Fault) -> CInt {
-        let (_, descriptor) = try await answer(method, of: target, parameters, within: seconds)
+        let connection = try await opened(takesDescriptors: true)
+        defer { g_dbus_connection_close(connection.pointer, nil, nil, nil) }
+        let (_, descriptor) = try await answer(
+            method,
+            of: target,
+            parameters,
+            within: seconds,
+            over: connection
+        )
         guard let descriptor else { throw Fault(name: nil, cause: "\(method) gave no descriptor") }
         return descriptor
     }
@@ -160,10 +166,10 @@ package actor SystemBus {
         _ method: String,
         of target: Target,
         _ parameters: String,
-        within seconds: Int32
+        within seconds: Int32,
+        over connection: BusConnection
     ) async throws(Fault) -> (BusValue, CInt?) {
         let (interface, member) = try split(method)
-        let connection = try await connected()
         await begin()
         defer { end() }
         var failure: UnsafeMutablePointer<GError>?
@@ -218,55 +224,9 @@ package actor SystemBus {
 
     private func connected() async throws(Fault) -> BusConnection {
         if let connection, g_dbus_connection_is_closed(connection.pointer) == 0 { return connection }
-        // GLib hands the closed one out again for as long as somebody has it.
-        connection = nil
-        let made = isAlone ? try await separateConnection() : try await commonConnection()
-        g_dbus_connection_set_exit_on_close(made.pointer, gboolean(0))
+        let made = try await opened(takesDescriptors: false)
         connection = made
         return made
-    }
-
-    /// Returns the connection that all of a process's parts share.
-    private func commonConnection() async throws(Fault) -> BusConnection {
-        let cancellable = Cancellable()
-        return try await bridge(cancellable) { result -> Result<BusConnection, Fault> in
-            var failure: UnsafeMutablePointer<GError>?
-            guard let pointer = g_bus_get_finish(result, &failure) else {
-                return .failure(Fault(taking: failure))
-            }
-            return .success(BusConnection(taking: pointer))
-        } start: { reply in
-            g_bus_get(G_BUS_TYPE_SYSTEM, cancellable.pointer, readyCallback, reply.userData)
-        }
-    }
-
-    private func separateConnection() async throws(Fault) -> BusConnection {
-        var failure: UnsafeMutablePointer<GError>?
-        guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SYSTEM, nil, &failure) else {
-            throw Fault(taking: failure)
-        }
-        defer { g_free(address) }
-        let flags = GDBusConnectionFlags(
-            G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
-                | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue
-        )
-        let cancellable = Cancellable()
-        return try await bridge(cancellable) { result -> Result<BusConnection, Fault> in
-            var failure: UnsafeMutablePointer<GError>?
-            guard let pointer = g_dbus_connection_new_for_address_finish(result, &failure) else {
-                return .failure(Fault(taking: failure))
-            }
-            return .success(BusConnection(taking: pointer))
-        } start: { reply in
-            g_dbus_connection_new_for_address(
-                address,
-                flags,
-                nil,
-                cancellable.pointer,
-                readyCallback,
-                reply.userData
-            )
-        }
     }
 }
 
@@ -282,17 +242,6 @@ private func firstDescriptor(_ files: UnsafeMutablePointer<GUnixFDList>?) -> CIn
 private final class SignalBody: Sendable {
     let body: @Sendable (String, BusValue) -> Void
     init(_ body: @escaping @Sendable (String, BusValue) -> Void) { self.body = body }
-}
-
-/// An owned `GDBusConnection`.
-///
-/// Unchecked: the pointer never changes, and its reference count and calls are safe from any thread.
-final class BusConnection: @unchecked Sendable {
-    let pointer: OpaquePointer
-
-    init(taking pointer: OpaquePointer) { self.pointer = pointer }
-
-    deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
 }
 
 extension SystemBus.Fault {

@@ -47,8 +47,8 @@ final class FprintPlace: Sendable {
         }
     }
 
-    /// Ends what clients behind a locked screen have begun.
-    func endBehindLock() async { await service.withLock(\.self)?.endBehindLock() }
+    /// Ends what clients in a login session have begun, since it was locked, or is shown no longer.
+    func end(in session: String) async { await service.withLock(\.self)?.end(in: session) }
 
     /// Returns whether no client of the bus needs a reader now.
     func isFree() async -> Bool {

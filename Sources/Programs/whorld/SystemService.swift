@@ -131,8 +131,8 @@ struct SystemService {
 }
 
 extension SystemService {
-    /// Ends what the programs of a login session ask when its screen is locked, from now on; returns when that is arranged,
-    /// or after a second.
+    /// Ends what the programs of a login session ask when its screen is locked or its seat shows another session, from now
+    /// on; returns when that is arranged, or after a second.
     private func followSessions(_ host: ServiceHost, _ place: FprintPlace) async {
         await OffPoolTimer.wait(atMost: .seconds(1)) { begun in
             Task {
@@ -143,10 +143,12 @@ extension SystemService {
                         switch change {
                         case .locked(let session):
                             host.lock(session)
-                            await place.endBehindLock()
+                            await place.end(in: session)
                         case .locking(let session): host.beginLocking(session)
                         case .unlocked(let session): host.unlock(session)
-                        case .left(let session): host.leave(session)
+                        case .left(let session):
+                            host.leave(session, endsCalls: configuration.touch == .activeSeatOnly)
+                            await place.end(in: session)
                         }
                     }
                 } catch {

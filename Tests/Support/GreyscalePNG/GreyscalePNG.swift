@@ -9,7 +9,9 @@ package enum GreyscalePNG {
     /// A picture of 8-bit pixels, row by row from the top left, without padding.
     package typealias Picture = (width: Int, height: Int, pixels: [UInt8])
 
-    /// Reads the grey values of a file, whatever its transparency; of coloured pixels the luminance (Rec. 709 weights).
+    /// Reads the grey values of a file, whatever its transparency.
+    ///
+    /// Of coloured pixels it takes the luminance, by the weights of Rec. 709.
     package static func read(_ path: String) throws -> Picture {
         let (image, rgba) = try decode(path)
         return (

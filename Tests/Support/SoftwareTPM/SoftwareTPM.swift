@@ -6,12 +6,18 @@ public import Foundation
 /// A swtpm of a test's own, in a directory of its own, reached over a Unix socket: bare, without a resource manager, with
 /// three slots for objects, so that a handle that was not flushed shows at once.
 ///
-/// Unchecked: the process is replaced only by ``kill()`` and ``restart(keepingState:)``, which the one test that owns this
-/// calls in turn.
+/// Unchecked: the process is kept behind a lock, and replaced only by ``restart(keepingState:)``, which the one test that owns
+/// this calls in turn.
 public final class SoftwareTPM: @unchecked Sendable {
     /// Where everything of it lies; removed with it.
     public let directory: URL
-    private var process = Process()
+    private var process: Process {
+        get { access.withLock { running } }
+        set { access.withLock { running = newValue } }
+    }
+    private var running = Process()
+    /// An interposer ends the TPM on its own thread.
+    private let access = NSLock()
 
     /// Whether swtpm and tpm2-tools are there; tests skip without, or fail when `REQUIRE_PEERS` is set.
     public static let isAvailable =
@@ -43,7 +49,8 @@ public final class SoftwareTPM: @unchecked Sendable {
 
     private func start(started: Bool = true) throws {
         for path in [socket, socket + ".ctrl"] { try? FileManager.default.removeItem(atPath: path) }
-        process = Process()
+        let process = Process()
+        self.process = process
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [
             "swtpm", "socket", "--tpm2", "--tpmstate", "dir=\(state.path)",

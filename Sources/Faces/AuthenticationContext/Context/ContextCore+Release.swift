@@ -65,7 +65,9 @@ extension ContextCore {
         return WorkerThread.releases.wait { await self.release(reason: reason, operation) }
     }
 
-    /// The reason why no operation can begin now; `nil` if one can. Prompts for nothing.
+    /// The reason why no operation can begin now; `nil` if one can.
+    ///
+    /// It prompts for nothing.
     package var releaseObstacle: ReleaseFailure? {
         if PresentingTask.isRunning { return .context(LAError(AuthenticationError(.notInteractive))) }
         guard state.withLock({ $0.isInvalidated }) else { return nil }

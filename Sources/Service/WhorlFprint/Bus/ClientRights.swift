@@ -13,6 +13,8 @@ package protocol ClientRights: Sendable {
     func ask(_ action: FprintAction, for client: String) async -> Bool
     /// Returns whether a client may ask for nothing now, since the screen of its login session is locked.
     func isBehindLock(_ client: String) async -> Bool
+    /// Returns the login session whose lock ends what a client has begun; `nil` if none does.
+    func session(of client: String) async -> String?
 }
 
 /// The answer of the system's rules about a client.
@@ -95,16 +97,27 @@ package struct SystemRights: ClientRights {
 
     package func isBehindLock(_ client: String) async -> Bool {
         guard let lock else { return false }
-        guard Self.isUnique(client) else { return true }
+        let (user, process) = await credentials(of: client)
         // A client that is gone has no user, and is refused.
+        return await lock.refuses(user: user, process: process)
+    }
+
+    package func session(of client: String) async -> String? {
+        guard let lock else { return nil }
+        let (user, process) = await credentials(of: client)
+        return await lock.session(user: user, process: process)
+    }
+
+    private func credentials(of client: String) async -> (user: UInt32?, process: Int32?) {
+        guard Self.isUnique(client) else { return (nil, nil) }
         let credentials = try? await SystemBus.serving.call(
             "org.freedesktop.DBus.GetConnectionCredentials",
             of: Self.bus,
             "('\(client)',)"
         )[0]
-        return await lock.refuses(
-            user: credentials?["UnixUserID"]?.number.flatMap { UInt32(exactly: $0) },
-            process: credentials?["ProcessID"]?.number.flatMap { Int32(exactly: $0) }
+        return (
+            credentials?["UnixUserID"]?.number.flatMap { UInt32(exactly: $0) },
+            credentials?["ProcessID"]?.number.flatMap { Int32(exactly: $0) }
         )
     }
 

@@ -107,9 +107,9 @@ package actor FprintService {
         bus.own(FprintInterface.name, lost: lost)
     }
 
-    /// Ends what clients behind a locked screen have begun.
-    package func endBehindLock() async {
-        for (device, _) in devices { await device.endBehindLock() }
+    /// Ends what clients in a login session have begun, since it was locked, or is shown no longer.
+    package func end(in session: String) async {
+        for (device, _) in devices { await device.end(in: session) }
     }
 
     /// Returns whether no client needs a reader now.

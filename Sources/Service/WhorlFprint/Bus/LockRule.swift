@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import WhorlCallers
+internal import WhorlIPC
 
 /// The rule for clients behind a locked screen: root's alone are served there, since PAM's modules for lockers run as root.
 ///
 /// A locker that runs PAM as its user cannot be told from the user's other programs, and is not served either.
 package struct LockRule: Sendable {
     private let sessions: any LoginSessions
+    private let hasEnded: @Sendable (Int32) -> Bool
 
     /// Makes the rule for the login sessions of a machine.
-    package init(_ sessions: any LoginSessions) { self.sessions = sessions }
+    ///
+    /// - Parameters:
+    ///   - sessions: The login sessions.
+    ///   - hasEnded: Returns whether a process has ended.
+    package init(
+        _ sessions: any LoginSessions,
+        hasEnded: @escaping @Sendable (Int32) -> Bool = PeerProcess.hasEnded
+    ) {
+        self.sessions = sessions
+        self.hasEnded = hasEnded
+    }
 
     /// Returns whether a client may ask for nothing, since the screen of its login session is locked.
     ///
@@ -21,9 +33,23 @@ package struct LockRule: Sendable {
         guard user != 0 else { return false }
         guard user != nil, let process else { return true }
         do throws(LoginSessionsFault) {
-            return try await sessions.session(ofProcess: process)?.isLocked ?? false
+            if let session = try await sessions.session(ofProcess: process) { return session.isLocked }
+            // A child may go on with the connection of a process that has ended, and belongs to a session all the same.
+            return hasEnded(process)
         } catch {
             return true
         }
+    }
+
+    /// Returns the login session with which a client's claim ends.
+    ///
+    /// - Parameters:
+    ///   - user: The user of the client; `nil` if the client is gone.
+    ///   - process: The process of the client; `nil` if it is not known.
+    /// - Returns: The session's name; `nil` outside any, and for root's clients.
+    package func session(user: UInt32?, process: Int32?) async -> String? {
+        guard let user, user != 0, let process else { return nil }
+        // A client of which nothing is known is refused before it can claim anything.
+        return try? await sessions.session(ofProcess: process)?.id
     }
 }

@@ -28,6 +28,8 @@ actor FprintDevice {
     /// The number of those that wait for a person who types a password, which keep nothing from ending.
     private var callsAtDialogs = 0
     private var watch: ClientWatch?
+    /// The login session whose lock ends the claim; `nil` without a claim, and for one that no lock ends.
+    private var session: String?
     private var changes: PropertyChanges?
     private var told: [String: BusContent] = [:]
     private var isUnplugged = false
@@ -75,7 +77,9 @@ actor FprintDevice {
         try state.requireFree()
         let user = try await user(named: name, by: client)
         guard await mayClaim(client) else { throw .permissionDenied(FprintAction.verify.rawValue) }
+        let session = await rights.session(of: client)
         try state.beginOpening(client, user: user)
+        self.session = session
         watch = bus.watch(client) { [weak self] in
             guard let self else { return }
             Task(executorPreference: GLibTaskExecutor.shared) { await self.left(client) }
@@ -122,6 +126,7 @@ actor FprintDevice {
 
     private func drop() {
         state.drop()
+        session = nil
         watch = nil
         leaveIfUnplugged()
     }
@@ -178,15 +183,25 @@ actor FprintDevice {
 
     /// Ends what a client has begun if the screen of its login session is locked now; the client gets an error.
     func endBehindLock() async {
-        guard let client = state.holder?.client, await rights.isBehindLock(client),
-            state.holder?.client == client
-        else { return }
+        guard let client = state.holder?.client, await rights.isBehindLock(client) else { return }
+        await endClaim(of: client)
+    }
+
+    /// Ends the claim of a client whose login session was locked, or is shown no longer.
+    func end(in session: String) async {
+        guard let client = state.holder?.client, self.session == session else { return }
+        await endClaim(of: client)
+    }
+
+    /// Ends what a client has begun, with an error for it, and frees the reader; a deletion goes on to its end.
+    private func endClaim(of client: String) async {
+        guard state.holder?.client == client else { return }
         switch state.action {
         case .verify: operation.report?.tell(.verify(.other))
         case .enroll: operation.report?.tell(.enroll(.other))
-        case .delete, nil: return
+        case .delete, nil: break
         }
-        operation.task?.cancel()
+        await left(client)
     }
 
     // MARK: - Properties

@@ -64,6 +64,13 @@ package final class PeerProcess: Sendable {
         self.init(pid: user.pid, handle: Descriptor(owning: number), challenge: .random(in: 1 ... .max))
     }
 
+    /// Returns whether a process has ended, also where its parent has not taken note of it.
+    package static func hasEnded(_ pid: Int32) -> Bool {
+        let number = whorl_pidfd_open(pid)
+        guard number >= 0 else { return errno == ESRCH }
+        return PeerProcess(pid: pid, handle: Descriptor(owning: number), challenge: nil) == nil
+    }
+
     private init?(pid: Int32, handle: Descriptor, challenge: UInt64?) {
         self.pid = pid
         self.handle = handle

@@ -73,10 +73,13 @@ func refusing<Value, Reply, Failure: AskingFailure>(
     _ body: () async throws(Failure) -> Value
 ) async throws(ServiceRefusal) -> Value {
     try await refusing { () async throws(Failure) in
+        let value: Value
         do throws(Failure) {
-            return try await body()
+            value = try await body()
         } catch {
             throw presenter.loss?.explaining(error) ?? error
         }
+        if let lock = await presenter.lateLock() { throw Failure(evaluation: lock) }
+        return value
     }
 }

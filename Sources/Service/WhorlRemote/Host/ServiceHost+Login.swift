@@ -148,15 +148,16 @@ extension ServiceHost {
         }
     }
 
-    /// Runs an evaluation, which ends when a login session is locked; `nil` for one that no lock ends.
+    /// Runs an evaluation, which ends when a login session is locked or its seat shows another one; `nil` for one that does
+    /// not end with a session.
     private func untilLocked<Value: Sendable>(
         _ session: String?,
         _ body: @escaping @Sendable () async throws(AuthenticationError) -> Value
     ) async throws(AuthenticationError) -> Value {
-        let isLocked = Mutex(false)
+        let reason = Mutex<AuthenticationError?>(nil)
         let work = Task { await Result { () async throws(AuthenticationError) in try await body() } }
-        let number = running.add(in: session) {
-            isLocked.withLock { $0 = true }
+        let number = running.add(in: session) { error in
+            reason.withLock { $0 = error }
             work.cancel()
         }
         defer { running.remove(number) }
@@ -165,8 +166,8 @@ extension ServiceHost {
         } onCancel: {
             work.cancel()
         }
-        guard case .failure = answer, isLocked.withLock(\.self) else { return try answer.get() }
-        throw .sessionLocked
+        guard case .failure = answer, let reason = reason.withLock(\.self) else { return try answer.get() }
+        throw reason
     }
 
     private func request(

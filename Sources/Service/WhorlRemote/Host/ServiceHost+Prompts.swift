@@ -26,7 +26,7 @@ extension ServiceHost {
                 }
             }
             presenter.onLoss { work.cancel() }
-            let number = running.add(in: caller.asker?.session) { presenter.lose(.sessionLocked) }
+            let number = running.add(in: caller.asker?.session) { presenter.lose($0) }
             defer { running.remove(number) }
             let answer = await withTaskCancellationHandler {
                 await work.value
@@ -38,6 +38,17 @@ extension ServiceHost {
             let (value, attachments) = try answer.get()
             return ServiceReply(Prompted(value: value), descriptors: attachments.descriptors)
         }
+    }
+
+    /// Returns the reason why a caller may get nothing, since the screen of the session that it asked from is locked by now.
+    ///
+    /// A lock ends calls as soon as the login manager's signal comes; this holds where the signal is late. A login manager
+    /// that does not answer counts as a lock.
+    func lateLock(of session: String?, _ call: ServiceCall) async -> AuthenticationError? {
+        guard let session else { return nil }
+        let now = await rules.caller(call.client)
+        guard now.asker?.session == session else { return .sessionLocked }
+        return now.obstacle
     }
 
     func addPrompts(_ router: inout GuardedRouter) {

@@ -41,6 +41,9 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         takesOwnPasscode = caller.confinement == Confinement.none
     }
 
+    /// Returns the reason why the program that asks may get nothing, since the screen of its session is locked by now.
+    func lateLock() async -> AuthenticationError? { await host.lateLock(of: session, call) }
+
     /// The reason why no prompt is shown, or is shown no longer; `nil` while there is none.
     var loss: AuthenticationError? { state.withLock(\.loss) }
 

@@ -39,6 +39,13 @@ extension AuthenticationError {
         message: "The screen of this session is locked.",
         recovery: "Unlock it, and try again."
     )
+
+    /// The seat of the session that asks shows another one now.
+    package static let sessionInBackground = AuthenticationError(
+        .notInteractive,
+        message: "Another session is shown at the seat of this one now.",
+        recovery: "Switch to this session, and try again."
+    )
 }
 
 /// The evaluations that are under way, which end together when the machine goes to sleep or the service ends.
