@@ -101,11 +101,18 @@ def stands_up(unit):
 
 
 def plugged_in_again():
-    """Takes the power from the reader's port and gives it back."""
-    before = node()
-    run("sh", "-c", f"p=$(readlink -f {device()}/port/disable); echo 1 >$p; echo 0 >$p")
-    until(lambda: device() and node() != before, "the reader did not come back")
-    settle()
+    """Takes the power from the reader's port and gives it back; again where the reader was too slow to be accepted."""
+    before, port = node(), os.path.realpath(f"{device()}/port/disable")
+    for _ in range(4):
+        pathlib.Path(port).write_text("1")
+        pathlib.Path(port).write_text("0")
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if device() and node() != before:
+                settle()
+                return
+            time.sleep(0.2)
+    raise AssertionError("the reader did not come back")
 
 
 def everyone_is_refused():
