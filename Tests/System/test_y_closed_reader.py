@@ -96,6 +96,9 @@ def sits_down(user, terminal):
 
 def stands_up(unit):
     run("systemctl", "stop", unit)
+    # The next one to sit down would find the session of this one.
+    user = unit.removeprefix("sitting-")
+    until(lambda: user not in run("loginctl", "list-sessions", "--no-legend").split(), f"{user} still has a session")
     run("loginctl", "activate", "1")
     until(lambda: "ActiveSession=1\n" in run("loginctl", "show-seat", "seat0"), "owner is not shown")
 

@@ -14,7 +14,7 @@ private final class SlowRights: ClientRights {
     func user(of client: String) async -> String? { "ada" }
     func answer(_ action: FprintAction, to client: String) async -> RightsAnswer { .person }
     func isBehindLock(_ client: String) async -> Bool { false }
-    func session(of client: String) async -> String? { nil }
+    func session(of client: String) async throws(FprintError) -> String? { nil }
 
     func ask(_ action: FprintAction, for client: String) async -> Bool {
         await withCheckedContinuation { answer in

@@ -42,9 +42,13 @@ private struct OneSession: LoginSessions {
         #expect(await rule(.success(nil)).refuses(user: 1000, process: 43))
     }
 
-    @Test func `loses its claim with its session, but for root's`() async {
-        #expect(await rule(session(isLocked: false)).session(user: 1000, process: 42) == "2")
-        #expect(await rule(session(isLocked: false)).session(user: 0, process: 42) == nil)
-        #expect(await rule(.success(nil)).session(user: 1000, process: 42) == nil)
+    @Test func `loses its claim with its session, but for root's`() async throws {
+        #expect(try await rule(session(isLocked: false)).session(user: 1000, process: 42) == "2")
+        #expect(try await rule(session(isLocked: false)).session(user: 0, process: 42) == nil)
+        #expect(try await rule(.success(nil)).session(user: 1000, process: 42) == nil)
+        // Without an answer, a lock could not end the claim.
+        await #expect(throws: LoginSessionsFault.self) {
+            try await rule(.failure(LoginSessionsFault("no answer"))).session(user: 1000, process: 42)
+        }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import GLibRuntime
+internal import WhorlCallers
 internal import WhorlSupport
 
 /// The rights of a client: its user, by the bus's word, and what polkit allows it.
@@ -14,7 +15,9 @@ package protocol ClientRights: Sendable {
     /// Returns whether a client may ask for nothing now, since the screen of its login session is locked.
     func isBehindLock(_ client: String) async -> Bool
     /// Returns the login session whose lock ends what a client has begun; `nil` if none does.
-    func session(of client: String) async -> String?
+    ///
+    /// - Throws: `permissionDenied` where the login manager does not answer.
+    func session(of client: String) async throws(FprintError) -> String?
 }
 
 /// The answer of the system's rules about a client.
@@ -102,10 +105,14 @@ package struct SystemRights: ClientRights {
         return await lock.refuses(user: user, process: process)
     }
 
-    package func session(of client: String) async -> String? {
+    package func session(of client: String) async throws(FprintError) -> String? {
         guard let lock else { return nil }
         let (user, process) = await credentials(of: client)
-        return await lock.session(user: user, process: process)
+        do throws(LoginSessionsFault) {
+            return try await lock.session(user: user, process: process)
+        } catch {
+            throw .permissionDenied(error.cause)
+        }
     }
 
     private func credentials(of client: String) async -> (user: UInt32?, process: Int32?) {

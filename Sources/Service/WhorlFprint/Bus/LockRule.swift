@@ -47,9 +47,9 @@ package struct LockRule: Sendable {
     ///   - user: The user of the client; `nil` if the client is gone.
     ///   - process: The process of the client; `nil` if it is not known.
     /// - Returns: The session's name; `nil` outside any, and for root's clients.
-    package func session(user: UInt32?, process: Int32?) async -> String? {
+    /// - Throws: the reason for which nothing is known: a claim that no lock ends must not begin then.
+    package func session(user: UInt32?, process: Int32?) async throws(LoginSessionsFault) -> String? {
         guard let user, user != 0, let process else { return nil }
-        // A client of which nothing is known is refused before it can claim anything.
-        return try? await sessions.session(ofProcess: process)?.id
+        return try await sessions.session(ofProcess: process)?.id
     }
 }

@@ -77,7 +77,7 @@ actor FprintDevice {
         try state.requireFree()
         let user = try await user(named: name, by: client)
         guard await mayClaim(client) else { throw .permissionDenied(FprintAction.verify.rawValue) }
-        let session = await rights.session(of: client)
+        let session = try await rights.session(of: client)
         try state.beginOpening(client, user: user)
         self.session = session
         watch = bus.watch(client) { [weak self] in
@@ -90,7 +90,9 @@ actor FprintDevice {
             drop()
             throw error
         }
-        if !state.endOpening() { await left(client) }
+        guard state.endOpening() else { return await left(client) }
+        // A lock that came before the session was known ended nothing.
+        await endBehindLock()
     }
 
     private func mayClaim(_ client: String) async -> Bool {
