@@ -84,6 +84,12 @@ POLKITDIR ?= /usr/share/polkit-1/actions
 DBUSDIR ?= /usr/share/dbus-1
 FPRINTD_PLACE = DESTDIR="$(DESTDIR)" DBUSDIR="$(DBUSDIR)" POLKITDIR="$(POLKITDIR)" scripts/fprintd-place
 
+# The list of what is installed, and the program that installs and removes by it, with the values that it fills into texts.
+include scripts/installed.mk
+VERSION = $(shell sed -n 's/.*static let text = "\(.*\)".*/\1/p' Sources/Ground/WhorlSupport/WhorlVersion.swift)
+PLACE = DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" BINDIR="$(BINDIR)" LIBEXECDIR="$(LIBEXECDIR)" LIBDIR="$(LIBDIR)" DATADIR="$(KIOSK_DATADIR)" \
+	VERSION="$(VERSION)" scripts/place
+
 PRODUCTS = .build/$(CONFIG)
 WHORL = $(PRODUCTS)/whorl
 STAGE = .build/stage/$(CONFIG)
@@ -277,18 +283,7 @@ install-program:
 		{ echo "$(WHORL), its man pages, completions or translations are not built: run make build first" >&2; exit 1; }
 	@if ldd $(WHORL) | grep -q libswiftCore; then \
 		echo "note: this build needs the Swift libraries where it runs; make build links them in" >&2; fi
-	install -D -m 755 $(WHORL) "$(DESTDIR)$(BINDIR)/whorl"
-	install -D -m 755 $(PRODUCTS)/whorl-simulate "$(DESTDIR)$(BINDIR)/whorl-simulate"
-	install -D -m 755 $(PRODUCTS)/whorl-login-http "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http"
-	install -D -m 755 $(PRODUCTS)/whorld "$(DESTDIR)$(LIBEXECDIR)/whorld"
-	install -D -m 644 udev/70-whorl-uaccess.rules "$(DESTDIR)$(SHAREDIR)/70-whorl-uaccess.rules"
-	install -d "$(DESTDIR)$(MANDIR)"
-	install -m 644 $(STAGE)/man/*.1 "$(DESTDIR)$(MANDIR)"
-	install -D -m 644 $(STAGE)/completions/bash "$(DESTDIR)$(BASHDIR)/whorl"
-	install -D -m 644 $(STAGE)/completions/zsh "$(DESTDIR)$(ZSHDIR)/_whorl"
-	install -D -m 644 $(STAGE)/completions/fish "$(DESTDIR)$(FISHDIR)/whorl.fish"
-	@for file in $(STAGE)/locale/*/LC_MESSAGES/whorl.mo; do \
-		install -D -m 644 $$file "$(DESTDIR)$(LOCALEDIR)/$${file#$(STAGE)/locale/}" || exit 1; done
+	$(PLACE) install program
 	@case ":$$PATH:" in *":$(BINDIR):"*) ;; *) [ -n "$(DESTDIR)" ] || \
 		echo "note: $(BINDIR) is not in the PATH; this adds it: export PATH=\"$(BINDIR):\$$PATH\"" >&2 ;; esac
 
@@ -303,23 +298,10 @@ install-service:
 	if [ -z "$(DESTDIR)" ] && [ -e "$(UNITDIR)/whorld.socket" ] && ! systemctl --quiet is-enabled whorld.socket 2>/dev/null; then \
 		enable=; fi; \
 	set -ex; \
-	install -D -m 644 systemd/whorld.socket "$(DESTDIR)$(UNITDIR)/whorld.socket"; \
-	install -D -m 644 systemd/whorld.sysusers "$(DESTDIR)$(SYSUSERSDIR)/whorld.conf"; \
-	install -D -m 644 systemd/whorld.8 "$(DESTDIR)$(MAN8DIR)/whorld.8"; \
-	install -D -m 644 systemd/io.whorl.policy "$(DESTDIR)$(POLKITDIR)/io.whorl.policy"; \
-	install -D -m 644 udev/99-whorl.rules "$(DESTDIR)$(UDEVDIR)/99-whorl.rules"; \
-	install -D -m 755 udev/close-readers "$(DESTDIR)$(LIBEXECDIR)/close-readers"; \
+	$(PLACE) install service; \
 	rm -f "$(DESTDIR)$(UDEVDIR)/70-whorl.rules" "$(DESTDIR)$(SYSUSERSDIR)/whorl.conf"; \
-	install -d "$(DESTDIR)$(UNITDIR)"; \
-	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|g' systemd/whorld.service.in >"$(DESTDIR)$(UNITDIR)/whorld.service"; \
-	chmod 644 "$(DESTDIR)$(UNITDIR)/whorld.service"; \
 	if [ ! -e "$(DESTDIR)$(CONFDIR)/whorld.conf" ]; then \
 		install -D -m 644 systemd/whorld.conf "$(DESTDIR)$(CONFDIR)/whorld.conf"; fi; \
-	for part in pre post; do \
-		install -d "$(DESTDIR)$(SHADOWDIR)/userdel-$$part.d"; \
-		sed 's|@BINDIR@|$(BINDIR)|g' "systemd/userdel-$$part" >"$(DESTDIR)$(SHADOWDIR)/userdel-$$part.d/whorl"; \
-		chmod 755 "$(DESTDIR)$(SHADOWDIR)/userdel-$$part.d/whorl"; \
-	done; \
 	$(FPRINTD_PLACE) take-free; \
 	set +x; \
 	if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
@@ -332,9 +314,7 @@ install-fprintd: ## gives the service the place of an installed fprintd on the b
 	$(FPRINTD_PLACE) take
 
 uninstall: ## removes what install put there (the user whorl, stored fingers and a changed configuration stay)
-	rm -f "$(DESTDIR)$(BINDIR)/whorl" "$(DESTDIR)$(BINDIR)/whorl-simulate" "$(DESTDIR)$(MANDIR)/whorl-simulate.1" "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http" "$(DESTDIR)$(LIBEXECDIR)/whorld" "$(DESTDIR)$(SHAREDIR)/70-whorl-uaccess.rules" "$(DESTDIR)$(MANDIR)/whorl.1" "$(DESTDIR)$(MANDIR)"/whorl.*.1 \
-		"$(DESTDIR)$(BASHDIR)/whorl" "$(DESTDIR)$(ZSHDIR)/_whorl" "$(DESTDIR)$(FISHDIR)/whorl.fish" \
-		"$(DESTDIR)$(LOCALEDIR)"/*/LC_MESSAGES/whorl.mo
+	$(PLACE) remove program
 	@rmdir "$(DESTDIR)$(SHAREDIR)" 2>/dev/null || true # not ours alone
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" != 0 ]; then \
 		if [ -e "$(UNITDIR)/whorld.socket" ]; then \
@@ -345,10 +325,7 @@ uninstall: ## removes what install put there (the user whorl, stored fingers and
 	set -ex; \
 	if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
 		systemctl --quiet disable --now whorld.socket whorld.service 2>/dev/null || true; fi; \
-	rm -f "$(DESTDIR)$(UDEVDIR)/99-whorl.rules" "$(DESTDIR)$(LIBEXECDIR)/close-readers" \
-		"$(DESTDIR)$(UNITDIR)/whorld.socket" "$(DESTDIR)$(UNITDIR)/whorld.service" \
-		"$(DESTDIR)$(SHADOWDIR)/userdel-pre.d/whorl" "$(DESTDIR)$(SHADOWDIR)/userdel-post.d/whorl" \
-		"$(DESTDIR)$(SYSUSERSDIR)/whorld.conf" "$(DESTDIR)$(MAN8DIR)/whorld.8" "$(DESTDIR)$(POLKITDIR)/io.whorl.policy"; \
+	$(PLACE) remove service; \
 	if cmp -s systemd/whorld.conf "$(DESTDIR)$(CONFDIR)/whorld.conf"; then \
 		rm -f "$(DESTDIR)$(CONFDIR)/whorld.conf"; rmdir "$(DESTDIR)$(CONFDIR)" 2>/dev/null || true; fi; \
 	rmdir "$(DESTDIR)$(LIBEXECDIR)" 2>/dev/null || true; \
@@ -371,16 +348,13 @@ test-pam: pam ## tests the PAM module as it is installed, in a libpam on a termi
 install-pam: ## installs the PAM module, after make pam; no service asks it before an administrator says so
 	@test -f $(PAM_MODULE) || { echo "the PAM module is not built: run make pam first" >&2; exit 1; }
 	@test -n "$(PAMDIR)" || { echo "this system's folder of PAM modules is not known: set PAMDIR" >&2; exit 1; }
-	install -D -m 644 $(PAM_MODULE) "$(DESTDIR)$(PAMDIR)/pam_whorl.so"
-	install -D -m 644 PAM/deploy/whorl.pam-config "$(DESTDIR)$(PAMCONFIGDIR)/whorl"
-	install -D -m 644 PAM/deploy/whorl-keyring.pam-config "$(DESTDIR)$(PAMCONFIGDIR)/whorl-keyring"
-	install -D -m 644 PAM/deploy/pam_whorl.8 "$(DESTDIR)$(MAN8DIR)/pam_whorl.8"
+	$(PLACE) install pam
 
 uninstall-pam: ## takes the PAM module out of the stacks that pam-auth-update made, and removes it
 	@if [ -z "$(DESTDIR)" ] && grep -lsE '^[^#]*pam_whorl' /etc/pam.d/* | grep -v '/common-' | grep .; then \
 		echo "error: these files name pam_whorl.so; take the lines out first" >&2; exit 1; fi
 	@if [ -z "$(DESTDIR)" ] && command -v pam-auth-update >/dev/null; then pam-auth-update --package --remove whorl whorl-keyring; fi
-	rm -f "$(DESTDIR)$(PAMCONFIGDIR)/whorl" "$(DESTDIR)$(PAMCONFIGDIR)/whorl-keyring" "$(DESTDIR)$(PAMDIR)/pam_whorl.so" "$(DESTDIR)$(MAN8DIR)/pam_whorl.8"
+	$(PLACE) remove pam
 
 # --- libwhorl, for programs in C and what calls C: Docs/Embedding.md ------------------------------------------------------
 
@@ -399,17 +373,10 @@ test-lib: lib setup-test ## tests libwhorl with the service of the debug build
 
 install-lib: ## installs libwhorl, its header and its pkg-config file, after make lib
 	@test -f $(LIB_BUILD)/libwhorl.so.1 || { echo "libwhorl is not built: run make lib first" >&2; exit 1; }
-	install -D -m 644 $(LIB_BUILD)/libwhorl.so.1 "$(DESTDIR)$(LIBDIR)/libwhorl.so.1"
-	ln -sf libwhorl.so.1 "$(DESTDIR)$(LIBDIR)/libwhorl.so"
-	install -D -m 644 Library/Headers/whorl.h "$(DESTDIR)$(INCLUDEDIR)/whorl.h"
-	install -d "$(DESTDIR)$(LIBDIR)/pkgconfig"
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|' \
-		-e "s|@VERSION@|$$(sed -n 's/.*static let text = "\(.*\)".*/\1/p' Sources/Ground/WhorlSupport/WhorlVersion.swift)|" \
-		Library/deploy/whorl.pc.in >"$(DESTDIR)$(LIBDIR)/pkgconfig/whorl.pc"
+	$(PLACE) install lib
 
 uninstall-lib: ## removes what install-lib put there
-	rm -f "$(DESTDIR)$(LIBDIR)/libwhorl.so.1" "$(DESTDIR)$(LIBDIR)/libwhorl.so" "$(DESTDIR)$(INCLUDEDIR)/whorl.h" \
-		"$(DESTDIR)$(LIBDIR)/pkgconfig/whorl.pc"
+	$(PLACE) remove lib
 
 # --- Debian packages: Docs/Packages.md -------------------------------------------------------------------------------------
 
@@ -467,21 +434,10 @@ pictures: test-prompt ## makes the pictures of the README from the running progr
 
 install-prompt: ## installs the desktop's prompt; sessions start it when they begin
 	@test -x $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt || { echo "Run make prompt first." >&2; exit 1; }
-# Their users may run and not read them, so the kernel keeps other programs of the user out of their memory from their first instruction on. A running
-# agent starts them again at any moment, so each is replaced in one step.
-	for name in whorl-prompt-wait whorl-prompt; do \
-		install -D -m 711 $(PROMPT_BUILD)/$(CONFIG)/$$name $(DESTDIR)$(LIBEXECDIR)/$$name.new && \
-		mv $(DESTDIR)$(LIBEXECDIR)/$$name.new $(DESTDIR)$(LIBEXECDIR)/$$name || exit 1; \
-	done
-	install -d $(DESTDIR)$(USERUNITDIR)
-	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|' systemd/whorl-prompt.service.in > $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service
-	install -d $(DESTDIR)$(AUTOSTARTDIR)
-	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|' systemd/whorl-prompt.desktop.in > $(DESTDIR)$(AUTOSTARTDIR)/whorl-prompt.desktop
-	chmod 644 $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service $(DESTDIR)$(AUTOSTARTDIR)/whorl-prompt.desktop
+	$(PLACE) install prompt
 
 uninstall-prompt: ## removes them
-	rm -f $(DESTDIR)$(LIBEXECDIR)/whorl-prompt $(DESTDIR)$(LIBEXECDIR)/whorl-prompt-wait $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service \
-		$(DESTDIR)$(AUTOSTARTDIR)/whorl-prompt.desktop
+	$(PLACE) remove prompt
 
 # --- the kiosk, a sample: Docs/Kiosk.md -----------------------------------------------------------------------------------
 
@@ -489,42 +445,14 @@ kiosk-greeter: ## builds the kiosk's screen; installs libgtk-4-dev if it is miss
 	@scripts/setup --prompt
 	$(SWIFT) build -c release $(PROMPT_BUILD_FLAGS) --package-path Samples/kiosk --scratch-path $(KIOSK_BUILD) --product kiosk-greeter
 
-# Unit names that lead to a console or a restart, which systemd then does not start.
-KIOSK_MASKED = getty@.service autovt@.service serial-getty@.service console-getty.service ctrl-alt-del.target
 KIOSK_DATADIR = $(PREFIX)/share/whorl-kiosk
-KIOSK_FILES = "$(DESTDIR)$(LIBEXECDIR)/kiosk-greeter" "$(DESTDIR)$(LIBEXECDIR)/kiosk-limit" "$(DESTDIR)$(KIOSK_DATADIR)/greetd.toml" "$(DESTDIR)$(KIOSK_DATADIR)/pam-passwords" \
-	"$(DESTDIR)$(UNITDIR)/greetd.service.d/kiosk.conf" "$(DESTDIR)/etc/pam.d/whorl-kiosk" \
-	"$(DESTDIR)/etc/sysctl.d/99-whorl-kiosk.conf" "$(DESTDIR)/etc/systemd/logind.conf.d/99-whorl-kiosk.conf" \
-	"$(DESTDIR)/etc/systemd/system.conf.d/99-whorl-kiosk.conf" "$(DESTDIR)/etc/systemd/system/user@.service.d/whorl-kiosk.conf" \
-	"$(DESTDIR)/etc/systemd/system/session-.scope.d/whorl-kiosk.conf" \
-	"$(DESTDIR)/usr/share/polkit-1/rules.d/10-whorl-kiosk.rules" "$(DESTDIR)/etc/tmpfiles.d/whorl-kiosk.conf" \
-	"$(DESTDIR)/etc/systemd/user-environment-generators/30-systemd-environment-d-generator" \
-	$(foreach unit,$(KIOSK_MASKED),"$(DESTDIR)/etc/systemd/system/$(unit)")
-KIOSK_FILL = sed -e 's|@LIBEXECDIR@|$(LIBEXECDIR)|' -e 's|@DATADIR@|$(KIOSK_DATADIR)|'
 
 install-kiosk: ## makes a kiosk of the machine from its next start on: the screen, and what keeps people at it
 	@test -x $(KIOSK_BUILD)/release/kiosk-greeter || { echo "Run make kiosk-greeter first." >&2; exit 1; }
-	for place in $(KIOSK_FILES); do install -d "$$(dirname "$$place")" || exit 1; done
-	install -m 755 $(KIOSK_BUILD)/release/kiosk-greeter "$(DESTDIR)$(LIBEXECDIR)/kiosk-greeter"
-	$(KIOSK_FILL) Samples/kiosk/deploy/greetd.toml.in > "$(DESTDIR)$(KIOSK_DATADIR)/greetd.toml"
-	$(KIOSK_FILL) Samples/kiosk/deploy/greetd-kiosk.conf.in > "$(DESTDIR)$(UNITDIR)/greetd.service.d/kiosk.conf"
-	$(KIOSK_FILL) Samples/kiosk/deploy/tmpfiles.conf.in > "$(DESTDIR)/etc/tmpfiles.d/whorl-kiosk.conf"
-	chmod 644 "$(DESTDIR)$(KIOSK_DATADIR)/greetd.toml" "$(DESTDIR)$(UNITDIR)/greetd.service.d/kiosk.conf" "$(DESTDIR)/etc/tmpfiles.d/whorl-kiosk.conf"
-	install -m 755 Samples/kiosk/deploy/kiosk-limit "$(DESTDIR)$(LIBEXECDIR)/kiosk-limit"
-	$(KIOSK_FILL) Samples/kiosk/deploy/pam.in > "$(DESTDIR)/etc/pam.d/whorl-kiosk"
-	$(KIOSK_FILL) Samples/kiosk/deploy/pam-passwords.in > "$(DESTDIR)$(KIOSK_DATADIR)/pam-passwords"
-	chmod 644 "$(DESTDIR)/etc/pam.d/whorl-kiosk" "$(DESTDIR)$(KIOSK_DATADIR)/pam-passwords"
-	install -m 644 Samples/kiosk/deploy/sysctl.conf "$(DESTDIR)/etc/sysctl.d/99-whorl-kiosk.conf"
-	install -m 644 Samples/kiosk/deploy/logind.conf "$(DESTDIR)/etc/systemd/logind.conf.d/99-whorl-kiosk.conf"
-	install -m 644 Samples/kiosk/deploy/system.conf "$(DESTDIR)/etc/systemd/system.conf.d/99-whorl-kiosk.conf"
-	install -m 644 Samples/kiosk/deploy/user.conf "$(DESTDIR)/etc/systemd/system/user@.service.d/whorl-kiosk.conf"
-	install -m 644 Samples/kiosk/deploy/session.conf "$(DESTDIR)/etc/systemd/system/session-.scope.d/whorl-kiosk.conf"
-	install -m 644 Samples/kiosk/deploy/polkit.rules "$(DESTDIR)/usr/share/polkit-1/rules.d/10-whorl-kiosk.rules"
-	ln -sf /dev/null "$(DESTDIR)/etc/systemd/user-environment-generators/30-systemd-environment-d-generator"
-	for unit in $(KIOSK_MASKED); do ln -sf /dev/null "$(DESTDIR)/etc/systemd/system/$$unit" || exit 1; done
+	$(PLACE) install kiosk
 
 uninstall-kiosk: ## removes all of it, from the machine's next start on
-	rm -f $(KIOSK_FILES)
+	$(PLACE) remove kiosk
 
 kiosk-archive: kiosk-greeter ## makes an archive of the kiosk, with its checksum, for a machine without Swift
 	@rm -rf $(KIOSK_STAGE)/root

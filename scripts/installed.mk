@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What is installed, in one place: scripts/place installs and removes by it. A line is a component, a mode, a source, and its destination
+# below DESTDIR. A mode `link` makes a symbolic link to the source; a * is the same in source and destination; @BINDIR@ and its like are
+# filled in texts. Whatever is more than that is in the Makefile's targets. The packages divide the same files among them
+# (packaging/debian/*.install), fprintd's place is taken by scripts/fprintd-place, and the login server has Server/deploy.
+define INSTALLED
+program  755   $(WHORL)                                      $(BINDIR)/whorl
+program  755   $(PRODUCTS)/whorl-simulate                    $(BINDIR)/whorl-simulate
+program  755   $(PRODUCTS)/whorl-login-http                  $(LIBEXECDIR)/whorl-login-http
+program  755   $(PRODUCTS)/whorld                            $(LIBEXECDIR)/whorld
+program  644   udev/70-whorl-uaccess.rules                   $(SHAREDIR)/70-whorl-uaccess.rules
+program  644   $(STAGE)/man/whorl.1                          $(MANDIR)/whorl.1
+program  644   $(STAGE)/man/whorl.*.1                        $(MANDIR)/whorl.*.1
+program  644   $(STAGE)/man/whorl-simulate.1                 $(MANDIR)/whorl-simulate.1
+program  644   $(STAGE)/completions/bash                     $(BASHDIR)/whorl
+program  644   $(STAGE)/completions/zsh                      $(ZSHDIR)/_whorl
+program  644   $(STAGE)/completions/fish                     $(FISHDIR)/whorl.fish
+program  644   $(STAGE)/locale/*/LC_MESSAGES/whorl.mo        $(LOCALEDIR)/*/LC_MESSAGES/whorl.mo
+
+service  644   systemd/whorld.socket                         $(UNITDIR)/whorld.socket
+service  644   systemd/whorld.service.in                     $(UNITDIR)/whorld.service
+service  644   systemd/whorld.sysusers                       $(SYSUSERSDIR)/whorld.conf
+service  644   systemd/whorld.8                              $(MAN8DIR)/whorld.8
+service  644   systemd/io.whorl.policy                       $(POLKITDIR)/io.whorl.policy
+service  644   udev/99-whorl.rules                           $(UDEVDIR)/99-whorl.rules
+service  755   udev/close-readers                            $(LIBEXECDIR)/close-readers
+service  755   systemd/userdel-pre                           $(SHADOWDIR)/userdel-pre.d/whorl
+service  755   systemd/userdel-post                          $(SHADOWDIR)/userdel-post.d/whorl
+
+pam      644   $(PAM_MODULE)                                 $(PAMDIR)/pam_whorl.so
+pam      644   PAM/deploy/whorl.pam-config                   $(PAMCONFIGDIR)/whorl
+pam      644   PAM/deploy/whorl-keyring.pam-config           $(PAMCONFIGDIR)/whorl-keyring
+pam      644   PAM/deploy/pam_whorl.8                        $(MAN8DIR)/pam_whorl.8
+
+lib      644   $(LIB_BUILD)/libwhorl.so.1                    $(LIBDIR)/libwhorl.so.1
+lib      link  libwhorl.so.1                                 $(LIBDIR)/libwhorl.so
+lib      644   Library/Headers/whorl.h                       $(INCLUDEDIR)/whorl.h
+lib      644   Library/deploy/whorl.pc.in                    $(LIBDIR)/pkgconfig/whorl.pc
+
+# Their users may run and not read these two, so the kernel keeps other programs of the user out of their memory from their
+# first instruction on.
+prompt   711   $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt-wait   $(LIBEXECDIR)/whorl-prompt-wait
+prompt   711   $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt        $(LIBEXECDIR)/whorl-prompt
+prompt   644   systemd/whorl-prompt.service.in               $(USERUNITDIR)/whorl-prompt.service
+prompt   644   systemd/whorl-prompt.desktop.in               $(AUTOSTARTDIR)/whorl-prompt.desktop
+
+kiosk    755   $(KIOSK_BUILD)/release/kiosk-greeter          $(LIBEXECDIR)/kiosk-greeter
+kiosk    755   Samples/kiosk/deploy/kiosk-limit              $(LIBEXECDIR)/kiosk-limit
+kiosk    644   Samples/kiosk/deploy/greetd.toml.in           $(KIOSK_DATADIR)/greetd.toml
+kiosk    644   Samples/kiosk/deploy/greetd-kiosk.conf.in     $(UNITDIR)/greetd.service.d/kiosk.conf
+kiosk    644   Samples/kiosk/deploy/pam.in                   /etc/pam.d/whorl-kiosk
+kiosk    644   Samples/kiosk/deploy/pam-passwords.in         $(KIOSK_DATADIR)/pam-passwords
+kiosk    644   Samples/kiosk/deploy/tmpfiles.conf.in         /etc/tmpfiles.d/whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/sysctl.conf              /etc/sysctl.d/99-whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/logind.conf              /etc/systemd/logind.conf.d/99-whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/system.conf              /etc/systemd/system.conf.d/99-whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/user.conf                /etc/systemd/system/user@.service.d/whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/session.conf             /etc/systemd/system/session-.scope.d/whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/polkit.rules             /usr/share/polkit-1/rules.d/10-whorl-kiosk.rules
+kiosk    link  /dev/null                                     /etc/systemd/user-environment-generators/30-systemd-environment-d-generator
+# Units that lead to a console or a restart, which systemd then does not start.
+kiosk    link  /dev/null                                     /etc/systemd/system/getty@.service
+kiosk    link  /dev/null                                     /etc/systemd/system/autovt@.service
+kiosk    link  /dev/null                                     /etc/systemd/system/serial-getty@.service
+kiosk    link  /dev/null                                     /etc/systemd/system/console-getty.service
+kiosk    link  /dev/null                                     /etc/systemd/system/ctrl-alt-del.target
+endef
+export INSTALLED
