@@ -208,8 +208,9 @@ ifneq ($(wildcard ../shared/tools/fprintd-suite),)
 FPRINTD_SUITE ?= $(abspath ../shared/tools/fprintd-suite)
 FPRINTD_LOGIN ?= $(abspath ../shared/tools/fprintd-login)
 endif
-test-fprintd: ## runs fprintd's own tests against the built service, where FPRINTD_SUITE names a program that runs them
-	@if [ -n "$(FPRINTD_SUITE)" ]; then FPRINTD_SUITE="$(FPRINTD_SUITE)" FPRINTD_LOGIN="$(FPRINTD_LOGIN)" scripts/test-fprintd $(CONFIG); \
+test-fprintd: ## runs fprintd's own tests against fprintd's interface, where FPRINTD_SUITE names a program that runs them
+	@if [ -n "$(FPRINTD_SUITE)" ]; then $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product FprintdProgram && \
+		FPRINTD_SUITE="$(FPRINTD_SUITE)" FPRINTD_LOGIN="$(FPRINTD_LOGIN)" scripts/test-fprintd $(CONFIG); \
 	else echo "test-fprintd: skipped: FPRINTD_SUITE names no program that runs fprintd's tests"; fi
 
 # Logins over TLS at two instances, one of which is killed every 20 seconds.

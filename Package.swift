@@ -108,9 +108,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "WhorlConfigurationTests": [
         "whorld", "WhorlConfiguration", "WhorlRemote", "WhorlService", "WhorlSupport",
     ],
-    "WhorlFprintTests": [
-        "LibfprintReader", "WhorlCallers", "WhorlFingerprint", "WhorlFprint", "WhorlService",
-    ],
+    "WhorlFprintTests": ["WhorlCallers", "WhorlFingerprint", "WhorlFprint", "WhorlService"],
     "WhorlIPCTests": ["CSocket", "SecretMemory", "WhorlIPC", "WhorlSupport"],
     "WhorlRemoteTests": [
         "FacesOverSocket", "AuthenticationContext", "CSocket", "WhorlFingerprint", "KeychainServices",
@@ -261,11 +259,11 @@ let house: KeyValuePairs<String, [Part]> = [
             "WhorlRemote",
             uses: ["WhorlFingerprint", "SecretMemory", "WhorlIPC", "WhorlService", "WhorlSupport"],
             resources: [
-                "Agent", "Fingers", "Items", "Keychain", "Keyring", "Login", "Maintenance", "Owner",
-                "Passcode",
-                "Prompt", "Readers",
+                "", ".Agent", ".Fingers", ".Items", ".Keychain", ".Keyring", ".Login", ".Maintenance",
+                ".Owner",
+                ".Passcode", ".Prompt", ".Readers",
             ].map {
-                .embedInCode("Interface/Varlink/io.whorl.\($0).varlink")
+                .embedInCode("Interface/Varlink/io.whorl\($0).varlink")
             }
         ),
         // The programs that ask the system's service: their sessions, their confinement, the system's rules for them.
@@ -277,8 +275,7 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "WhorlFprint",
             uses: [
-                "GLibRuntime", "LibfprintReader", "LoginManager", "WhorlCallers", "WhorlFingerprint",
-                "WhorlIPC",
+                "GLibRuntime", "LibfprintReader", "WhorlCallers", "WhorlFingerprint", "WhorlIPC",
                 "WhorlService", "WhorlSupport", "WhorlSystem",
             ]
         ),
@@ -421,6 +418,14 @@ let helpers: [Target] = [
     helper(
         "FacesOverSocket",
         uses: ["AuthenticationContext", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSystem"]
+    ),
+    // fprintd's interface with fprintd's own calls of libfprint, for fprintd's tests (scripts/test-fprintd).
+    probe(
+        "FprintdProgram",
+        uses: [
+            "CFprint", "CGLib", "GLibRuntime", "LibfprintReader", "LoginManager", "WhorlCallers",
+            "WhorlFingerprint", "WhorlFprint", "WhorlSupport", "WhorlSystem",
+        ]
     ),
     probe("IdiomProbe", uses: ["KeychainIdioms", "LocalAuthentication"]),
     probe("KeepingProbe", uses: ["KeptThings"]),

@@ -8,8 +8,9 @@
 
 /* Tells how the request ended, and returns the status of the program. */
 static int told(whorl_context context, int result) {
+    const char *message = whorl_text(context, WHORL_TEXT_MESSAGE);
     if (result == WHORL_OK) qInfo("matched: %s", whorl_text(context, WHORL_TEXT_FINGER));
-    else qInfo("%s: %s", whorl_status_name(result), whorl_status_text(result));
+    else qInfo("%s: %s", whorl_status_name(result), *message ? message : whorl_status_text(result));
     return result == WHORL_OK ? 0 : 1;
 }
 

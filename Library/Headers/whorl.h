@@ -101,6 +101,9 @@ enum whorl_status {
     WHORL_STORE_FAILED = -118,
     WHORL_CHIP_UNAVAILABLE = -119,
     WHORL_READER_NOT_CHOSEN = -120,
+    WHORL_LID_SHUT = -121,
+    WHORL_PLACE_RESTS = -122,      /* Too many fingers in a row did not match at this machine's logins. */
+    WHORL_NOT_PERMITTED = -123,    /* The system's rules (polkit), or the program's place, do not allow it. */
 
     /* Of secrets and keys. */
     WHORL_NO_CHIP = -201,
@@ -145,29 +148,36 @@ enum whorl_status {
     WHORL_NO_FINGER_IN_TIME = -305,
     WHORL_OWNER_NEEDED = -306,
     WHORL_CHANGED_MEANWHILE = -307,
-    WHORL_LOCKED_OUT = -308,
     WHORL_NO_SUCH_FINGER = -309,
     WHORL_READER_NOT_CONNECTED = -310,
     WHORL_READER_FAILED = -311,
     WHORL_READER_WAS_OPEN = -312,
     WHORL_ACCOUNT_RENAMED = -313,
+    WHORL_READER_NOT_OPEN = -314,
+    WHORL_READER_UNSUPPORTED = -315,
+    WHORL_READER_FULL = -316,
+    WHORL_READER_LOCK_UNUSABLE = -317,
+    WHORL_READER_TOO_HOT = -318,
+    WHORL_READER_UNTRUSTWORTHY = -319,
+    WHORL_PRINT_NOT_FOUND = -320,
+    WHORL_PRINT_REFUSED = -321,
+    WHORL_READER_NOT_PERMITTED = -322,
 
     /* Of agents. */
-    WHORL_TAKEN = -401,            /* Another program shows the prompts of this session. */
-    WHORL_NOT_ALLOWED = -402,      /* The administrator lets no agent show prompts. */
+    WHORL_AGENT_TAKEN = -401,       /* Another program shows the prompts of this session. */
+    WHORL_AGENT_NOT_ALLOWED = -402, /* The administrator lets no agent show prompts. */
 
-    /* Of the service's state directory; WHORL_STORE_FAILED where an evaluation does not tell which. */
-    WHORL_NOT_WRITABLE = -501,
-    WHORL_TOO_OPEN = -502,
-    WHORL_DAMAGED = -503,
-    WHORL_NEWER_VERSION = -504,
-    WHORL_FOREIGN = -505,
+    /* Of the service's state directory; WHORL_STORE_FAILED for any other failure of it. */
+    WHORL_STORE_NOT_WRITABLE = -501,
+    WHORL_STORE_TOO_OPEN = -502,
+    WHORL_STORE_DAMAGED = -503,
+    WHORL_STORE_NEWER = -504,
+    WHORL_STORE_FOREIGN = -505,
     WHORL_DISK_FULL = -506,
     WHORL_QUOTA_REACHED = -507,    /* The items of this user take as much room as one user's may. */
     WHORL_STORE_BUSY = -508,       /* Another process held the database for too long; try again. */
-    WHORL_KEY_MISSING = -509,
-    WHORL_KEY_DAMAGED = -510,
-    WHORL_STATE_FAILED = -511,
+    WHORL_STORE_KEY_MISSING = -509,
+    WHORL_STORE_KEY_DAMAGED = -510,
 
     /* Of the connection to the service. */
     WHORL_SHARE_REACHED = -601,    /* The programs of this user hold as much of the service as one user may. */
@@ -177,8 +187,9 @@ enum whorl_status {
     WHORL_NOT_AT_READER = -605     /* The session of the program is not at the reader. */
 };
 
-/* Returns the name of a status, such as "biometryLockout", and a sentence about it; "" for a number that is none. The texts
- * are valid as long as the library is loaded. */
+/* Returns the name of a status, such as "biometryLockout", and a sentence about it; "" for a number that is none. An error
+ * of the service has one sentence for all: what happened is in WHORL_TEXT_MESSAGE. The texts are valid as long as the
+ * library is loaded. */
 const char *whorl_status_name(int status);
 const char *whorl_status_text(int status);
 

@@ -216,7 +216,7 @@ def test_a_service_that_lies_never_makes_a_success():
         b'{"parameters":{"value":{"digest":"AAAA","generation":1}}}\0',
         b'{"parameters":{"hasReader":true,"isPasscodeSet":true,"obstacle":"none"}}\0',
         b'{"parameters":{"hasReader":true}}\0',
-        b'{"error":"io.whorl.Owner.AuthenticationFailed","parameters":{"code":"ok"}}\0',
+        b'{"error":"io.whorl.Failed","parameters":{"code":"ok"}}\0',
         b'{"error":""}\0',
         b"[" * 5000 + b"\0",
         b'{"a":' * 5000 + b"\0",
@@ -249,16 +249,25 @@ def test_the_refusal_of_a_service_that_hangs_up_before_it_reads_is_heard():
 
 def test_each_error_of_the_service_has_its_status():
     errors = {
-        "passcodeBusy": -231, "applicationPasswordThrottled": -232, "passcodeNeeded": -233, "readerWasOpen": -312, "busy": -508,
-        "store": -118,
+        "passcodeBusy": -231, "applicationPasswordThrottled": -232, "passcodeNeeded": -233, "readerWasOpen": -312,
+        "storeBusy": -508, "storeFailed": -118, "notPermitted": -123, "agentTaken": -401, "timedOut": -305,
+        "serviceUnavailable": -9, "notKnownYet": -12,
     }
-    bodies = {json.dumps({"code": code}): status for code, status in errors.items()}
-    bodies[json.dumps({"code": "store", "store": {"code": "quotaReached", "message": "M.", "recovery": "R."}})] = -507
-    for body, status in bodies.items():
-        with Liar(b'{"error":"io.whorl.Items.Failed","parameters":%s}\0' % body.encode()) as liar, opened(liar) as context:
+    for code, status in errors.items():
+        values = {"code": code, "message": "M.", "recovery": "R.", "cause": "", "details": {"milliseconds": "1500"}}
+        message = json.dumps({"error": "io.whorl.Failed", "parameters": values}).encode() + b"\0"
+        with Liar(message) as liar, opened(liar) as context:
             context.items()
             error = refused(lambda: ended(context), status)
-            assert error.code == "store" or library().whorl_status_name(status).decode() == error.code, error
+            assert (error.code, error.message, error.recovery) == (code, "M.", "R."), error
+            assert context.value(Number.MILLISECONDS) == 1500, code
+
+
+def test_an_error_without_a_sentence_has_one():
+    with Liar(b'{"error":"io.whorl.Failed","parameters":{"code":"storeBusy"}}\0') as liar, opened(liar) as context:
+        context.items()
+        error = refused(lambda: ended(context), -508)
+        assert error.message == "The service whorld refused.", error
 
 
 def test_a_path_that_is_not_roots_is_no_service():

@@ -12,24 +12,10 @@ struct StatusTests {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// The names of an error's codes, which its enumeration or its `name` gives.
-    private static func codes(_ error: String) throws -> Set<String> {
-        // What follows is the names of the error's values.
-        let source =
-            try text("Sources/Wall/WhorlService/Errors/\(error).swift")
-            .split(separator: "private enum Member").first ?? ""
-        let raw = source.matches(of: /case \w+ = "(\w+)"/).map { String($0.1) }
-        let named = source.matches(of: /case \.\w+: "([a-z]\w*)"\n/).map { String($0.1) }
-        return Set(raw + named)
-    }
-
-    @Test(arguments: [
-        ("AuthenticationError", 20), ("VaultError", 34), ("EnrollmentError", 16), ("StateError", 12),
-        ("AgentError", 4),
-    ])
-    func `each code of the wall has a status`(error: String, atLeast count: Int) throws {
-        let codes = try Self.codes(error)
-        #expect(codes.count >= count, "\(codes.sorted())")
+    @Test func `each code of the table of errors has a status`() throws {
+        let table = try Self.text("Sources/Wall/WhorlService/Errors/ErrorTable.swift")
+        let codes = Set(table.matches(of: /= row\(\s*"(\w+)"/).map { String($0.1) })
+        #expect(codes.count >= 86, "\(codes.sorted())")
         let statuses = try Self.text("Library/Sources/C/statuses.c")
         let known = Set(statuses.matches(of: /"(\w+)"/).map { String($0.1) })
         #expect(codes.subtracting(known).sorted() == [])
@@ -46,6 +32,14 @@ struct StatusTests {
                 try Self.text("Sources/\(file)").matches(of: /\berrSec\w+/).map { String($0.output) }
             )
         }
+        // Those of the service's errors are in the table of errors, without their prefix.
+        let ofErrors = try Self.text("Sources/Wall/WhorlService/Errors/ErrorRow.swift").matches(
+            of: /case (\w+) = -/
+        )
+        #expect(ofErrors.count >= 10)
+        returned.formUnion(
+            ofErrors.map { "errSec" + ($0.1 == "io" ? "IO" : $0.1.prefix(1).uppercased() + $0.1.dropFirst()) }
+        )
         #expect(returned.count > 15)
         let table = try Self.text("Sources/Faces/KeychainServices/Statuses/SecErrorMessages.swift")
         #expect(returned.filter { !table.contains("    \($0): \"") }.sorted() == [])

@@ -76,7 +76,6 @@ struct TrapTests {
             1, "a semaphore of this function, signalled after the answer is stored"
         ),
         "KeychainServices/ProtectedValues.swift": (1, "a class that no archive names"),
-        "LibfprintReader/LibfprintReader+DirectScans.swift": (1, "GLib allocates or ends the program"),
         "LocalAuthentication/LARight.swift": (1, "a table of constants, which its test reads as a whole"),
         "LocalAuthenticationTesting/TestDevice.swift": (1, "a made-up machine for the tests of apps"),
         "RelyingParty/ClientAddress.swift": (1, "16 bytes that the line before has counted"),

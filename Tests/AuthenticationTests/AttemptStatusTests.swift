@@ -96,7 +96,7 @@ import WhorlService
         let status = try await status(fixture, .pretended)
         #expect((status.lock != .open) == isLocked)
         #expect((0...5).contains(status.remaining))
-        let expected: AuthenticationError.Code =
+        let expected: ServiceError.Code =
             isLocked || status.failures > 2 ? .biometryLockout : .authenticationFailed
         #expect(await fixture.evaluate().code == expected)
     }
@@ -107,8 +107,8 @@ private struct UnansweringPasscode: PasscodeAuthority {
     let isSetOrUnknown: Bool
 
     var isSet: Bool {
-        get throws(AuthenticationError) {
-            guard isSetOrUnknown else { throw AuthenticationError(.storeFailed) }
+        get throws(ServiceError) {
+            guard isSetOrUnknown else { throw ServiceError(.storeFailed) }
             return true
         }
     }

@@ -50,7 +50,7 @@ import WhorlService
         let other = AuthenticationEngine(
             profile: "other",
             state: StateAccess(directory: fixture.directory, generations: fixture.generations),
-            reader: { () async throws(AuthenticationError) in fixture.reader }
+            reader: { fixture.reader }
         )
         #expect(await fixture.evaluate(engine: other).code == .biometryNotEnrolled)
         first.cancel()
@@ -65,11 +65,11 @@ import WhorlService
         let readers = (0..<2).map { _ in
             ScriptedReader(Array(repeating: .noMatch, count: 20), info: .scripted(id: id))
         }
-        let codes = await withTaskGroup(of: [AuthenticationError.Code?].self) { group in
+        let codes = await withTaskGroup(of: [ServiceError.Code?].self) { group in
             for reader in readers {
                 group.addTask {
                     let engine = fixture.engine(reader: reader)
-                    var codes: [AuthenticationError.Code?] = []
+                    var codes: [ServiceError.Code?] = []
                     for _ in 0..<3 { codes.append(await fixture.evaluate(engine: engine).code) }
                     return codes
                 }

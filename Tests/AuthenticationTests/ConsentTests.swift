@@ -23,8 +23,8 @@ struct `Asking the owner` {
         to change: OwnerConsent.Change = add,
         _ request: ConsentRequest = request,
         presenter: any PromptPresenter = ScriptedPresenter()
-    ) async -> Result<OwnerConsent?, AuthenticationError> {
-        do throws(AuthenticationError) {
+    ) async -> Result<OwnerConsent?, ServiceError> {
+        do throws(ServiceError) {
             return .success(try await engine.consent(to: change, request, presenter: presenter))
         } catch {
             return .failure(error)
@@ -36,14 +36,14 @@ struct `Asking the owner` {
         _ engine: AuthenticationEngine,
         _ consent: OwnerConsent?,
         _ touches: [ScriptedReader.Step]
-    ) async throws -> EnrollmentError.Code? {
+    ) async throws -> ServiceError? {
         fixture.reader.add([.template(Template(bytes: Array("new".utf8)))] + touches)
         let enroller = engine.enroller(try fixture.store(), for: Fixture.application)
-        do throws(EnrollmentError) {
+        do throws(ServiceError) {
             _ = try await enroller.enroll(.leftThumb, profile: "owner", on: fixture.reader, consent: consent)
             return nil
         } catch {
-            return error.code
+            return error
         }
     }
 
@@ -84,7 +84,7 @@ struct `Asking the owner` {
         ])
         #expect(await consent(fixture.engine()).code == .authenticationFailed)
         #expect(try await fixture.record().failures == 3)
-        #expect(try await enroll(fixture, fixture.engine(), nil, [.match(0)]) == .ownerNeeded)
+        #expect(try await enroll(fixture, fixture.engine(), nil, [.match(0)])?.code == .ownerNeeded)
         #expect(fixture.reader.counts.enrollments == 0)
     }
 
@@ -160,17 +160,17 @@ struct `Asking the owner` {
         let bench = try await VaultFixture.enrolled([.noMatch, .noMatch, .noMatch, .match(0)])
         let engine = bench.engine()
         let (vault, session) = (bench.vault, OwnerSession())
-        func ask() async throws(AuthenticationError) {
+        func ask() async throws(ServiceError) {
             try await engine.askForFirstPasscode(Self.request, in: session, presenter: ScriptedPresenter())
         }
-        await #expect(throws: AuthenticationError.self) { try await ask() }
+        await #expect(throws: ServiceError.self) { try await ask() }
         let nothing = await engine.proofForFirstPasscode(Self.request, in: session, vault)
-        await #expect(throws: VaultError.self) {
+        await #expect(throws: ServiceError.self) {
             try await vault.setPasscode(box("1234"), of: "owner", shown: nothing)
         }
         try await ask()
         let shown = await engine.proofForFirstPasscode(Self.request, in: session, vault)
-        await #expect(throws: VaultError.self) {
+        await #expect(throws: ServiceError.self) {
             try await vault.setPasscode(box("1234"), of: "owner", shown: .matchedFinger(of: "somebody"))
         }
         try await vault.setPasscode(box("1234"), of: "owner", shown: shown)
@@ -180,12 +180,14 @@ struct `Asking the owner` {
     @Test func `what a first passcode needs is decided when it is set`() async throws {
         // The finger that had to be shown was removed meanwhile, and none was shown.
         let bench = try await VaultFixture()
-        await #expect(throws: VaultError.self) {
+        await #expect(throws: ServiceError.self) {
             try await bench.vault.setPasscode(box("1234"), of: "owner", shown: .nothing(of: "owner"))
         }
         // The other way round: the first finger was enrolled since the rules allowed a passcode without one.
         try await bench.enroll(.rightIndex)
-        await #expect(throws: VaultError.self) { try await bench.vault.setPasscode(box("1234"), of: "owner") }
+        await #expect(throws: ServiceError.self) {
+            try await bench.vault.setPasscode(box("1234"), of: "owner")
+        }
         #expect(try await !bench.vault.isPasscodeSet(of: "owner"))
     }
 
@@ -193,35 +195,37 @@ struct `Asking the owner` {
 
     /// A second finger is being enrolled, and these are the touches that are to confirm it.
     private func confirm(_ touches: [ScriptedReader.Step], after failures: Int = 0) async throws -> (
-        code: EnrollmentError.Code?, record: AttemptRecord
+        error: ServiceError?, record: AttemptRecord
     ) {
         let fixture = try await Fixture.enrolled(Array(repeating: .noMatch, count: failures))
         for _ in 0..<(failures + 2) / 3 where failures > 0 {
             _ = await fixture.evaluate(Fixture.request(timeout: .milliseconds(200)))
         }
         let consent = try await fixture.store().agreed(Self.add, "owner")
-        let code = try await enroll(fixture, fixture.engine(), consent, touches)
-        return (code, try await fixture.record())
+        let error = try await enroll(fixture, fixture.engine(), consent, touches)
+        return (error, try await fixture.record())
     }
 
     @Test func `touches that confirm nothing count with those of evaluations, and lock`() async throws {
         let three = try await confirm([.noMatch, .noMatch, .noMatch])
-        #expect(three.code == .inconsistent && three.record.failures == 3)
+        #expect(three.error?.code == .inconsistent && three.record.failures == 3)
         let last = try await confirm([.noMatch, .noMatch, .match(1)], after: 3)
-        #expect(last.code == .lockedOut && last.record.failures == 5 && last.record.lockouts == 1)
+        #expect(
+            last.error?.code == .biometryLockout && last.record.failures == 5 && last.record.lockouts == 1
+        )
         let none = try await confirm([.match(1)], after: 5)
-        #expect(none.code == .lockedOut)
+        #expect(none.error?.code == .biometryLockout)
     }
 
     @Test func `a touch of the new finger sets no failures back`() async throws {
         let outcome = try await confirm([.noMatch, .match(1)], after: 2)
-        #expect(outcome.code == nil)
+        #expect(outcome.error == nil)
         #expect(outcome.record.failures == 3 && !outcome.record.isPending)
     }
 
     @Test func `a touch of an enrolled finger sets none back either`() async throws {
         let outcome = try await confirm([.match(0)], after: 2)
-        #expect(outcome.code == .duplicate(of: .rightIndex))
+        #expect(outcome.error == ServiceError(.duplicate, details: [.finger: "right-index-finger"]))
         #expect(outcome.record.failures == 2 && !outcome.record.isPending)
     }
 }

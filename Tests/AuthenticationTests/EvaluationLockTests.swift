@@ -19,7 +19,7 @@ import WhorlSupport
 
     /// Whether somebody holds it for longer than a moment.
     private func isRefused() async -> Bool {
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             _ = try await EvaluationLock.acquire(path, within: .milliseconds(20))
             return false
         } catch {
@@ -49,8 +49,8 @@ import WhorlSupport
 
     @Test func `is not waited for any more when the task is cancelled`() async throws {
         let lock = try await EvaluationLock.acquire(path, within: .zero)
-        let second = Task { [path] () async -> AuthenticationError.Code? in
-            do throws(AuthenticationError) {
+        let second = Task { [path] () async -> ServiceError.Code? in
+            do throws(ServiceError) {
                 _ = try await EvaluationLock.acquire(path, within: .seconds(600))
                 return nil
             } catch { return error.code }
@@ -90,7 +90,7 @@ import WhorlSupport
             #expect(chmod(path, 0o666) == 0)
         }
         let error = try #require(await engine.turnsFault())
-        #expect(error.code == .storeFailed)
+        #expect(error.code == .storeTooOpen)
         #expect(error.message.contains(path) && error.message.contains(words))
         #expect(error.recovery.contains(path))
         #expect(await fixture.evaluate(engine: engine) == .failure(error))

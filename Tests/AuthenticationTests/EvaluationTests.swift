@@ -112,7 +112,7 @@ import WhorlService
     @Test func `ends when no finger comes in time`() async throws {
         let fixture = try await Fixture.enrolled([.retry(.general, event: true), .wait])
         let result = await fixture.evaluate(Fixture.request(timeout: .milliseconds(50)))
-        #expect(result == .failure(AuthenticationError(.systemCancel)))
+        #expect(result == .failure(ServiceError(.timedOut)))
         #expect(fixture.reader.counts.closes == 1)
         #expect(try await !fixture.record().isPending)
     }
@@ -121,17 +121,17 @@ import WhorlService
     func `bears any timeout`(_ timeout: Duration) async throws {
         let fixture = try await Fixture.enrolled([.match(0)])
         let code = await fixture.evaluate(Fixture.request(timeout: timeout)).code
-        #expect(code == nil || code == .systemCancel)
+        #expect(code == nil || code == .timedOut)
         #expect(!fixture.reader.isOpen)
     }
 
     @Test(arguments: [
-        (PromptAction.cancel, AuthenticationError.Code.userCancel),
-        (PromptAction.fallback, AuthenticationError.Code.userFallback),
+        (PromptAction.cancel, ServiceError.Code.userCancel),
+        (PromptAction.fallback, ServiceError.Code.userFallback),
     ])
     func `ends with the button that was pressed`(
         _ action: PromptAction,
-        _ code: AuthenticationError.Code
+        _ code: ServiceError.Code
     ) async throws {
         let fixture = try await Fixture.enrolled([.wait])
         #expect(await fixture.evaluate(presenter: .pressing(action)).code == code)
@@ -192,8 +192,8 @@ import WhorlService
         let fixture = try await Fixture.enrolled([.wait])
         let (shown, signal) = AsyncStream.makeStream(of: Void.self)
         let engine = fixture.engine()
-        let task = Task { () async -> AuthenticationError.Code? in
-            do throws(AuthenticationError) {
+        let task = Task { () async -> ServiceError.Code? in
+            do throws(ServiceError) {
                 _ = try await engine.evaluate(Fixture.request(), presenter: Hasty(shown: signal))
                 return nil
             } catch { return error.code }
@@ -242,18 +242,18 @@ import WhorlService
 
 @Suite struct `A reader that fails` {
     @Test(arguments: [
-        (ReaderError.Code.unplugged, AuthenticationError.Code.biometryDisconnected),
-        (.malfunction, .biometryNotAvailable),
-        (.tooHot, .biometryNotAvailable),
+        (ReaderError.Code.unplugged, ServiceError.Code.biometryDisconnected),
+        (.malfunction, .readerFailed),
+        (.tooHot, .readerTooHot),
         (.busy, .readerInUse),
         (.inUse, .readerInUse),
         // Nobody here cancelled: the system goes to sleep.
         (.cancelled, .systemCancel),
-        (.untrustworthy, .biometryNotAvailable),
+        (.untrustworthy, .readerUntrustworthy),
     ])
     func `ends the evaluation, charges nothing and is closed`(
         _ failure: ReaderError.Code,
-        _ code: AuthenticationError.Code
+        _ code: ServiceError.Code
     ) async throws {
         let fixture = try await Fixture.enrolled([.failure(failure)])
         #expect(await fixture.evaluate().code == code)
@@ -264,13 +264,13 @@ import WhorlService
     }
 
     @Test(arguments: [
-        (ReaderError.Code.inUse, AuthenticationError.Code.readerInUse),
-        (.permissionDenied, .biometryNotAvailable),
+        (ReaderError.Code.inUse, ServiceError.Code.readerInUse),
+        (.permissionDenied, .readerNotPermitted),
         (.unplugged, .biometryDisconnected),
     ])
     func `to open ends the evaluation without a prompt`(
         _ failure: ReaderError.Code,
-        _ code: AuthenticationError.Code
+        _ code: ServiceError.Code
     ) async throws {
         let fixture = try await Fixture.enrolled([])
         let reader = ScriptedReader([.match(0)], openFailure: failure)
@@ -293,11 +293,11 @@ import WhorlService
     {
         let fixture = try await Fixture.enrolled([.matchStranger])
         let result = await fixture.evaluate()
-        #expect(result.code == .biometryNotAvailable)
+        #expect(result.code == .readerUntrustworthy)
         guard case .failure(let error) = result else { return }
         #expect(error.message == ReaderError(.untrustworthy, operation: "").message)
         #expect(
-            try await fixture.log() == ["reader untrustworthy", "evaluation biometryNotAvailable"]
+            try await fixture.log() == ["reader untrustworthy", "evaluation readerUntrustworthy"]
         )
         #expect(try await !fixture.record().isPending)
         #expect(fixture.reader.counts.closes == 1)

@@ -33,9 +33,9 @@ import WhorlService
         let engine = fixture.engine(passcode: MemoryPasscode(), interruptions: interruptions)
         let presenter = TypingPresenter()
         let waiting = Task {
-            do throws(AuthenticationError) {
+            do throws(ServiceError) {
                 _ = try await engine.evaluate(Fixture.request(.deviceOwner), presenter: presenter)
-                return nil as AuthenticationError?
+                return nil as ServiceError?
             } catch {
                 return error
             }
@@ -76,16 +76,16 @@ import WhorlService
 
     @Test func `says so also where a part that was cancelled has another error, and keeps a verdict`() async {
         let interruptions = Interruptions()
-        for code in AuthenticationError.Code.allCases {
+        for code in ServiceError.Code.allCases {
             let (begins, begun) = AsyncStream.makeStream(of: Void.self)
             let running = Task {
-                do throws(AuthenticationError) {
-                    try await interruptions.run { _ async throws(AuthenticationError) in
+                do throws(ServiceError) {
+                    try await interruptions.run { _ async throws(ServiceError) in
                         begun.finish()
                         while !Task.isCancelled { await Task.yield() }
-                        throw AuthenticationError(code)
+                        throw ServiceError(code)
                     }
-                    return nil as AuthenticationError?
+                    return nil as ServiceError?
                 } catch {
                     return error
                 }
@@ -93,11 +93,9 @@ import WhorlService
             for await _ in begins {}
             await interruptions.begin(.ending, patience: patience)
             let error = await running.value
-            let verdicts: Set<AuthenticationError.Code> = [
-                .authenticationFailed, .biometryLockout, .userCancel, .userFallback,
-            ]
-            let isVerdict = verdicts.contains(code)
-            #expect(error == (isVerdict ? AuthenticationError(code) : Interruption.ending.error))
+            let isVerdict =
+                code.category == .notAuthenticated || code == .userCancel || code == .userFallback
+            #expect(error == (isVerdict ? ServiceError(code) : Interruption.ending.error))
             interruptions.end(.ending)
         }
     }

@@ -13,16 +13,16 @@ private func failures(_ count: Int) -> [ScriptedReader.Step] { Array(repeating: 
 /// An authority that knows one passcode, or cannot tell.
 private struct ScriptedAuthority: PasscodeAuthority {
     var right: String? = "1234"
-    var failure: AuthenticationError?
+    var failure: ServiceError?
 
     var isSet: Bool {
-        get throws(AuthenticationError) {
+        get throws(ServiceError) {
             if let failure { throw failure }
             return right != nil
         }
     }
 
-    func verify(_ passcode: borrowing SecretBytes) throws(AuthenticationError) -> PasscodeVerdict {
+    func verify(_ passcode: borrowing SecretBytes) throws(ServiceError) -> PasscodeVerdict {
         if let failure { throw failure }
         guard let right else { return .notSet }
         return passcode.withBytes { typed in
@@ -153,7 +153,7 @@ private struct ScriptedAuthority: PasscodeAuthority {
         fixture.clock.advance(.seconds(1_000_000))
         let withPasscode = fixture.engine(passcode: ScriptedAuthority())
         #expect(await fixture.evaluate(engine: withPasscode).code == .biometryLockout)
-        let unclear = ScriptedAuthority(failure: AuthenticationError(.storeFailed))
+        let unclear = ScriptedAuthority(failure: ServiceError(.storeFailed))
         #expect(await fixture.evaluate(engine: fixture.engine(passcode: unclear)).code == .biometryLockout)
         #expect(fixture.reader.counts.scans == 5)
     }
@@ -166,14 +166,14 @@ private struct ScriptedAuthority: PasscodeAuthority {
         var alone = Fixture.request(.deviceOwner)
         alone.takesPasscodeAlone = true
         let asked = alone
-        func type(_ passcode: String, _ engine: AuthenticationEngine) async -> AuthenticationError.Code? {
+        func type(_ passcode: String, _ engine: AuthenticationEngine) async -> ServiceError.Code? {
             await fixture.answer(TypingPresenter([.type(passcode), .leave]), asked, engine: engine).code
         }
         #expect(await type("0000", engine) == .authenticationFailed)
         #expect(await fixture.evaluate(engine: engine).code == .biometryLockout)
         #expect(await type("1234", fixture.engine()) == .passcodeNotSet)
         #expect(await fixture.evaluate(engine: engine).code == .biometryLockout)
-        let broken = fixture.engine(passcode: ScriptedAuthority(failure: AuthenticationError(.storeFailed)))
+        let broken = fixture.engine(passcode: ScriptedAuthority(failure: ServiceError(.storeFailed)))
         #expect(await type("1234", broken) == .storeFailed)
         #expect(await fixture.evaluate(engine: engine).code == .biometryLockout)
 

@@ -7,7 +7,7 @@ import WhorlService
 
 /// A reader that can no longer be touched while a prompt waits, such as under a lid that is shut.
 @Suite(.timeLimit(.minutes(10))) struct `A reader that gets out of reach` {
-    private static let shut = AuthenticationError(.biometryNotAvailable, message: "The lid is shut.")
+    private static let shut = ServiceError(.lidShut)
 
     /// An obstacle that comes when the reader waits for a finger.
     private func obstacle(to fixture: Fixture) -> ReaderObstacle {
@@ -33,7 +33,7 @@ import WhorlService
         }
         let engine = fixture.engine(passcode: MemoryPasscode(), obstacle: obstacle(to: fixture))
         #expect(await fixture.answer(presenter, engine: engine).success?.method == .passcode)
-        #expect(presenter.updates.contains(.fingerEnded("The lid is shut.")))
+        #expect(presenter.updates.contains(.fingerEnded(Self.shut.message)))
     }
 
     @Test func `takes nothing from a touch that came before`() async throws {

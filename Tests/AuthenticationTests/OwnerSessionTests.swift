@@ -68,13 +68,13 @@ struct `A session of the owner` {
         let session = OwnerSession()
         _ = try await engine.evaluate(evaluation(in: session), presenter: ScriptedPresenter())
         #expect(
-            await refusal { () async throws(ReleaseError) in
+            await refusal {
                 try await engine.secret(
                     in: .sealed(item),
                     release(in: session, interactionAllowed: false),
                     presenter: ScriptedPresenter()
                 )
-            }?.evaluation == .notInteractive
+            }?.code == .notInteractive
         )
         let typing = TypingPresenter([.type("1234")])
         let given = try await engine.secret(in: .sealed(item), release(in: session), presenter: typing)
@@ -101,9 +101,9 @@ struct `A session of the owner` {
         let silent = release(in: session, interactionAllowed: false)
         #expect(try await engine.secret(in: .sealed(presence), silent, presenter: typing).evaluations.isEmpty)
         #expect(
-            await refusal { () async throws(ReleaseError) in
+            await refusal {
                 try await engine.secret(in: .sealed(finger), silent, presenter: typing)
-            }?.evaluation == .notInteractive
+            }?.code == .notInteractive
         )
     }
 
@@ -122,14 +122,14 @@ struct `A session of the owner` {
         )
         #expect(reused.isReused)
         #expect(
-            await refusal { () async throws(ReleaseError) in
+            await refusal {
                 try await engine.signature(
                     over: digest,
                     with: .sealed(key),
                     release(in: session, interactionAllowed: false, reuse: .seconds(60)),
                     presenter: ScriptedPresenter()
                 )
-            }?.evaluation == .notInteractive
+            }?.code == .notInteractive
         )
     }
 
@@ -176,20 +176,20 @@ struct `A session of the owner` {
         )
         #expect(try await engine.standing(of: [any, set]) == [.valid, .enrollmentChanged])
         #expect(
-            await refusal { () async throws(ReleaseError) in
+            await refusal {
                 try await engine.signature(
                     over: digest,
                     with: .sealed(set),
                     silent,
                     presenter: ScriptedPresenter()
                 )
-            }?.vault == .enrollmentChanged
+            }?.code == .enrollmentChanged
         )
         try await bench.remove(first)
         #expect(
-            await refusal { () async throws(ReleaseError) in
+            await refusal {
                 try await engine.secret(in: .sealed(any), silent, presenter: ScriptedPresenter())
-            }?.evaluation == .notInteractive
+            }?.code == .notInteractive
         )
     }
 
@@ -219,9 +219,9 @@ struct `A session of the owner` {
             force: true
         )
         #expect(
-            await refusal { () async throws(ReleaseError) in
+            await refusal {
                 try await engine.secret(in: .sealed(item), release(in: session), presenter: TypingPresenter())
-            }?.evaluation == .passcodeNotSet
+            }?.code == .passcodeNotSet
         )
     }
 
@@ -266,7 +266,7 @@ struct `A session of the owner` {
                 at: bench.fixture.clock.time.now()
             )
             session.add(since: session.visit()) { shown.adding(to: $0) }
-            let refused = await refusal { () async throws(ReleaseError) in
+            let refused = await refusal {
                 try await engine.secret(in: .sealed(item), silent, presenter: ScriptedPresenter())
             }
             #expect((refused == nil) == opens)

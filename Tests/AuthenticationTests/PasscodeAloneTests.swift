@@ -10,7 +10,7 @@ import WhorlService
 /// What keeps fingers away, and what a policy that only fingers meet then says.
 struct Obstacle: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    let code: AuthenticationError.Code
+    let code: ServiceError.Code
     var isConnected = true
     var isEnrolled = true
     var bring: @Sendable (Fixture) async throws -> Void = { _ in }
@@ -95,13 +95,13 @@ struct Obstacle: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [
-        (Obstacle.all[0], AuthenticationError.Code.biometryLockout), (Obstacle.all[1], .passcodeNotSet),
+        (Obstacle.all[0], ServiceError.Code.biometryLockout), (Obstacle.all[1], .passcodeNotSet),
         (Obstacle.all[2], .passcodeNotSet), (Obstacle.all[3], .passcodeNotSet),
         (Obstacle.all[4], .enrollmentTampered), (Obstacle.all[5], .passcodeNotSet),
     ])
     func `and no passcode is set, nothing is asked`(
         _ obstacle: Obstacle,
-        _ code: AuthenticationError.Code
+        _ code: ServiceError.Code
     ) async throws {
         let fixture = try await fixture(obstacle)
         let presenter = TypingPresenter([.type("1234")])

@@ -132,12 +132,12 @@ import WhorlService
     }
 
     @Test(arguments: [
-        (ReaderError.Code.unplugged, AuthenticationError.Code.biometryDisconnected),
-        (.malfunction, .biometryNotAvailable), (.busy, .readerInUse),
+        (ReaderError.Code.unplugged, ServiceError.Code.biometryDisconnected),
+        (.malfunction, .readerFailed), (.busy, .readerInUse),
     ])
     func `goes on with the passcode when the reader fails`(
         _ failure: ReaderError.Code,
-        _ code: AuthenticationError.Code
+        _ code: ServiceError.Code
     ) async throws {
         let fixture = try await Fixture.enrolled([.failure(failure)])
         let presenter = TypingPresenter { update in
@@ -194,7 +194,7 @@ import WhorlService
                 }
             }
             #expect(await fixture.answer(presenter, passcode: broken).success?.method == .biometry)
-            let error = AuthenticationError(breaking ? .storeFailed : .passcodeNotSet)
+            let error = ServiceError(breaking ? .storeFailed : .passcodeNotSet)
             #expect(presenter.updates.contains(.passcodeEnded(error.message)))
             #expect(presenter.refused == 1)
             #expect(broken.compared == 0)

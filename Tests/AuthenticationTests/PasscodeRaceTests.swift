@@ -55,7 +55,7 @@ import WhorlSupport
             let decision = Decision()
             try await books.reserve()
             try await write(order[0], books, match, fingers, decision)
-            await #expect(throws: AuthenticationError(.appCancel)) {
+            await #expect(throws: ServiceError(.appCancel)) {
                 try await write(order[1], books, match, fingers, decision)
             }
             let first = order[0] == .passcode ? "evaluation passcode" : "evaluation matched"
@@ -74,7 +74,7 @@ import WhorlSupport
         try await fixture.execute(
             "CREATE TRIGGER full BEFORE INSERT ON reuse BEGIN SELECT RAISE(ABORT, 'disk full'); END"
         )
-        await #expect(throws: AuthenticationError.self) {
+        await #expect(throws: ServiceError.self) {
             try await books.settle(match, of: fingers, decision)
         }
         try await books.settlePasscode(decision)
@@ -87,7 +87,7 @@ import WhorlSupport
         _ match: ReusableMatch,
         _ fingers: EnrollmentSnapshot,
         _ decision: Decision
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         switch method {
         case .biometry: try await books.settle(match, of: fingers, decision)
         case .passcode: try await books.settlePasscode(decision)
@@ -145,11 +145,11 @@ import WhorlSupport
     }
 
     @Test(arguments: [
-        (PromptAction.cancel, AuthenticationError.Code.userCancel), (.fallback, .userFallback),
+        (PromptAction.cancel, ServiceError.Code.userCancel), (.fallback, .userFallback),
     ])
     func `ends both ways: a button while a passcode is compared`(
         _ button: PromptAction,
-        _ code: AuthenticationError.Code
+        _ code: ServiceError.Code
     ) async throws {
         let fixture = try await Fixture.enrolled([.wait])
         let authority = MemoryPasscode { await cancellation() }

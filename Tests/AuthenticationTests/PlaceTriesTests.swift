@@ -20,7 +20,7 @@ private struct Screen {
 
     /// Logs in once as a person, at most three touches.
     @discardableResult
-    func logIn(_ person: Int) async -> Result<Evaluation, AuthenticationError> {
+    func logIn(_ person: Int) async -> Result<Evaluation, ServiceError> {
         var request = Fixture.request()
         request.place = place
         let result = await people[person].evaluate(request)
@@ -29,12 +29,12 @@ private struct Screen {
     }
 
     func rests() async -> Bool {
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             try await place.check(.pretended)
             try await place.check(.real)
             return false
         } catch {
-            return error.isOfRestingPlace
+            return error.code == .placeRests
         }
     }
 
@@ -55,12 +55,12 @@ private func misses(_ count: Int) -> [ScriptedReader.Step] { Array(repeating: .n
         let screen = try await Screen(misses(3), misses(2), [.match(0)])
         #expect(await screen.logIn(0).code == .authenticationFailed)
         let fifth = await screen.logIn(1)
-        #expect(fifth.code == .biometryLockout && fifth.error?.isOfRestingPlace == true)
+        #expect(fifth.code == .placeRests)
         // The miss with which it begins to rest is the place's alone.
         #expect(try await screen.failures(0) == 3)
         #expect(try await screen.failures(1) == 1)
         let resting = await screen.logIn(2)
-        #expect(resting.error?.isOfRestingPlace == true)
+        #expect(resting.code == .placeRests)
         #expect(screen.people[2].reader.counts.scans == 0)
         screen.wait(.seconds(60))
         #expect(await screen.logIn(2).success != nil)
@@ -70,11 +70,11 @@ private func misses(_ count: Int) -> [ScriptedReader.Step] { Array(repeating: .n
     @Test func `rests before the fingers of the only person who is named are locked`() async throws {
         let screen = try await Screen(misses(6))
         await screen.logIn(0)
-        #expect(await screen.logIn(0).error?.isOfRestingPlace == true)
+        #expect(await screen.logIn(0).code == .placeRests)
         #expect(try await screen.failures(0) == 4)
         screen.wait(.seconds(60))
         let sixth = await screen.logIn(0)
-        #expect(sixth.code == .biometryLockout && sixth.error?.isOfRestingPlace == false)
+        #expect(sixth.code == .biometryLockout)
         #expect(try await screen.failures(0) == 5)
     }
 
@@ -109,7 +109,7 @@ private func misses(_ count: Int) -> [ScriptedReader.Step] { Array(repeating: .n
     @Test func `is not where a request names no place`() async throws {
         let screen = try await Screen(misses(5))
         _ = await screen.people[0].evaluate()
-        #expect(await screen.people[0].evaluate().error?.isOfRestingPlace == false)
+        #expect(await screen.people[0].evaluate().code == .biometryLockout)
         #expect(await !screen.rests())
     }
 }

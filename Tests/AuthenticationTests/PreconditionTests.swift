@@ -4,16 +4,16 @@ import WhorlEngine
 import Testing
 import WhorlService
 
-private typealias Code = AuthenticationError.Code
+private typealias Code = ServiceError.Code
 
 /// One row of the decision table: what holds, and what each policy then comes to.
 struct DecisionCase: Sendable, CustomTestStringConvertible {
     let title: String
     let preconditions: Preconditions
     /// Under `biometrics`; `nil` means that a finger is asked for.
-    let biometrics: AuthenticationError.Code?
+    let biometrics: ServiceError.Code?
     /// Under `deviceOwner` without a passcode; `nil` means that a finger is asked for.
-    let withoutPasscode: AuthenticationError.Code?
+    let withoutPasscode: ServiceError.Code?
     /// Whether, with a passcode, `deviceOwner` asks for it; otherwise it is as under `biometrics`.
     let asksPasscode: Bool
 
@@ -21,8 +21,8 @@ struct DecisionCase: Sendable, CustomTestStringConvertible {
 
     init(
         _ title: String,
-        biometrics: AuthenticationError.Code?,
-        withoutPasscode: AuthenticationError.Code?,
+        biometrics: ServiceError.Code?,
+        withoutPasscode: ServiceError.Code?,
         asksPasscode: Bool,
         _ change: (inout Preconditions) -> Void
     ) {
@@ -76,7 +76,7 @@ extension DecisionCase {
             biometrics: .readerNotChosen,
             withoutPasscode: .readerNotChosen,
             asksPasscode: true
-        ) { $0.reader = .unclear(AuthenticationError(.readerNotChosen)) },
+        ) { $0.reader = .unclear(ServiceError(.readerNotChosen)) },
         DecisionCase(
             "locked for a time",
             biometrics: .biometryLockout,
@@ -100,19 +100,19 @@ extension DecisionCase {
             biometrics: .enrollmentTampered,
             withoutPasscode: .enrollmentTampered,
             asksPasscode: true
-        ) { $0.enrollmentFault = AuthenticationError(.enrollmentTampered) },
+        ) { $0.enrollmentFault = ServiceError(.enrollmentTampered) },
         DecisionCase(
             "rolled back",
             biometrics: .enrollmentRolledBack,
             withoutPasscode: .enrollmentRolledBack,
             asksPasscode: true
-        ) { $0.enrollmentFault = AuthenticationError(.enrollmentRolledBack) },
+        ) { $0.enrollmentFault = ServiceError(.enrollmentRolledBack) },
         DecisionCase(
             "the store cannot be used",
             biometrics: .storeFailed,
             withoutPasscode: .storeFailed,
             asksPasscode: false
-        ) { $0.storeFailure = AuthenticationError(.storeFailed) },
+        ) { $0.storeFailure = ServiceError(.storeFailed) },
     ]
 }
 
@@ -141,7 +141,7 @@ extension DecisionCase {
 
     @Test func `is refused when only a passcode could do and it cannot be told whether one is set`() {
         var preconditions = Preconditions()
-        preconditions.passcode = .unknown(AuthenticationError(.storeFailed, cause: "authority"))
+        preconditions.passcode = .unknown(ServiceError(.storeFailed, cause: "authority"))
         #expect(preconditions.refusal(of: .deviceOwner)?.cause == "authority")
         #expect(!preconditions.lockEndsByTime)
         preconditions.reader = .connected
@@ -154,15 +154,15 @@ extension DecisionCase {
         var preconditions = Preconditions()
         preconditions.reader = .connected
         preconditions.fingers = .usable
-        let steps: [(AuthenticationError.Code, (inout Preconditions) -> Void)] = [
+        let steps: [(ServiceError.Code, (inout Preconditions) -> Void)] = [
             (.biometryLockout, { $0.lock = .untilPasscode }),
             (.biometryDisconnected, { $0.fingers = .elsewhere }),
             (.biometryNotEnrolled, { $0.fingers = .none }),
             (.biometryNotAvailable, { $0.reader = .none }),
-            (.readerNotChosen, { $0.reader = .unclear(AuthenticationError(.readerNotChosen)) }),
+            (.readerNotChosen, { $0.reader = .unclear(ServiceError(.readerNotChosen)) }),
             (.biometryOptedOut, { $0.isOptedOut = true }),
-            (.enrollmentTampered, { $0.enrollmentFault = AuthenticationError(.enrollmentTampered) }),
-            (.storeFailed, { $0.storeFailure = AuthenticationError(.storeFailed) }),
+            (.enrollmentTampered, { $0.enrollmentFault = ServiceError(.enrollmentTampered) }),
+            (.storeFailed, { $0.storeFailure = ServiceError(.storeFailed) }),
         ]
         for (code, add) in steps {
             add(&preconditions)
@@ -175,15 +175,15 @@ extension DecisionCase {
         (7199, "120 minutes"), (7200, "2 hours"), (86_400, "24 hours"),
     ])
     func `is told how long a lock lasts`(_ seconds: Int, _ words: String) throws {
-        let error = try #require(AuthenticationError.lockout(.for(.seconds(seconds))))
+        let error = try #require(ServiceError.lockout(.for(.seconds(seconds))))
         #expect(error.recovery.contains(words), "\(error.recovery)")
-        #expect(AuthenticationError.lockout(.open) == nil)
+        #expect(ServiceError.lockout(.open) == nil)
     }
 }
 
 extension Preconditions {
     /// The obstacle between a policy and a finger; `nil` where a finger is asked for.
-    fileprivate func refusal(of policy: Policy) -> AuthenticationError? {
+    fileprivate func refusal(of policy: Policy) -> ServiceError? {
         switch plan(for: policy) {
         case .finger: nil
         case .passcode(insteadOf: let obstacle), .refuse(let obstacle): obstacle

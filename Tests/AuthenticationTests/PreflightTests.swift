@@ -13,7 +13,7 @@ import WhorlService
         _ fixture: Fixture,
         connected: Bool = true,
         _ policy: Policy = .biometrics
-    ) async -> AuthenticationError.Code? {
+    ) async -> ServiceError.Code? {
         await fixture.engine(connected: connected).preflight(policy, for: Fixture.application).obstacle?.code
     }
 
@@ -75,12 +75,14 @@ import WhorlService
 
     @Test func `refuses a store that cannot be read, and names it`() async throws {
         let fixture = try Fixture()
-        try Data("no database".utf8).write(to: URL(fileURLWithPath: fixture.directory.path + "/whorl.sqlite"))
+        let file = fixture.directory.path + "/whorl.sqlite"
+        try Data("no database".utf8).write(to: URL(fileURLWithPath: file))
+        chmod(file, 0o600)
         let answer = await fixture.engine().preflight(.biometrics, for: Fixture.application)
-        #expect(answer.obstacle?.code == .storeFailed)
+        #expect(answer.obstacle?.code == .storeDamaged && answer.obstacle?.subject == file)
         #expect(answer.hasReader)
-        #expect(await obstacle(fixture, .deviceOwner) == .storeFailed)
-        #expect(await fixture.evaluate().code == .storeFailed)
+        #expect(await obstacle(fixture, .deviceOwner) == .storeDamaged)
+        #expect(await fixture.evaluate().code == .storeDamaged)
     }
 
     @Test func `knows a reader although it is not clear which`() async throws {
@@ -88,7 +90,7 @@ import WhorlService
         let engine = AuthenticationEngine(
             profile: "owner",
             state: StateAccess(directory: fixture.directory, generations: fixture.generations),
-            reader: { () async throws(AuthenticationError) in throw AuthenticationError(.readerNotChosen) }
+            reader: { () async throws(ServiceError) in throw ServiceError(.readerNotChosen) }
         )
         let answer = await engine.preflight(.biometrics, for: Fixture.application)
         #expect(answer.obstacle?.code == .readerNotChosen)

@@ -108,7 +108,7 @@ struct `One touch, one purpose` {
         }
 
         private func opens(_ item: ProtectedItem, _ use: ItemUse, _ request: ReleaseRequest) async -> Bool {
-            await refusal { () async throws(ReleaseError) in
+            await refusal {
                 try await engine.use(item, for: use, request, presenter: ScriptedPresenter())
             } == nil
         }
@@ -194,7 +194,7 @@ struct `One touch, one purpose` {
     @Test func `a touch counts only where one could be asked for now`() async throws {
         let scene = try await Scene()
         try await scene.touch(for: .storedByProgram)
-        let elsewhere = AuthenticationError(.notInteractive, cause: "the session is at another machine")
+        let elsewhere = ServiceError(.notInteractive, cause: "the session is at another machine")
         #expect(try await !scene.tries(.secret) { $0.fingerObstacle = elsewhere })
         #expect(try await !scene.tries(.secret) { $0.obstacle = elsewhere })
         #expect(try await scene.tries(.secret))

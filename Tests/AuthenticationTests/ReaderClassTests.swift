@@ -19,7 +19,7 @@ import WhorlService
         }
 
         func evaluate(on reader: ScriptedReader? = nil, _ steps: [ScriptedReader.Step]) async
-            -> AuthenticationError.Code?
+            -> ServiceError.Code?
         {
             let reader = reader ?? fixture.reader
             await end()

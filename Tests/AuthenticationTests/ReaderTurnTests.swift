@@ -11,7 +11,7 @@ import WhorlService
     private func afterAnother(
         _ fixture: Fixture,
         _ reader: ScriptedReader
-    ) async throws -> (Result<Evaluation, AuthenticationError>, [PromptUpdate]) {
+    ) async throws -> (Result<Evaluation, ServiceError>, [PromptUpdate]) {
         var other: ReaderTurn? = try await ReaderTurns.take("another", on: reader)
         let presenter = ScriptedPresenter()
         let waiting = Task {

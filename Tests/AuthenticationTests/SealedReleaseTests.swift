@@ -41,14 +41,14 @@ struct `Releasing sealed items` {
         moved[64] ^= 1
         let point = moved
         #expect(
-            await refusal { () async throws(ReleaseError) in
+            await refusal {
                 try await engine.sharedSecret(with: point, of: key, release(), presenter: presenter)
-            }?.vault == .publicKeyRefused
+            }?.code == .publicKeyRefused
         )
         #expect(
-            await refusal { () async throws(ReleaseError) in
+            await refusal {
                 try await engine.signature(over: Data(), with: .sealed(key), release(), presenter: presenter)
-            }?.vault == .digestWrongSize(bytes: 0)
+            } == ServiceError(.digestWrongSize, details: [.bytes: "0"])
         )
         #expect(presenter.prompts.isEmpty)
     }
@@ -59,9 +59,9 @@ struct `Releasing sealed items` {
         let item = try await foreign.engine().seal(box("x"), access: .none, applicationPassword: nil)
         let presenter = ScriptedPresenter()
         #expect(
-            await refusal { () async throws(ReleaseError) in
+            await refusal {
                 try await bench.engine().secret(in: .sealed(item), release(), presenter: presenter)
-            }?.vault == .itemTampered
+            }?.code == .itemTampered
         )
         #expect(presenter.prompts.isEmpty)
         #expect(try await bench.engine().standing(of: [item]) == [.tampered])
@@ -74,33 +74,30 @@ struct `Releasing sealed items` {
         try await bench.enroll(.leftIndex)
         let presenter = ScriptedPresenter()
         #expect(
-            await refusal { () async throws(ReleaseError) in
+            await refusal {
                 try await engine.secret(in: .sealed(item), release(), presenter: presenter)
-            }?.vault == .enrollmentChanged
+            }?.code == .enrollmentChanged
         )
         #expect(presenter.prompts.isEmpty)
     }
 
     @Test func `nothing is bound to a set of fingers that is empty`() async throws {
         let bench = try await VaultFixture()
-        var code: VaultError.Code?
-        do throws(VaultError) {
-            _ = try await bench.engine().makeKey(access: .biometryCurrentSet, applicationPassword: nil)
-        } catch {
-            code = error.code
-        }
-        #expect(code == .accessRefused("no finger is enrolled that it could be bound to"))
+        let reason = "no finger is enrolled that it could be bound to"
+        #expect(
+            await refusal {
+                try await bench.engine().makeKey(access: .biometryCurrentSet, applicationPassword: nil)
+            } == ServiceError(.accessRefused, details: [.reason: reason])
+        )
     }
 
     @Test func `without a vault nothing is sealed, and nothing is valid`() async throws {
         let fixture = try Fixture()
-        var code: VaultError.Code?
-        do throws(VaultError) {
-            _ = try await fixture.engine().seal(box("x"), access: .none, applicationPassword: nil)
-        } catch {
-            code = error.code
-        }
-        #expect(code == .noChip)
+        #expect(
+            await refusal {
+                try await fixture.engine().seal(box("x"), access: .none, applicationPassword: nil)
+            }?.code == .noChip
+        )
         let bench = try await VaultFixture()
         let item = try await bench.engine().seal(box("x"), access: .none, applicationPassword: nil)
         #expect(try await fixture.engine().standing(of: [item]) == [.tampered])

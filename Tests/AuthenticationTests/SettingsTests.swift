@@ -208,7 +208,7 @@ import WhorlService
                     """
             )
         }
-        await #expect(throws: AuthenticationError.self) { try await log.entries(limit: 1) }
+        await #expect(throws: ServiceError.self) { try await log.entries(limit: 1) }
     }
 }
 

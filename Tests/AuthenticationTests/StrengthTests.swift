@@ -104,7 +104,7 @@ import WhorlVault
     @Test func `match on chip refuses a reader whose images this computer compares`() async throws {
         let strength = TouchStrength(isMatchedOnChip: true)
         let weak = try await fixture([.match(0)])
-        #expect(await weak.evaluate(engine: weak.engine(strength: strength)).code == .biometryNotAvailable)
+        #expect(await weak.evaluate(engine: weak.engine(strength: strength)).code == .readerUnsupported)
         #expect(weak.reader.counts.opens == 0)
         let strong = try await fixture([.match(0)], info: .scripted(storage: .reader))
         let met = await strong.evaluate(engine: strong.engine(strength: strength)).success?.strength
@@ -180,13 +180,13 @@ struct `An item that demands` {
         request.session = session
         _ = try await engine.evaluate(request, presenter: ScriptedPresenter())
         #expect(
-            await refusal { () async throws(ReleaseError) in
+            await refusal {
                 try await engine.secret(
                     in: .sealed(item),
                     release(in: session, interactionAllowed: false),
                     presenter: ScriptedPresenter()
                 )
-            }?.evaluation == .notInteractive
+            }?.code == .notInteractive
         )
         let given = try await engine.secret(
             in: .sealed(item),
@@ -216,18 +216,18 @@ struct `An item that demands` {
         // The finger is right, and the person goes away from the prompt for the passcode.
         let leaving = LeavingAtPasscode(other: TypingPresenter())
         #expect(
-            await refusal { () async throws(ReleaseError) in
+            await refusal {
                 try await engine.secret(in: .sealed(item), release(in: session), presenter: leaving)
             } != nil
         )
         #expect(
-            await refusal { () async throws(ReleaseError) in
+            await refusal {
                 try await engine.secret(
                     in: .sealed(finger),
                     release(in: session, interactionAllowed: false),
                     presenter: leaving
                 )
-            }?.evaluation == .notInteractive
+            }?.code == .notInteractive
         )
     }
 }

@@ -78,7 +78,7 @@ struct `A login whose key is attested` {
         let server = try RealServer(of: ada, trusting: [certificate])
         let bare = try await Machine()
         let code = await failure { () throws(LoginError) in try await enable(client(of: server, on: bare)) }
-        guard case .vault(let error)? = code else {
+        guard case .service(let error)? = code else {
             Issue.record("\(String(describing: code))")
             return
         }
@@ -132,7 +132,7 @@ struct `A login whose key is attested` {
         }
         _ = try await enable(clients[0])
         let code = await failure { () throws(LoginError) in try await enable(clients[1]) }
-        guard case .vault(let error)? = code else {
+        guard case .service(let error)? = code else {
             Issue.record("\(String(describing: code))")
             return
         }

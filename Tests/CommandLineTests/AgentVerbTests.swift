@@ -15,10 +15,13 @@ struct AgentVerbTests {
         #expect(outcome.err.contains("systemctl enable --now whorld.socket"))
     }
 
-    @Test(arguments: zip(AgentError.Code.allCases, [34, 1, 11, 74] as [Int32]))
-    func `each error of an agent has a status and a remedy`(code: AgentError.Code, status: Int32) {
-        let failure = Failure(AgentError(code))
-        #expect(failure.status.rawValue == status)
-        #expect(!failure.recovery.isEmpty && failure.code.hasPrefix("agent"))
+    @Test(
+        arguments: [
+            (.agentTaken, 34), (.agentNotAllowed, 1), (.appCancel, 18), (.serviceUnavailable, 74),
+        ] as [(ServiceError.Code, Int32)]
+    )
+    func `each error of an agent has a status and a remedy`(code: ServiceError.Code, status: Int32) {
+        let failure = Failure(ServiceError(code))
+        #expect(failure.status.rawValue == status && !failure.recovery.isEmpty)
     }
 }

@@ -100,8 +100,8 @@ struct BadInputTests {
     @Test(
         arguments: [
             ("mock:connected=no,match", 15), ("mock:busy", 35), ("mock:match*2,unplug", 21),
-            ("mock:match,malfunction", 1), ("mock:storage=reader,storage-full", 1), ("mock:duplicate", 34),
-            ("mock:then=wait,retry:general*200", 1), ("mock:too-hot", 1), ("mock:match*5,lie:index", 1),
+            ("mock:match,malfunction", 15), ("mock:storage=reader,storage-full", 15), ("mock:duplicate", 34),
+            ("mock:then=wait,retry:general*200", 1), ("mock:too-hot", 15), ("mock:match*5,lie:index", 15),
         ] as [(String, Int32)]
     )
     func `a reader that fails while enrolling leaves nothing`(reader: String, status: Int32) async throws {

@@ -52,8 +52,8 @@ struct `A keychain's migration` {
     ) async throws {
         let row = NewKeychainRow(record(account, of: program), contents)
         let rows = root.keychain(in: [program])
-        let outcome = try await blocking { () throws(StateError) in try rows.add([row], replacing: []) }
-        guard case .stored = outcome else { throw VaultError(.itemExists, account) }
+        let outcome = try await blocking { try rows.add([row], replacing: []) }
+        guard case .stored = outcome else { throw ServiceError(.itemExists, account) }
     }
 
     /// Stores a plain item, two that a touch opens, and one of the chip's keys, of two programs.
@@ -76,7 +76,7 @@ struct `A keychain's migration` {
     {
         KeychainMigration(
             own: own.services,
-            stored: try await blocking { () throws(StateError) in try own.keychainOfAllPrograms() },
+            stored: try await blocking { try own.keychainOfAllPrograms() },
             service: service.services,
             keychain: { program in service.keychain(in: [program]) }
         )
@@ -90,9 +90,9 @@ struct `A keychain's migration` {
     }
 
     private func rows(of root: InProcessRoot) async throws -> [KeychainRow] {
-        let stored = try await blocking { () throws(StateError) in try root.keychainOfAllPrograms() }
+        let stored = try await blocking { try root.keychainOfAllPrograms() }
         let match = KeychainMatch(.genericPassword, groups: stored.rows.groups)
-        return try await blocking { () throws(StateError) in
+        return try await blocking {
             try stored.rows.rows(match, withValues: true, limit: .max)
         }
     }
@@ -264,14 +264,14 @@ private struct DeadlyRows: KeychainRowService {
 
     var groups: [String] { rows.groups }
 
-    func rows(_ match: KeychainMatch, withValues: Bool, limit: Int) throws(StateError) -> [KeychainRow] {
+    func rows(_ match: KeychainMatch, withValues: Bool, limit: Int) throws(ServiceError) -> [KeychainRow] {
         try rows.rows(match, withValues: withValues, limit: limit)
     }
 
     func add(
         _ new: [NewKeychainRow],
         replacing: [KeychainRowVersion]
-    ) throws(StateError) -> KeychainOutcome {
+    ) throws(ServiceError) -> KeychainOutcome {
         if isStored { _ = try rows.add(new, replacing: replacing) }
         kill(getpid(), SIGKILL)
         return .stale
@@ -280,9 +280,9 @@ private struct DeadlyRows: KeychainRowService {
     func update(
         _ changes: [KeychainRowChange],
         replacing: [KeychainRowVersion]
-    ) throws(StateError) -> KeychainOutcome {
+    ) throws(ServiceError) -> KeychainOutcome {
         try rows.update(changes, replacing: replacing)
     }
 
-    func delete(_ matches: [KeychainMatch]) throws(StateError) -> Int { try rows.delete(matches) }
+    func delete(_ matches: [KeychainMatch]) throws(ServiceError) -> Int { try rows.delete(matches) }
 }

@@ -101,7 +101,7 @@ struct OwnerVerbTests {
         let removed = try await session.withPasscode("1234", run: "remove right-index", reader: "mock:hang")
         #expect(removed.status == 0, "\(removed)")
         let outcome = try await enrolling
-        #expect(outcome.status == 13 && outcome.errorCode == "systemCancel", "\(outcome)")
+        #expect(outcome.status == 13 && outcome.errorCode == "changedMeanwhile", "\(outcome)")
         #expect(outcome.out.contains("changed after the owner was asked"), "\(outcome)")
         #expect(try await fingers().isEmpty)
     }

@@ -11,43 +11,9 @@ import WhorlVault
 import WhorlService
 
 struct ExitStatusTests {
-    @Test func `each error of an evaluation has the number that scripts rely on`() {
-        let table: [AuthenticationError.Code: Int32] = [
-            .authenticationFailed: 10, .userCancel: 11, .userFallback: 12, .systemCancel: 13,
-            .passcodeNotSet: 14,
-            .biometryNotAvailable: 15, .biometryNotEnrolled: 16, .biometryLockout: 17, .appCancel: 18,
-            .invalidContext: 19, .notInteractive: 20, .biometryDisconnected: 21, .enrollmentTampered: 30,
-            .enrollmentRolledBack: 30, .readerInUse: 35, .reasonMissing: 64, .readerNotChosen: 64,
-            .storeFailed: 74, .chipUnavailable: 31,
-            .biometryOptedOut: 1,
-        ]
-        #expect(table.count == AuthenticationError.Code.allCases.count)
-        for code in AuthenticationError.Code.allCases { #expect(ExitStatus(code).rawValue == table[code]) }
-    }
-
-    @Test func `whatever keeps the TPM from being used has one number, whoever needs it`() {
-        let unusable: [VaultError.Code] = [
-            .noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded, .chipFull,
-        ]
-        for code in unusable {
-            let direct = Failure(VaultError(code))
-            // The same failure on the way to a state directory or a passcode that the chip keeps.
-            #expect(direct.status == .noTPM && direct.code == "\(code)")
-            #expect(Failure(AuthenticationError(VaultError(code))).status == direct.status)
-        }
-    }
-
-    @Test func `a passcode that is not compared ends as one that is wrong, whoever asks`() {
-        let codes: [VaultError.Code] = [.passcodeWrong, .passcodeThrottled(for: .seconds(1)), .chipLockedOut]
-        for code in codes {
-            #expect(Failure(VaultError(code)).status == .authenticationFailed)
-            #expect(Failure(AuthenticationError(VaultError(code))).status == .authenticationFailed)
-        }
-    }
-
     @Test func `nothing but success is 0`() {
         #expect(ExitStatus.allCases.filter { $0.rawValue == 0 } == [.success])
-        #expect(AuthenticationError.Code.allCases.allSatisfy { ExitStatus($0) != .success })
+        #expect(ServiceError.Code.allCases.allSatisfy { Failure(ServiceError($0)).status != .success })
     }
 
     @Test(arguments: [

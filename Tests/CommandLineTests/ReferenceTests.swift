@@ -123,22 +123,6 @@ import WhorlService
         #expect(rows == Set(ExitStatus.allCases.map(\.rawValue)))
     }
 
-    @Test func `has every error with its status and Apple's number`() throws {
-        let section = try #require(page.section("Error codes"))
-        for code in AuthenticationError.Code.allCases {
-            let row = section.split(separator: "\n").first { $0.contains("`\(code.rawValue)`") }
-            let apple = code.appleRawValue.map { " \($0) " } ?? " "
-            #expect(
-                row?.hasSuffix("| \(ExitStatus(code).rawValue) |\(apple)|") == true,
-                "\(code.rawValue): \(row ?? "no row")"
-            )
-        }
-        for code in ReaderError.Code.allCases {
-            let failure = Failure(ReaderError(code, operation: "test"))
-            #expect(section.contains("`\(failure.code)`"), "\(failure.code)")
-        }
-    }
-
     @Test func `has every member and every name that the program prints`() async throws {
         let whorl = try WhorlProgram()
         let reader = "mock:storage=reader,storage-file=\(whorl.home)/chip,stages=2,then=match,retry:too-short"

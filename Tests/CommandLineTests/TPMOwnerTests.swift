@@ -121,7 +121,7 @@ struct TPMOwnerTests {
         let locked = try await session.withPasscode("1234", run: "passcode change --json")
         #expect(locked.status == 64, "one line is no new passcode: \(locked)")
         let told = try await session.withPasscode("1234", "5678", run: "passcode change --json")
-        #expect(told.status == 10 && told.errorCode == "authenticationFailed", "\(told)")
+        #expect(told.status == 10 && told.errorCode == "chipLockedOut", "\(told)")
         let recovery = told.answer("error")?["recovery"] as? String
         #expect(recovery?.contains("`tpm2_dictionarylockout -c`") == true, "\(told)")
         let verified = try await session.withPasscode("1234", run: "passcode verify --json")

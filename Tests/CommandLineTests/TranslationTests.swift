@@ -45,8 +45,9 @@ import WhorlService
         all.formUnion(Finger.allCases.map(\.spokenName))
         all.formUnion([ReaderInfo.ScanType.press, .swipe].map(\.instruction))
         all.formUnion([ReaderInfo.Kind.mock, .virtual].compactMap(\.warning))
-        for code in AuthenticationError.Code.allCases {
-            let error = AuthenticationError(code)
+        // The errors of recognizing the owner, which prompts show too; they come first in the table.
+        for code in ServiceError.Code.allCases.prefix(while: { $0 != .fingerExists }) {
+            let error = ServiceError(code)
             all.formUnion([error.message, error.recovery])
         }
         for folder in ["Sources", "Prompt/Sources"] {

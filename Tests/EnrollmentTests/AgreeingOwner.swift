@@ -11,7 +11,7 @@ import WhorlService
 ///
 /// The consent is made from the present state, as the engine makes it; whoever was slower than another is asked again.
 extension EnrollmentStore {
-    func agreed(_ change: OwnerConsent.Change, _ profile: String) async throws(EnrollmentError)
+    func agreed(_ change: OwnerConsent.Change, _ profile: String) async throws(ServiceError)
         -> OwnerConsent
     {
         OwnerConsent(to: change, in: try await status(of: profile), by: .passcode)
@@ -25,9 +25,9 @@ extension EnrollmentStore {
         profile: String,
         on reader: ReaderInfo,
         at date: Date
-    ) async throws(EnrollmentError) -> EnrolledFinger {
+    ) async throws(ServiceError) -> EnrolledFinger {
         while true {
-            do throws(EnrollmentError) {
+            do throws(ServiceError) {
                 return try await add(
                     template,
                     as: finger,
@@ -63,7 +63,7 @@ struct AgreedEnroller: Sendable {
         allowingSameFinger: Bool = false,
         isGuided: Bool = false,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
-    ) async throws(EnrollmentError) -> EnrolledFinger {
+    ) async throws(ServiceError) -> EnrolledFinger {
         try await enroller.refuseTaken(finger, profile: profile, on: reader)
         return try await enroller.enroll(
             finger,
@@ -83,7 +83,7 @@ struct AgreedEnroller: Sendable {
         profile: String,
         readers: [any FingerprintReader],
         force: Bool = false
-    ) async throws(EnrollmentError) -> [EnrolledFinger] {
+    ) async throws(ServiceError) -> [EnrolledFinger] {
         try await enroller.remove(
             selection,
             profile: profile,
@@ -96,7 +96,7 @@ struct AgreedEnroller: Sendable {
     func reconcile(
         profile: String,
         on reader: any FingerprintReader
-    ) async throws(EnrollmentError) -> ReaderReconciliation {
+    ) async throws(ServiceError) -> ReaderReconciliation {
         try await enroller.reconcile(profile: profile, on: reader)
     }
 }
@@ -112,17 +112,17 @@ final class TouchBook: TouchCounter, CountedTouches {
         _ finger: Finger,
         on reader: ReaderInfo,
         within limit: Duration
-    ) async throws(EnrollmentError) -> any CountedTouches { self }
+    ) async throws(ServiceError) -> any CountedTouches { self }
 
-    func reserve() async throws(EnrollmentError) { try write("reserve") }
-    func charge() async throws(EnrollmentError) { try write("charge") }
+    func reserve() async throws(ServiceError) { try write("reserve") }
+    func charge() async throws(ServiceError) { try write("charge") }
     func release() async { seen.withLock { $0.append("release") } }
 
-    private func write(_ word: String) throws(EnrollmentError) {
+    private func write(_ word: String) throws(ServiceError) {
         let charges = seen.withLock { seen in
             seen.append(word)
             return seen.count { $0 == "charge" }
         }
-        if charges >= limit { throw EnrollmentError(.lockedOut) }
+        if charges >= limit { throw ServiceError(.biometryLockout) }
     }
 }

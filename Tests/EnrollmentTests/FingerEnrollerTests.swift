@@ -20,7 +20,7 @@ struct FingerEnrollerTests {
         timeout: Duration = .seconds(60),
         allowingSameFinger: Bool = false,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
-    ) async throws(EnrollmentError) -> EnrolledFinger {
+    ) async throws(ServiceError) -> EnrolledFinger {
         try await fixture.enroller.enroll(
             finger,
             profile: profile,
@@ -65,10 +65,10 @@ struct FingerEnrollerTests {
         let reader = TestReader(.test(), presses("index"))
         _ = try await enroll(fixture, .rightIndex, on: reader)
         let touches = reader.touches
-        let code = await failure { () throws(EnrollmentError) in
+        let error = await failure {
             try await enroll(fixture, .rightIndex, on: reader)
         }
-        #expect(code == .fingerExists(.rightIndex))
+        #expect(error == ServiceError(.fingerExists, details: [.finger: "right-index-finger"]))
         #expect(reader.touches == touches)
         _ = try await enroll(fixture, .rightIndex, on: TestReader(.test("test-1"), presses("index")))
     }
@@ -81,10 +81,10 @@ struct FingerEnrollerTests {
         let reader = TestReader(.test(storage: storage), presses("index") + presses("index"))
         let first = try await enroll(fixture, .rightIndex, on: reader)
         let kept = reader.stored
-        let code = await failure { () throws(EnrollmentError) in
+        let error = await failure {
             try await enroll(fixture, .leftThumb, on: reader)
         }
-        #expect(code == .duplicate(of: .rightIndex))
+        #expect(error == ServiceError(.duplicate, details: [.finger: "right-index-finger"]))
         #expect(try await fixture.store.fingers(of: "ada") == [first])
         #expect(reader.stored == kept)
     }
@@ -106,27 +106,33 @@ struct FingerEnrollerTests {
     }
 
     /// Presentations after the stages, and what must come of it.
-    static let confirmations: [(String, [Presentation], EnrollmentError.Code?)] = [
+    static let confirmations: [(String, [Presentation], ServiceError?)] = [
         ("another finger once", [.finger("b"), .finger("a")], nil),
         ("another finger twice", [.finger("b"), .finger("c"), .finger("a")], nil),
         (
             "three times another finger", [.finger("b"), .finger("b"), .finger("b"), .finger("a")],
-            .inconsistent
+            ServiceError(.inconsistent)
         ),
         ("unreadable, then good", Array(repeating: .retry(.tooShort), count: 20) + [.finger("a")], nil),
-        ("unreadable for ever", Array(repeating: .retry(.general), count: 100), .tooManyRetries),
+        (
+            "unreadable for ever", Array(repeating: .retry(.general), count: 100),
+            ServiceError(.tooManyRetries)
+        ),
         (
             "unreadable touches cost no try",
             [.finger("b"), .retry(.general), .finger("b"), .retry(.general), .finger("a")], nil
         ),
-        ("the reader lies", [.lie], .reader(ReaderError(.untrustworthy, operation: "identify", cause: lie))),
-        ("unplugged", [.fails(.unplugged)], .reader(ReaderError(.unplugged, operation: "identify"))),
+        (
+            "the reader lies", [.lie],
+            ServiceError(ReaderError(.untrustworthy, operation: "identify", cause: lie))
+        ),
+        ("unplugged", [.fails(.unplugged)], ServiceError(ReaderError(.unplugged, operation: "identify"))),
     ]
     static let lie = "a match with a print that it was not given"
 
     @Test(arguments: confirmations, [ReaderInfo.Storage.host, .reader])
     func `the confirming touch decides, and a failure leaves nothing`(
-        row: (what: String, touches: [Presentation], code: EnrollmentError.Code?),
+        row: (what: String, touches: [Presentation], error: ServiceError?),
         storage: ReaderInfo.Storage
     ) async throws {
         let fixture = try Fixture()
@@ -134,13 +140,13 @@ struct FingerEnrollerTests {
             .test(storage: storage),
             Array(repeating: .finger("a"), count: 3) + row.touches
         )
-        let code = await failure { () throws(EnrollmentError) in
+        let error = await failure {
             try await enroll(fixture, .rightIndex, on: reader)
         }
-        #expect(code == row.code)
-        #expect(try await fixture.store.fingers(of: "ada").count == (row.code == nil ? 1 : 0))
-        #expect(reader.stored.count == (row.code == nil && storage == .reader ? 1 : 0))
-        #expect(try await rows(fixture) == (row.code == nil ? 1 : 0))
+        #expect(error == row.error)
+        #expect(try await fixture.store.fingers(of: "ada").count == (row.error == nil ? 1 : 0))
+        #expect(reader.stored.count == (row.error == nil && storage == .reader ? 1 : 0))
+        #expect(try await rows(fixture) == (row.error == nil ? 1 : 0))
         #expect(!reader.isOpen)
     }
 
@@ -149,10 +155,10 @@ struct FingerEnrollerTests {
         let reader = TestReader(.test(features: [.verify]), presses("index"))
         _ = try await enroll(fixture, .rightIndex, on: reader)
         reader.script(.finger("x"), .finger("x"), .finger("x"), .finger("y"), .finger("y"), .finger("y"))
-        let code = await failure { () throws(EnrollmentError) in
+        let error = await failure {
             try await enroll(fixture, .leftThumb, on: reader)
         }
-        #expect(code == .inconsistent)
+        #expect(error?.code == .inconsistent)
     }
 
     @Test func `retries between stages cost nothing, a storm of them ends`() async throws {
@@ -165,10 +171,10 @@ struct FingerEnrollerTests {
         _ = try await enroll(fixture, .rightIndex, on: reader)
 
         let endless = TestReader(.test(), Array(repeating: .retry(.tooFast), count: 10_000))
-        let code = await failure { () throws(EnrollmentError) in
+        let error = await failure {
             try await enroll(fixture, .leftThumb, on: endless)
         }
-        #expect(code == .tooManyRetries)
+        #expect(error?.code == .tooManyRetries)
         #expect(try await fixture.store.fingers(of: "ada").count == 1)
     }
 
@@ -179,10 +185,10 @@ struct FingerEnrollerTests {
     {
         let fixture = try Fixture()
         let reader = TestReader(.test(storage: storage), Array(repeating: .finger("a"), count: count))
-        let code = await failure { () throws(EnrollmentError) in
+        let error = await failure {
             try await enroll(fixture, .rightIndex, on: reader, timeout: .milliseconds(50))
         }
-        #expect(code == .timedOut)
+        #expect(error?.code == .timedOut)
         #expect(reader.stored.isEmpty && !reader.isOpen)
         #expect(try await rows(fixture) == 0)
     }
@@ -194,15 +200,11 @@ struct FingerEnrollerTests {
         let (reached, mark) = AsyncStream.makeStream(of: Void.self)
         reader.state.withLock { $0.atTouch[touch] = { mark.finish() } }
         let task = Task {
-            await failure { () throws(EnrollmentError) in try await enroll(fixture, .rightIndex, on: reader) }
+            await failure { try await enroll(fixture, .rightIndex, on: reader) }
         }
         for await _ in reached {}
         task.cancel()
-        guard case .reader(let error) = await task.value else {
-            Issue.record("not a reader's error")
-            return
-        }
-        #expect(error.code == .cancelled)
+        #expect(await task.value?.code == .appCancel)
         #expect(reader.stored.isEmpty && !reader.isOpen)
         #expect(try await rows(fixture) == 0)
     }
@@ -211,22 +213,10 @@ struct FingerEnrollerTests {
         let fixture = try Fixture()
         let reader = TestReader()
         reader.failNext("open", .inUse)
-        let code = await failure { () throws(EnrollmentError) in
+        let error = await failure {
             try await enroll(fixture, .rightIndex, on: reader)
         }
-        #expect(code == .reader(ReaderError(.inUse, operation: "open")))
-    }
-
-    @Test func `every error has a sentence for what happened and one for what to do`() {
-        let codes: [EnrollmentError.Code] = [
-            .fingerExists(.leftThumb), .duplicate(of: .leftThumb), .duplicate(of: nil), .inconsistent,
-            .tooManyRetries, .timedOut, .enrollmentTampered, .enrollmentRolledBack, .noSuchFinger,
-            .readerNotConnected(ReaderID(rawValue: "r")), .reader(ReaderError(.busy, operation: "x")),
-        ]
-        for code in codes {
-            let error = EnrollmentError(code)
-            #expect(error.message.hasSuffix(".") && error.recovery.hasSuffix("."), "\(code)")
-        }
+        #expect(error == ServiceError(ReaderError(.inUse, operation: "open")))
     }
 
     /// All rows of prints, whatever their state.

@@ -15,15 +15,15 @@ final class OutsideCounter: GenerationCounter {
     /// Stands for a crash between the database's commit and the count.
     let isBroken = Mutex(false)
 
-    func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
+    func current(of profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
         values.withLock { values in
             if values[profile] == nil, stored == 0 { values[profile] = 100 }
             return values[profile] ?? 0
         }
     }
 
-    func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError) {
-        if isBroken.withLock({ $0 }) { throw EnrollmentError(.enrollmentRolledBack, cause: "broken") }
+    func advance(_ profile: String, to generation: UInt64) async throws(ServiceError) {
+        if isBroken.withLock({ $0 }) { throw ServiceError(.enrollmentRolledBack, cause: "broken") }
         values.withLock { values in
             if values[profile] == generation { return }
             values[profile, default: 0] += 1
@@ -81,8 +81,8 @@ struct GenerationTests {
         try await fixture.add(.rightIndex, "one")
         try await fixture.tamper("UPDATE profiles SET epoch = zeroblob(16)")
         let store = fixture.store
-        let code = await failure { () throws(EnrollmentError) in try await store.fingers(of: "ada") }
-        #expect(code == .enrollmentTampered)
+        let error = await failure { try await store.fingers(of: "ada") }
+        #expect(error?.code == .enrollmentTampered)
     }
 
     @Test func `a counter outside the database is believed more than an edited one`() async throws {
@@ -100,7 +100,7 @@ struct GenerationTests {
         let fixture = try Fixture(generations: counter)
         try await fixture.add(.rightIndex, "one")
         counter.isBroken.withLock { $0 = true }
-        await #expect(throws: EnrollmentError.self) { try await fixture.add(.leftIndex, "two") }
+        await #expect(throws: ServiceError.self) { try await fixture.add(.leftIndex, "two") }
         counter.isBroken.withLock { $0 = false }
         #expect(counter.value("ada") == 101)
         #expect(try await fixture.store.fingers(of: "ada").count == 2)
@@ -117,8 +117,8 @@ struct GenerationTests {
         try await fixture.add(.leftIndex, "two")
 
         let old = EnrollmentStore(database: try StateDatabase(directory: backup.state), generations: counter)
-        let code = await failure { () throws(EnrollmentError) in try await old.fingers(of: "ada") }
-        #expect(code == .enrollmentRolledBack)
+        let error = await failure { try await old.fingers(of: "ada") }
+        #expect(error?.code == .enrollmentRolledBack)
 
         _ = try await AgreedEnroller(old).remove(.all, profile: "ada", readers: [])
         _ = try await old.add(

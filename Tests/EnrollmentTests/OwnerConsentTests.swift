@@ -28,9 +28,9 @@ import WhorlService
     }
 
     /// Puts a finger into the store with this consent.
-    private func add(_ finger: Finger, _ consent: OwnerConsent?) async -> EnrollmentError.Code? {
+    private func add(_ finger: Finger, _ consent: OwnerConsent?) async -> ServiceError.Code? {
         let store = store
-        return await failure { () throws(EnrollmentError) in
+        return await failure {
             try await store.add(
                 Template(bytes: Array(finger.rawValue.utf8)),
                 as: finger,
@@ -40,7 +40,7 @@ import WhorlService
                 at: Date(timeIntervalSince1970: 1),
                 consent: consent
             )
-        }
+        }?.code
     }
 
     private func setPasscode() async throws {
@@ -66,10 +66,10 @@ import WhorlService
         try await fixture.add(.rightIndex, "one")
         let reader = TestReader(.test(storage: storage), Array(repeating: .finger("b"), count: 4))
         let plain = plain
-        let code = await failure { () throws(EnrollmentError) in
+        let error = await failure {
             try await plain.enroll(.leftIndex, profile: "ada", on: reader, consent: nil)
         }
-        #expect(code == .ownerNeeded)
+        #expect(error?.code == .ownerNeeded)
         #expect(reader.touches == 0 && reader.stored.isEmpty)
         #expect(try await fingers() == [.rightIndex])
     }
@@ -87,10 +87,10 @@ import WhorlService
             profile: "ada",
             readers: [reader]
         )
-        let again = await failure { () throws(EnrollmentError) in
+        let again = await failure {
             try await plain.enroll(.leftIndex, profile: "ada", on: reader, consent: consent)
         }
-        #expect(again == .changedMeanwhile)
+        #expect(again?.code == .changedMeanwhile)
         #expect(reader.touches == 4)
     }
 
@@ -134,14 +134,14 @@ import WhorlService
         }
         let plain = plain
         let task = Task {
-            await failure { () throws(EnrollmentError) in
+            await failure {
                 try await plain.enroll(.leftIndex, profile: "ada", on: reader, consent: consent)
             }
         }
         for await _ in done {}
         while reader.touches < 4 { await Task.yield() }
         reader.state.withLock { $0.late?.finish() }
-        #expect(await task.value == .changedMeanwhile)
+        #expect(await task.value?.code == .changedMeanwhile)
         #expect(Set(try await fingers()) == [.rightIndex, .rightThumb])
         #expect(reader.stored.isEmpty)
     }
@@ -160,10 +160,10 @@ import WhorlService
     func `is needed for removing fingers`(selection: FingerSelection) async throws {
         try await fixture.add(.rightIndex, "one")
         let plain = plain
-        func remove(_ consent: OwnerConsent?) async -> EnrollmentError.Code? {
-            await failure { () throws(EnrollmentError) in
+        func remove(_ consent: OwnerConsent?) async -> ServiceError.Code? {
+            await failure {
                 try await plain.remove(selection, profile: "ada", readers: [], consent: consent)
-            }
+            }?.code
         }
         #expect(await remove(nil) == .ownerNeeded)
         #expect(await remove(try await consent(to: .add(.rightIndex))) == .ownerNeeded)
@@ -205,14 +205,14 @@ import WhorlService
             }
             let (removal, acceptance) = (consents[.remove(.all)], consents[.accept])
             #expect(
-                await failure { () throws(EnrollmentError) in
+                await failure {
                     try await plain.remove(.all, profile: "ada", readers: [], consent: removal)
-                } == .ownerNeeded
+                }?.code == .ownerNeeded
             )
             #expect(
-                await failure { () throws(EnrollmentError) in
+                await failure {
                     try await plain.accept(profile: "ada", consent: acceptance)
-                } == .ownerNeeded
+                }?.code == .ownerNeeded
             )
         }
         let accepted = try await plain.accept(
@@ -281,9 +281,9 @@ import WhorlService
         try await fixture.tamper("DELETE FROM prints WHERE finger = 7")
         let plain = plain
         #expect(
-            await failure { () throws(EnrollmentError) in
+            await failure {
                 try await plain.accept(profile: "ada", consent: consent)
-            } == .changedMeanwhile
+            }?.code == .changedMeanwhile
         )
     }
 
@@ -304,37 +304,38 @@ import WhorlService
         _ touches: [TestReader.Presentation],
         limit: Int = 5,
         first: Bool = false
-    ) async throws -> (code: EnrollmentError.Code?, seen: [String]) {
+    ) async throws -> (error: ServiceError?, seen: [String]) {
         let fixture = try Fixture()
         if !first { try await fixture.add(.rightIndex, "a#0") }
         let book = TouchBook(limit: limit)
         let enroller = AgreedEnroller(fixture.store, counter: book)
         let reader = TestReader(.test(), Array(repeating: .finger("b"), count: 3) + touches)
-        let code = await failure { () throws(EnrollmentError) in
+        let error = await failure {
             try await enroller.enroll(.leftIndex, profile: "ada", on: reader)
         }
-        return (code, book.seen.withLock(\.self))
+        return (error, book.seen.withLock(\.self))
     }
 
     @Test func `is charged before its scan, and a match takes that back and nothing else`() async throws {
         let outcome = try await enroll([.finger("b")])
-        #expect(outcome.code == nil && outcome.seen == ["reserve", "release"])
+        #expect(outcome.error == nil && outcome.seen == ["reserve", "release"])
     }
 
     @Test func `stays charged for each touch that matches no print`() async throws {
         let outcome = try await enroll([.finger("x"), .retry(.general), .finger("y"), .finger("b")])
-        #expect(outcome.code == nil)
+        #expect(outcome.error == nil)
         #expect(outcome.seen == ["reserve", "charge", "reserve", "charge", "reserve", "release"])
     }
 
     @Test func `of an enrolled finger is a duplicate, and costs nothing`() async throws {
         let outcome = try await enroll([.finger("a")])
-        #expect(outcome.code == .duplicate(of: .rightIndex) && outcome.seen == ["reserve", "release"])
+        #expect(outcome.error == ServiceError(.duplicate, details: [.finger: "right-index-finger"]))
+        #expect(outcome.seen == ["reserve", "release"])
     }
 
     @Test func `ends the enrollment when it was the last try`() async throws {
         let outcome = try await enroll([.finger("x"), .finger("y"), .finger("b")], limit: 2)
-        #expect(outcome.code == .lockedOut)
+        #expect(outcome.error?.code == .biometryLockout)
         #expect(outcome.seen == ["reserve", "charge", "reserve", "charge"])
     }
 
@@ -345,6 +346,6 @@ import WhorlService
 
     @Test func `of the first finger says nothing about another, and costs nothing`() async throws {
         let outcome = try await enroll([.finger("x"), .finger("b")], first: true)
-        #expect(outcome.code == nil && outcome.seen.isEmpty)
+        #expect(outcome.error == nil && outcome.seen.isEmpty)
     }
 }

@@ -39,7 +39,7 @@ import WhorlService
         )
     }
 
-    private func fault(_ store: EnrollmentStore) async throws -> EnrollmentError.Code? {
+    private func fault(_ store: EnrollmentStore) async throws -> ServiceError.Code? {
         try await store.status(of: "ada").fault?.code
     }
 
@@ -54,10 +54,10 @@ import WhorlService
         async throws
     {
         try await add(access)
-        let code = await failure { () throws(EnrollmentError) in
+        let error = await failure {
             try await store().gallery(of: "ada", on: ReaderInfo.test().id)
         }
-        #expect(code == .readerWasOpen)
+        #expect(error?.code == .readerWasOpen)
         #expect(try await fault(store()) == .readerWasOpen)
         // An engine in a program of the user, who can open the reader, has no better print.
         #expect(try await fault(fixture.store) == nil)

@@ -51,10 +51,10 @@ struct ReaderStorageTests {
         let fixture = try Fixture()
         let enroller = fixture.enroller
         for selection in [FingerSelection.finger(.leftRing, on: nil), .print(PrintID())] {
-            let code = await failure { () throws(EnrollmentError) in
+            let error = await failure {
                 try await enroller.remove(selection, profile: "ada", readers: [])
             }
-            #expect(code == .noSuchFinger)
+            #expect(error?.code == .noSuchFinger)
         }
         #expect(try await enroller.remove(.all, profile: "ada", readers: []).isEmpty)
     }
@@ -66,10 +66,10 @@ struct ReaderStorageTests {
         let fixture = try Fixture()
         let reader = TestReader(info)
         try await enrolled(fixture, .rightIndex, "a", on: reader)
-        let code = await failure { () throws(EnrollmentError) in
+        let error = await failure {
             try await fixture.enroller.remove(.all, profile: "ada", readers: [])
         }
-        #expect(code == .readerNotConnected(info.id))
+        #expect(error == ServiceError(.readerNotConnected, details: [.reader: info.id.rawValue]))
         #expect(try await fixture.store.fingers(of: "ada").count == 1)
 
         let removed = try await fixture.enroller.remove(.all, profile: "ada", readers: [], force: true)
@@ -90,10 +90,10 @@ struct ReaderStorageTests {
         try await enrolled(fixture, .rightIndex, "a", on: reader)
         let digest = try await fixture.digest()
         reader.failNext("delete", .unplugged)
-        let code = await failure { () throws(EnrollmentError) in
+        let error = await failure {
             try await fixture.enroller.remove(.all, profile: "ada", readers: [reader])
         }
-        #expect(code == .reader(ReaderError(.unplugged, operation: "delete")))
+        #expect(error == ServiceError(ReaderError(.unplugged, operation: "delete")))
         #expect(try await fixture.store.gallery(of: "ada", on: info.id).isEmpty)
         #expect(try await fixture.digest() != digest)
         #expect(reader.stored.count == 1)
@@ -116,10 +116,10 @@ struct ReaderStorageTests {
         let reader = TestReader(info)
         reader.script(.finger("a"), .finger("a"), .finger("a"))
         reader.failNext("enroll", .malfunction)
-        let code = await failure { () throws(EnrollmentError) in
+        let error = await failure {
             try await fixture.enroller.enroll(.rightIndex, profile: "ada", on: reader)
         }
-        #expect(code == .reader(ReaderError(.malfunction, operation: "enroll")))
+        #expect(error == ServiceError(ReaderError(.malfunction, operation: "enroll")))
         #expect(reader.stored.isEmpty)
         #expect(try await states(fixture).isEmpty)
     }
@@ -129,10 +129,10 @@ struct ReaderStorageTests {
         let reader = TestReader(info)
         reader.script(.finger("a"), .finger("a"), .finger("a"), .fails(.unplugged))
         reader.failNext("delete", .unplugged)
-        let code = await failure { () throws(EnrollmentError) in
+        let error = await failure {
             try await fixture.enroller.enroll(.rightIndex, profile: "ada", on: reader)
         }
-        #expect(code == .reader(ReaderError(.unplugged, operation: "identify")))
+        #expect(error == ServiceError(ReaderError(.unplugged, operation: "identify")))
         #expect(reader.stored.count == 1)
         #expect(try await states(fixture) == ["pending"])
         #expect(try await fixture.store.fingers(of: "ada").isEmpty)
@@ -153,7 +153,7 @@ struct ReaderStorageTests {
                 if let list { reader?.failNext("list", list) }
             }
         }
-        _ = await failure { () throws(EnrollmentError) in
+        _ = await failure {
             try await fixture.enroller.enroll(.rightIndex, profile: "ada", on: reader)
         }
         #expect(try await states(fixture).contains("pending"))
@@ -239,7 +239,7 @@ struct ReaderStorageTests {
         let (reached, mark) = AsyncStream.makeStream(of: Void.self)
         reader.state.withLock { $0.atTouch[4] = { mark.finish() } }
         let task = Task {
-            await failure { () throws(EnrollmentError) in
+            await failure {
                 try await fixture.enroller.enroll(.rightIndex, profile: "ada", on: reader)
             }
         }

@@ -95,13 +95,14 @@ extension ReaderInfo {
 }
 
 /// The error of a call that must fail.
-func failure<Value>(
-    _ body: () async throws(EnrollmentError) -> Value
-) async -> EnrollmentError.Code? {
+func failure(_ body: () async throws -> some Any) async -> ServiceError? {
     do {
         _ = try await body()
         return nil
+    } catch let error as ServiceError {
+        return error
     } catch {
-        return error.code
+        Issue.record("\(error)")
+        return nil
     }
 }

@@ -122,11 +122,11 @@ import WhorlService
         arguments: [
             (.noChip, errSecNotAvailable), (.passcodeNotSet, errSecNotAvailable), (.chipFailed, errSecIO),
             (.chipLockedOut, errSecAuthFailed),
-        ] as [(VaultError.Code, OSStatus)]
+        ] as [(ServiceError.Code, OSStatus)]
     )
-    func `what the vault says when a key is made is a status`(code: VaultError.Code, wanted: OSStatus) {
+    func `what the vault says when a key is made is a status`(code: ServiceError.Code, wanted: OSStatus) {
         onDouble { chip in
-            chip.refuse(with: VaultError(code))
+            chip.refuse(with: ServiceError(code))
             let query: [CFString: Any] = [
                 kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: 256,
                 kSecAttrTokenID: kSecAttrTokenIDSecureEnclave,

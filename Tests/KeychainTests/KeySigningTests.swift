@@ -166,10 +166,9 @@ private let hashes: [String: Data] = [
 
     @Test(
         arguments: [.userCancel, .biometryLockout, .notInteractive, .authenticationFailed]
-            as [AuthenticationError.Code]
+            as [ServiceError.Code]
     )
-    func `an owner who is not recognised is an error of LAErrorDomain`(code: AuthenticationError.Code) throws
-    {
+    func `an owner who is not recognised is an error of LAErrorDomain`(code: ServiceError.Code) throws {
         try onDouble { chip in
             let key = try chipKey([.privateKeyUsage, .biometryCurrentSet])
             chip.set(.fails(code))
@@ -181,7 +180,7 @@ private let hashes: [String: Data] = [
                 return
             }
             let known = try #require(error as any Error as? LAError)
-            #expect(known == LAError(AuthenticationError(code)))
+            #expect(known == LAError(ServiceError(code)))
             #expect(error.domain == LAErrorDomain)
         }
     }
@@ -191,13 +190,14 @@ private let hashes: [String: Data] = [
             (.enrollmentChanged, errSecItemNotFound), (.chipCleared, errSecItemNotFound),
             (.itemTampered, errSecItemNotFound), (.applicationPasswordWrong, errSecAuthFailed),
             (.noChip, errSecNotAvailable), (.chipBusy, errSecIO),
-        ] as [(VaultError.Code, OSStatus)]
+        ] as [(ServiceError.Code, OSStatus)]
     )
-    func `what the vault says when a key is used is a status`(code: VaultError.Code, wanted: OSStatus) throws
+    func `what the vault says when a key is used is a status`(code: ServiceError.Code, wanted: OSStatus)
+        throws
     {
         try onDouble { chip in
             let key = try chipKey([.privateKeyUsage, .biometryCurrentSet])
-            chip.refuse(with: VaultError(code))
+            chip.refuse(with: ServiceError(code))
             let failure = outcome {
                 SecKeyCreateSignature(key, .ecdsaSignatureMessageX962SHA256, message as CFData, $0)
             }

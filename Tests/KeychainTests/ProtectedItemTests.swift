@@ -68,14 +68,14 @@ import WhorlService
     }
 
     @Test(arguments: [
-        (AuthenticationError.Code.userCancel, errSecUserCanceled),
+        (ServiceError.Code.userCancel, errSecUserCanceled),
         (.notInteractive, errSecInteractionNotAllowed),
         (.authenticationFailed, errSecAuthFailed), (.biometryLockout, errSecAuthFailed),
         (.userFallback, errSecAuthFailed), (.systemCancel, errSecAuthFailed), (.appCancel, errSecAuthFailed),
-        (.passcodeNotSet, errSecAuthFailed), (.biometryNotEnrolled, errSecAuthFailed),
+        (.passcodeNotSet, errSecNotAvailable), (.biometryNotEnrolled, errSecAuthFailed),
         (.biometryNotAvailable, errSecAuthFailed), (.biometryDisconnected, errSecAuthFailed),
     ])
-    func `why the owner was not recognised`(_ code: AuthenticationError.Code, _ status: OSStatus) {
+    func `why the owner was not recognised`(_ code: ServiceError.Code, _ status: OSStatus) {
         bench.run {
             #expect(add("a", .biometryAny) == errSecSuccess)
             chip.person = .fails(code)
@@ -84,13 +84,13 @@ import WhorlService
     }
 
     @Test(arguments: [
-        (VaultError.Code.noChip, errSecNotAvailable), (.chipCleared, errSecNotAvailable),
+        (ServiceError.Code.noChip, errSecNotAvailable), (.chipCleared, errSecNotAvailable),
         (.chipBusy, errSecIO),
         (.itemTampered, errSecInvalidRecord), (.accessDenied, errSecAuthFailed),
         (.passcodeNotSet, errSecNotAvailable), (.enrollmentChanged, errSecItemNotFound),
-        (.secretTooLarge(bytes: 2 << 20), errSecParam),
+        (.secretTooLarge, errSecParam),
     ])
-    func `why the chip refused`(_ code: VaultError.Code, _ status: OSStatus) {
+    func `why the chip refused`(_ code: ServiceError.Code, _ status: OSStatus) {
         bench.run {
             chip.failure = code
             #expect(add("a", .biometryCurrentSet) == status)

@@ -108,12 +108,12 @@ private final class InterruptedRows: KeychainRowService {
         left = Mutex(changes)
     }
 
-    private func change() throws(StateError) {
+    private func change() throws(ServiceError) {
         let mayChange = left.withLock { left in
             left -= 1
             return left >= 0
         }
-        guard mayChange else { throw StateError(.failed, path: "", cause: "the program has ended") }
+        guard mayChange else { throw ServiceError(.storeFailed, "", cause: "the program has ended") }
     }
 
     var groups: [String] { rows.groups }
@@ -122,14 +122,14 @@ private final class InterruptedRows: KeychainRowService {
         _ match: KeychainMatch,
         withValues: Bool,
         limit: Int
-    ) throws(StateError) -> [KeychainRow] {
+    ) throws(ServiceError) -> [KeychainRow] {
         try rows.rows(match, withValues: withValues, limit: limit)
     }
 
     func add(
         _ new: [NewKeychainRow],
         replacing: [KeychainRowVersion]
-    ) throws(StateError) -> KeychainOutcome {
+    ) throws(ServiceError) -> KeychainOutcome {
         try change()
         return try rows.add(new, replacing: replacing)
     }
@@ -137,12 +137,12 @@ private final class InterruptedRows: KeychainRowService {
     func update(
         _ changes: [KeychainRowChange],
         replacing: [KeychainRowVersion]
-    ) throws(StateError) -> KeychainOutcome {
+    ) throws(ServiceError) -> KeychainOutcome {
         try change()
         return try rows.update(changes, replacing: replacing)
     }
 
-    func delete(_ matches: [KeychainMatch]) throws(StateError) -> Int {
+    func delete(_ matches: [KeychainMatch]) throws(ServiceError) -> Int {
         try change()
         return try rows.delete(matches)
     }

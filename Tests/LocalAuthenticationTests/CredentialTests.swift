@@ -39,7 +39,7 @@ import WhorlService
         let context = LAContext.on(Machine())
         let password = Data([0, 1, 255, 0])
         context.setCredential(password, type: .applicationPassword)
-        let kept = try await context.core.release { _, request, _ throws(ReleaseError) in
+        let kept = try await context.core.release { _, request, _ throws(ServiceError) in
             request.applicationPassword
         }.get()
         #expect(kept?.bytes.withUnsafeBytes { Data($0) } == password)

@@ -97,11 +97,10 @@ import WhorlService
         #expect(await machine.nextRequest()?.reuse == window)
     }
 
-    @Test(arguments: AuthenticationError.Code.allCases)
-    func `whatever ends the service's evaluation is an error`(_ code: AuthenticationError.Code) async {
+    @Test(arguments: ServiceError.Code.allCases)
+    func `whatever ends the service's evaluation is an error`(_ code: ServiceError.Code) async {
         let context = LAContext.on(Machine(scan: .fails(code)))
-        let expected = LAErrorTests.codes[code]?.rawValue
-        #expect(expected != nil)
+        let expected = LAErrorTests.code(for: code).rawValue
         #expect(await context.reply(.deviceOwnerAuthentication) == expected)
         #expect(await context.outcome(.deviceOwnerAuthentication) == expected)
         #expect(context.evaluatedPolicyDomainState == nil)

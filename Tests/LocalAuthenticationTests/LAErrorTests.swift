@@ -6,18 +6,20 @@ import Testing
 import WhorlService
 
 @Suite struct LAErrorTests {
-    /// The code for each failure of the service.
-    static let codes: [AuthenticationError.Code: LAError.Code] = [
+    /// The code for a failure of the service; those that are not here are `biometryNotAvailable`.
+    static func code(for code: ServiceError.Code) -> LAError.Code { codes[code] ?? .biometryNotAvailable }
+
+    private static let codes: [ServiceError.Code: LAError.Code] = [
         .authenticationFailed: .authenticationFailed, .userCancel: .userCancel, .userFallback: .userFallback,
         .systemCancel: .systemCancel, .passcodeNotSet: .passcodeNotSet,
         .biometryNotAvailable: .biometryNotAvailable, .biometryOptedOut: .biometryNotAvailable,
         .biometryNotEnrolled: .biometryNotEnrolled, .biometryLockout: .biometryLockout,
         .appCancel: .appCancel, .invalidContext: .invalidContext, .notInteractive: .notInteractive,
         .biometryDisconnected: .biometryDisconnected, .reasonMissing: .invalidContext,
-        .enrollmentTampered: .biometryNotAvailable, .enrollmentRolledBack: .biometryNotAvailable,
-        .readerInUse: .systemCancel, .storeFailed: .biometryNotAvailable,
-        .chipUnavailable: .biometryNotAvailable,
-        .readerNotChosen: .biometryNotAvailable,
+        .readerInUse: .systemCancel, .timedOut: .systemCancel, .changedMeanwhile: .systemCancel,
+        .placeRests: .biometryLockout, .readerNotConnected: .biometryDisconnected,
+        .passcodeWrong: .authenticationFailed, .passcodeThrottled: .authenticationFailed,
+        .passcodeBusy: .authenticationFailed, .chipLockedOut: .authenticationFailed,
     ]
 
     /// Every name with Apple's number, as code, as property of the error, and as plain number.
@@ -91,19 +93,20 @@ import WhorlService
         #expect(LATouchIDAuthenticationMaximumAllowableReuseDuration == 300)
     }
 
-    @Test(arguments: AuthenticationError.Code.allCases)
-    func `a failure keeps its texts and itself`(_ code: AuthenticationError.Code) async throws {
+    @Test(arguments: ServiceError.Code.allCases)
+    func `a failure keeps its texts and itself`(_ code: ServiceError.Code) async throws {
+        let failure = ServiceError(code)
         let context = LAContext.on(Machine(scan: .fails(code)))
         let error = await #expect(throws: LAError.self) {
             try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "fail")
         }
         let userInfo = try #require(error).userInfo
-        #expect(error?.code == Self.codes[code])
-        #expect(userInfo[NSLocalizedDescriptionKey] as? String == code.message)
-        #expect(userInfo[NSLocalizedFailureReasonErrorKey] as? String == code.message)
-        #expect(userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String == code.recovery)
-        #expect((userInfo[NSUnderlyingErrorKey] as? AuthenticationError)?.code == code)
-        #expect(error?.localizedDescription == code.message)
+        #expect(error?.code == Self.code(for: code))
+        #expect(userInfo[NSLocalizedDescriptionKey] as? String == failure.message)
+        #expect(userInfo[NSLocalizedFailureReasonErrorKey] as? String == failure.message)
+        #expect(userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String == failure.recovery)
+        #expect((userInfo[NSUnderlyingErrorKey] as? ServiceError)?.code == code)
+        #expect(error?.localizedDescription == failure.message)
     }
 
     @Test func `errors are in sets and are keys of dictionaries`() {

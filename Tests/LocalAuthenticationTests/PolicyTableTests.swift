@@ -59,12 +59,12 @@ struct MachineRow: Sendable, CustomTestStringConvertible {
         MachineRow("store failed", .make(store: .storeFailed), can: (-6, -6)),
         MachineRow(
             "two readers, none named",
-            .make(reader: .unclear(AuthenticationError(.readerNotChosen)), passcode: .notSet),
+            .make(reader: .unclear(ServiceError(.readerNotChosen)), passcode: .notSet),
             can: (-6, -6)
         ),
         MachineRow(
             "reader in use",
-            .make(reader: .unclear(AuthenticationError(.readerInUse)), passcode: .notSet),
+            .make(reader: .unclear(ServiceError(.readerInUse)), passcode: .notSet),
             can: (-4, -4)
         ),
     ]

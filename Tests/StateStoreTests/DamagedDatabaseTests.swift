@@ -44,22 +44,26 @@ struct DamagedDatabaseTests {
         var testDescription: String { "\(self)" }
     }
 
-    static let table: [(Damage, StateError.Code)] =
-        [0, 1, 15, 16, 59, 99, 100, 101, 511, 512, 4095, 4096, 8192, 20_000].map { (.cut(to: $0), .damaged) }
-        + [1, 100, 4096].map { (.cutBy($0), .damaged) }
+    static let cuts: [Damage] =
+        [0, 1, 15, 16, 59, 99, 100, 101, 511, 512, 4095, 4096, 8192, 20_000].map { .cut(to: $0) }
+        + [1, 100, 4096].map { .cutBy($0) }
+
+    static let table: [(Damage, ServiceError.Code)] =
+        cuts.map { ($0, .storeDamaged) }
         + [
-            (.garbage, .damaged), (.zeros, .damaged), (.page(2), .damaged), (.page(5), .damaged),
-            (.byte(at: 16, 3), .damaged),
+            (.garbage, .storeDamaged), (.zeros, .storeDamaged), (.page(2), .storeDamaged),
+            (.page(5), .storeDamaged),
+            (.byte(at: 16, 3), .storeDamaged),
             // user_version lies at 60...63, application_id at 68...71.
-            (.byte(at: 63, newer), .newerVersion), (.byte(at: 60, 1), .newerVersion),
-            (.byte(at: 63, 0), .damaged),
-            (.byte(at: 68, 0), .foreign),
+            (.byte(at: 63, newer), .storeNewer), (.byte(at: 60, 1), .storeNewer),
+            (.byte(at: 63, 0), .storeDamaged),
+            (.byte(at: 68, 0), .storeForeign),
         ]
 
     @Test(arguments: table)
     func `a damaged, newer or foreign database is refused and left as it is`(
         damage: Damage,
-        code: StateError.Code
+        code: ServiceError.Code
     ) throws {
         let home = try TemporaryDirectory()
         _ = try StateDatabase(directory: home.state)
@@ -71,7 +75,7 @@ struct DamagedDatabaseTests {
         let error = try #require(openingError(home.state))
         #expect(error.code == code, "\(error)")
         #expect(try contents(of: home.state.path) == before)
-        #expect(throws: StateError.self) { try StateDatabase.openExisting(home.state) }
+        #expect(throws: ServiceError.self) { try StateDatabase.openExisting(home.state) }
         #expect(try contents(of: home.state.path) == before)
     }
 
@@ -82,7 +86,7 @@ struct DamagedDatabaseTests {
         try DatabaseQueue(path: home.file("whorl.sqlite")).write { try $0.execute(sql: "CREATE TABLE t (x)") }
         chmod(home.file("whorl.sqlite"), 0o600)
         let before = try contents(of: home.state.path)
-        #expect(openingError(home.state)?.code == .foreign)
+        #expect(openingError(home.state)?.code == .storeForeign)
         #expect(try contents(of: home.state.path) == before)
     }
 
@@ -92,13 +96,13 @@ struct DamagedDatabaseTests {
         let raw = try DatabaseQueue(path: home.file("whorl.sqlite"))
         try raw.write { try $0.execute(sql: "DROP TABLE attempts") }
         try raw.close()
-        #expect(openingError(home.state)?.code == .damaged)
+        #expect(openingError(home.state)?.code == .storeDamaged)
     }
 
-    @Test(arguments: [("application_id", StateError.Code.foreign), ("user_version", .newerVersion)])
+    @Test(arguments: [("application_id", ServiceError.Code.storeForeign), ("user_version", .storeNewer)])
     func `a log that makes a number of the database negative is refused`(
         number: String,
-        code: StateError.Code
+        code: ServiceError.Code
     ) throws {
         let home = try TemporaryDirectory()
         _ = try StateDatabase(directory: home.state)
@@ -160,7 +164,7 @@ struct DamagedDatabaseTests {
         var files = try contents(of: old.state.path)
         files["whorl.sqlite-shm"] = nil
         let home = try put(files)
-        #expect(openingError(home.state)?.code == .newerVersion)
+        #expect(openingError(home.state)?.code == .storeNewer)
         var after = try contents(of: home.state.path)
         after["whorl.sqlite-shm"] = nil
         #expect(after == files)

@@ -52,10 +52,10 @@ struct PrivateFileTests {
         defer { close(ends[0]) }
         var room = [UInt8](repeating: 0, count: 4)
         errno = ENOSPC
-        let error = #expect(throws: StateError.self) {
+        let error = #expect(throws: ServiceError.self) {
             try room.withUnsafeMutableBytes { try PrivateFiles.fill($0, from: ends[0], "x") }
         }
-        #expect(error?.code == .failed)
+        #expect(error?.code == .storeFailed)
         #expect(error?.cause.contains("errno \(EIO)") == true)
     }
 }

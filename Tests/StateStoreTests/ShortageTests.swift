@@ -20,7 +20,7 @@ struct ShortageTests {
                 for descriptor in free { close(descriptor) }
                 var limit = rlimit(rlim_cur: rlim_t(free.last ?? 0), rlim_max: 1024)
                 guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { exit(3) }
-                do throws(StateError) {
+                do throws(ServiceError) {
                     _ = try StateDatabase.openExisting(home.state)
                 } catch {
                     guard error.message.hasSuffix("this process has too many files open."),
@@ -38,7 +38,7 @@ struct ShortageTests {
     }
 
     @Test func `a system that is full of open files is named too`() {
-        let error = StateError(errno: ENFILE, path: "/x")
+        let error = ServiceError(errno: ENFILE, path: "/x")
         #expect(error.message == "/x cannot be opened: the system has too many files open.")
         #expect(error.recovery.contains("/proc/sys/fs/file-nr"))
     }

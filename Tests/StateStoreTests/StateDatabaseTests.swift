@@ -48,7 +48,7 @@ struct StateDatabaseTests {
     @Test func `an error and a refusal roll everything back`() async throws {
         let home = try TemporaryDirectory()
         let database = try StateDatabase(directory: home.state)
-        await #expect(throws: StateError.self) {
+        await #expect(throws: ServiceError.self) {
             try await database.write { db in
                 try db.execute(sql: "DELETE FROM identity")
                 try db.execute(sql: "INSERT INTO nowhere VALUES (1)")
@@ -65,7 +65,7 @@ struct StateDatabaseTests {
     @Test func `a read changes nothing`() async throws {
         let home = try TemporaryDirectory()
         let database = try StateDatabase(directory: home.state)
-        await #expect(throws: StateError.self) {
+        await #expect(throws: ServiceError.self) {
             try await database.read { try $0.execute(sql: "DELETE FROM identity") }
         }
     }
@@ -127,7 +127,7 @@ struct StateDatabaseTests {
             let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
             _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages + 1)")
         }
-        let error = await #expect(throws: StateError.self) {
+        let error = await #expect(throws: ServiceError.self) {
             for _ in 0..<100 { try await database.log(String(repeating: "x", count: 4000)) }
         }
         #expect(error?.code == .diskFull)
@@ -150,7 +150,7 @@ struct StateDatabaseTests {
         let directory = StateDirectory(path: disk + "/state")
         let database = try StateDatabase(directory: directory)
         try await database.log("before")
-        let error = await #expect(throws: StateError.self) {
+        let error = await #expect(throws: ServiceError.self) {
             for _ in 0..<500 { try await database.log(String(repeating: "x", count: 4000)) }
         }
         #expect(error?.code == .diskFull)
@@ -170,19 +170,19 @@ struct StateDatabaseTests {
     }
 
     @Test(arguments: [
-        (ResultCode.SQLITE_FULL, StateError.Code.diskFull), (.SQLITE_CORRUPT, .damaged),
-        (.SQLITE_NOTADB, .damaged),
-        (.SQLITE_BUSY, .busy), (.SQLITE_LOCKED, .busy), (.SQLITE_READONLY, .notWritable),
-        (.SQLITE_CANTOPEN, .notWritable), (.SQLITE_IOERR, .failed), (.SQLITE_ERROR, .failed),
+        (ResultCode.SQLITE_FULL, ServiceError.Code.diskFull), (.SQLITE_CORRUPT, .storeDamaged),
+        (.SQLITE_NOTADB, .storeDamaged),
+        (.SQLITE_BUSY, .storeBusy), (.SQLITE_LOCKED, .storeBusy), (.SQLITE_READONLY, .storeNotWritable),
+        (.SQLITE_CANTOPEN, .storeNotWritable), (.SQLITE_IOERR, .storeFailed), (.SQLITE_ERROR, .storeFailed),
     ])
-    func `SQLite's codes have a meaning`(code: ResultCode, meaning: StateError.Code) {
-        #expect(StateError(DatabaseError(resultCode: code), path: "/").code == meaning)
+    func `SQLite's codes have a meaning`(code: ResultCode, meaning: ServiceError.Code) {
+        #expect(ServiceError(DatabaseError(resultCode: code), path: "/").code == meaning)
     }
 
     @Test func `an error does not show what was to be stored`() async throws {
         let home = try TemporaryDirectory()
         let database = try StateDatabase(directory: home.state)
-        let error = await #expect(throws: StateError.self) {
+        let error = await #expect(throws: ServiceError.self) {
             try await database.write { db in
                 try db.execute(
                     sql: "INSERT INTO opt_outs VALUES (?, NULL)",

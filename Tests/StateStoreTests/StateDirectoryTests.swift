@@ -55,8 +55,8 @@ struct StateDirectoryTests {
         if name.contains("-") { try Data().write(to: URL(fileURLWithPath: path)) }
         chmod(path, wide)
         let error = try #require(openingError(home.state))
-        #expect(error.code == .tooOpen)
-        #expect(error.path == path)
+        #expect(error.code == .storeTooOpen)
+        #expect(error.subject == path)
         #expect(throws: error) { try StateDatabase.openExisting(home.state) }
         let command = try #require(error.recovery.split(separator: "`").dropFirst().first)
         try shell(String(command))
@@ -73,7 +73,7 @@ struct StateDirectoryTests {
         }
         symlink(real, home.file(name))
         let error = try #require(openingError(home.state))
-        #expect(error.code == .tooOpen)
+        #expect(error.code == .storeTooOpen)
         #expect(error.message.contains("a link"))
     }
 
@@ -86,14 +86,14 @@ struct StateDirectoryTests {
         _ = try StateDatabase(directory: home.state)
         chown(name.isEmpty ? home.state.path : home.file(name), 65_534, 65_534)
         let error = try #require(openingError(home.state))
-        #expect(error.code == .tooOpen)
+        #expect(error.code == .storeTooOpen)
         #expect(error.message.contains("65534"))
     }
 
     @Test func `a file in the place of the directory is an error of its own`() throws {
         let home = try TemporaryDirectory()
         try Data("x".utf8).write(to: URL(fileURLWithPath: home.state.path))
-        #expect(openingError(home.state)?.code == .notWritable)
+        #expect(openingError(home.state)?.code == .storeNotWritable)
     }
 
     @Test func `a directory that cannot be written is named`() async throws {
@@ -104,7 +104,7 @@ struct StateDirectoryTests {
             chmod(path, 0o500)
             if geteuid() == 0 { precondition(setuid(65_534) == 0) }
             let error = openingError(StateDirectory(path: path + "/state"))
-            precondition(error?.code == .notWritable, "\(String(describing: error))")
+            precondition(error?.code == .storeNotWritable, "\(String(describing: error))")
         }
         chmod(home.path, 0o700)
     }

@@ -15,11 +15,11 @@ struct StateKeyTests {
     enum Loss: Sendable, CaseIterable {
         case keyGone, keyShort, keyLong, keyEmpty, keyOfAnother, databaseGone, databaseOfAnother
 
-        var code: StateError.Code {
+        var code: ServiceError.Code {
             switch self {
-            case .keyGone: .keyMissing
-            case .keyShort, .keyLong, .keyEmpty, .keyOfAnother, .databaseOfAnother: .keyDamaged
-            case .databaseGone: .damaged
+            case .keyGone: .storeKeyMissing
+            case .keyShort, .keyLong, .keyEmpty, .keyOfAnother, .databaseOfAnother: .storeKeyDamaged
+            case .databaseGone: .storeDamaged
             }
         }
 
@@ -89,7 +89,7 @@ struct StateKeyTests {
             )
             try db.execute(sql: "UPDATE identity SET key_check = NULL")
         }
-        #expect(openingError(home.state)?.code == .keyMissing)
+        #expect(openingError(home.state)?.code == .storeKeyMissing)
     }
 
     @Test func `starters at the same moment agree on one key`() async throws {

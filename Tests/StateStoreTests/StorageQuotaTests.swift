@@ -13,10 +13,11 @@ import WhorlService
         return (try StateDatabase(directory: StateDirectory(path: folder.path)), folder)
     }
 
-    private func code(_ quota: StorageQuota, adding size: Int, _ database: StateDatabase) async -> StateError
+    private func code(_ quota: StorageQuota, adding size: Int, _ database: StateDatabase) async
+        -> ServiceError
         .Code?
     {
-        do throws(StateError) {
+        do throws(ServiceError) {
             try await database.write { try quota.check(adding: size, $0) }
             return nil
         } catch {

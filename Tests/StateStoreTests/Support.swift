@@ -40,7 +40,7 @@ func mode(_ path: String) -> UInt32 {
 }
 
 /// The error of an attempt to open a directory.
-func openingError(_ directory: StateDirectory) -> StateError? {
+func openingError(_ directory: StateDirectory) -> ServiceError? {
     do {
         _ = try StateDatabase(directory: directory)
         return nil
@@ -50,7 +50,7 @@ func openingError(_ directory: StateDirectory) -> StateError? {
 }
 
 extension StateDatabase {
-    func log(_ event: String, durability: Durability = .full) async throws(StateError) {
+    func log(_ event: String, durability: Durability = .full) async throws(ServiceError) {
         try await write(durability) { db in
             try db.execute(
                 sql: """
@@ -61,7 +61,7 @@ extension StateDatabase {
         }
     }
 
-    func events() async throws(StateError) -> [String] {
+    func events() async throws(ServiceError) -> [String] {
         try await read { try String.fetchAll($0, sql: "SELECT event FROM audit ORDER BY id") }
     }
 }

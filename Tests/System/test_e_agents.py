@@ -230,7 +230,7 @@ def test_second_agent_is_refused_and_another_users_shows_other_prompts():
     agent = Agent()
     other = None
     try:
-        assert act("owner", register) == ("io.whorl.Agent.Failed", "taken")
+        assert act("owner", register) == ("io.whorl.Failed", "agentTaken")
         other = Agent(user="mallory")
         process = start("evaluate", "--reason", "a test")
         agent.prompt()
@@ -262,7 +262,7 @@ def test_configuration_can_demand_an_agent_or_forbid_one():
         error = error_of(outcome)
         assert outcome.returncode == 20 and "whorl agent" in error["recovery"], error
         configure("[Prompt]\nAgent=never\n")
-        assert act("owner", register) == ("io.whorl.Agent.Failed", "notAllowed")
+        assert act("owner", register) == ("io.whorl.Failed", "agentNotAllowed")
         forgive()
     finally:
         configure(before)
@@ -333,6 +333,6 @@ def test_program_keeps_the_reader_no_longer_than_the_configuration_says():
     try:
         configure("[Timeout]\nLongestSeconds=10\n")
         code, seconds = act("owner", ask_for_long)
-        assert code == "systemCancel" and seconds < 30, (code, seconds)
+        assert code == "timedOut" and seconds < 30, (code, seconds)
     finally:
         configure(before)

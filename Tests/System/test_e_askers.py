@@ -41,7 +41,7 @@ def evaluate(proves=True, policy="biometrics"):
 
 def test_a_touch_is_refused_to_a_process_without_a_session_before_any_prompt():
     refused = act("owner", evaluate, place=NO_PLACE)
-    assert refused[:2] == ("io.whorl.Owner.AuthenticationFailed", "notInteractive"), refused
+    assert refused[:2] == ("io.whorl.Failed", "notInteractive"), refused
     assert "no login session" in refused[2] and refused[3] == 0, refused
 
 

@@ -71,7 +71,7 @@ def test_shut_lid_over_the_built_in_reader_is_told_at_once_and_ends_with_it():
         time.sleep(2)
         lid.set(True)
         status, error, seconds = asked()
-        assert status == 15 and error["code"] == "biometryNotAvailable", (status, error)
+        assert status == 15 and error["code"] == "lidShut", (status, error)
         assert error["message"] == "The lid is shut over the fingerprint reader.", error
         assert seconds < 15, seconds
         outcome = whorl("can-evaluate", "--json", check=False)

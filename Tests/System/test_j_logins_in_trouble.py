@@ -82,7 +82,7 @@ def test_touch_that_does_not_come_leaves_the_password():
         password_follows(child)
     finally:
         SUDO.write_text(before)
-    assert journal().splitlines()[-1].endswith(": systemCancel"), journal().splitlines()[-1]
+    assert journal().splitlines()[-1].endswith(": timedOut"), journal().splitlines()[-1]
 
 
 def test_locked_fingers_are_told_and_leave_the_password():

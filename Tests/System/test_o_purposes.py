@@ -21,15 +21,8 @@ def session():
 
 
 def code(error):
-    """Returns the code within an error's values, or the error's name."""
-    values = [error.parameters]
-    while values:
-        value = values.pop()
-        if isinstance(value, dict):
-            if "code" in value:
-                return value["code"]
-            values += value.values()
-    return error.name
+    """Returns the code of an error, or its name where it has none."""
+    return error.parameters.get("code", error.name)
 
 
 def ask(method, parameters, secrets=(), presenter=PRESENTER):
@@ -122,7 +115,7 @@ def changes():
 
 def all_are_refused(codes, has_passcode=False):
     """Whether each change was refused for want of a finger or a prompt, and not for another reason."""
-    reasons = {method: {"systemCancel", "notInteractive"} for method in codes}
+    reasons = {method: {"systemCancel", "timedOut", "notInteractive"} for method in codes}
     if not has_passcode:
         reasons.update(dict.fromkeys(("Passcode.Change", "Passcode.Remove", "Maintenance.Reseal"), {"passcodeNotSet"}))
     reasons["Login.Verify"] = {codes["Login.Verify"]} - {"done"}  # root's alone

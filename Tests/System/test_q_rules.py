@@ -69,7 +69,7 @@ def deletion(text):
 def test_c12_item_that_needs_its_owner_is_not_deleted_without_the_owner():
     whorl("secret", "add", "planted", "--access", "biometry-any", secret=b"mine")
     try:
-        assert act("owner", deletion, "planted", place=NO_PLACE) == "io.whorl.Items.ReleaseFailed"
+        assert act("owner", deletion, "planted", place=NO_PLACE) == "io.whorl.Failed"
         again = whorl("secret", "add", "planted", "--access", "none", secret=b"theirs", check=False)
         assert again.returncode == 34, again
         process = start("secret", "delete", "planted")

@@ -46,7 +46,7 @@ def nothing_of_the_former(number):
     assert read.returncode != 0 and b"dear diary" not in read.stdout + read.stderr, read
     assert b"enroll" not in log.stdout, log
     status, said, _ = touched("left", "evaluate", "--reason", "a test", user=shell(f"id -un {number}").stdout.strip())
-    assert status != 0 and said["error"]["code"] in ("biometryNotEnrolled", "storeFailed", "enrollmentTampered"), said
+    assert status != 0 and said["error"]["code"] in ("biometryNotEnrolled", "storeFailed", "accountRenamed"), said
     return read.stderr.decode()
 
 
@@ -102,7 +102,7 @@ def test_y_renamed_account_keeps_its_things_and_its_fingers_are_trusted_when_roo
         shell("usermod -l dora.smith dora", check=True)
         assert as_number(number, "secret", "get", "diary").stdout == b"dear diary"
         status, said, _ = touched("left", "evaluate", "--reason", "a test", user="dora.smith")
-        assert status != 0 and said["error"]["code"] == "enrollmentTampered", said
+        assert status != 0 and said["error"]["code"] == "accountRenamed", said
         assert "whorl account renamed" in said["error"]["recovery"], said
         shell("whorl account renamed dora.smith", check=True)
         assert touched("left", "evaluate", "--reason", "a test", user="dora.smith")[0] == 0

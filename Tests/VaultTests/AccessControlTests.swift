@@ -72,8 +72,8 @@ struct AccessControlTests {
     )
     func `a text that is no access control is refused, and told without its strange characters`(text: String)
     {
-        let error = #expect(throws: VaultError.self) { try AccessControl(text) }
-        #expect(error?.code.name == "accessRefused")
+        let error = #expect(throws: ServiceError.self) { try AccessControl(text) }
+        #expect(error?.code == .accessRefused)
         #expect(error?.message.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value < 127 } == true)
         #expect((error?.message.count ?? 0) < 400)
     }
@@ -122,8 +122,8 @@ struct AccessControlTests {
         let password = AccessControl.biometryAny.withApplicationPassword
         let bound = try AccessControl.biometryAny.boundToBoot(BootRegisters([7]))
         for part in [password, bound] {
-            #expect(throws: VaultError.self) { try AccessControl.either(part, .devicePasscode) }
-            #expect(throws: VaultError.self) { try AccessControl.both(.devicePasscode, part) }
+            #expect(throws: ServiceError.self) { try AccessControl.either(part, .devicePasscode) }
+            #expect(throws: ServiceError.self) { try AccessControl.both(.devicePasscode, part) }
         }
     }
 }

@@ -38,7 +38,7 @@ struct GenerationTests {
         try await vault.advance("ada", to: 1)
         try await vault.advance("ada", to: 2)
         try await vault.advance("bob", to: 42)
-        let lost: VaultError.Code = .counterLost
+        let lost: ServiceError.Code = .counterLost
         #expect(await code { try await vault.advance("ada", to: 4) } == lost)
         // Another process has counted on meanwhile.
         try await vault.advance("ada", to: 1)

@@ -195,14 +195,14 @@ struct ItemTests {
         #expect(await code { try await vault.add(secret(""), as: name, access: .none) } == .secretEmpty)
         let large = SecretBox(SecretBytes(randomCount: 1 << 20 + 1))
         #expect(
-            await code { try await vault.add(large, as: name, access: .none) }
-                == .secretTooLarge(bytes: 1 << 20 + 1)
+            await failure { try await vault.add(large, as: name, access: .none) }
+                == ServiceError(.secretTooLarge, details: [.bytes: "\(1 << 20 + 1)"])
         )
         let key = try id(.key, "k")
         try await vault.createKey(key, access: .none)
         #expect(
-            await code { try await vault.sign(digest: Data(count: 31), with: key, shown: finger()) }
-                == .digestWrongSize(bytes: 31)
+            await failure { try await vault.sign(digest: Data(count: 31), with: key, shown: finger()) }
+                == ServiceError(.digestWrongSize, details: [.bytes: "31"])
         )
         #expect(try await vault.items(of: "ada").map(\.id) == [key])
     }

@@ -68,7 +68,7 @@ import WhorlSupport
             close(open(path, O_CREAT | O_WRONLY, 0o600))
             chmod(path, 0o666)
         }
-        await #expect(throws: VaultError.self) { try await VaultLock.acquire(directory) }
+        await #expect(throws: ServiceError.self) { try await VaultLock.acquire(directory) }
         #expect(!FileManager.default.fileExists(atPath: path + ".elsewhere"))
     }
 

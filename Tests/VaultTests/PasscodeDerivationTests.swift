@@ -40,7 +40,7 @@ struct PasscodeDerivationTests {
 
     @Test(arguments: [0, 3, 1025, 1 << 20])
     func `a passcode of a size that none has is refused`(count: Int) async {
-        await #expect(throws: VaultError.self) {
+        await #expect(throws: ServiceError.self) {
             try await PasscodeDerivation(cost: 14).authorization(
                 of: secret(String(repeating: "x", count: count))
             )

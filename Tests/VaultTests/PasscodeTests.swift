@@ -104,13 +104,13 @@ struct PasscodeTests {
                 == .passcodeWrong
         )
         #expect(
-            await code {
+            await failure {
                 try await vault.removePasscode(
                     shown: try await vault.verify(secret("1234"), of: "ada"),
                     force: false
                 )
             }
-                == .passcodeNeeded(by: ["secret \"only\""])
+                == ServiceError(.passcodeNeeded, "ada", details: [.items: "secret \"only\""])
         )
         #expect(try await vault.items(of: "ada").count == 3)
         #expect(try await vault.itemsLostWithoutPasscode(of: "ada") == [only])
@@ -150,13 +150,13 @@ struct PasscodeTests {
             }
         }
         #expect(
-            await code {
+            await failure {
                 try await vault.removePasscode(
                     shown: try await vault.verify(secret("1234"), of: "ada"),
                     force: false
                 )
             }
-                == .passcodeNeeded(by: ["1 of the keychain's items"])
+                == ServiceError(.passcodeNeeded, "ada", details: [.items: "1 of the keychain's items"])
         )
         try await vault.changePasscode(
             to: secret("5678"),
@@ -174,15 +174,15 @@ struct PasscodeTests {
         for _ in 0..<5 {
             #expect(await code { try await vault.verify(secret("0000"), of: "ada") } == .passcodeWrong)
         }
-        let waiting = VaultError.Code.passcodeThrottled(for: .seconds(60))
-        #expect(await code { try await vault.verify(secret("1234"), of: "ada") } == waiting)
+        let waiting = ServiceError(.passcodeThrottled, "ada", wait: .seconds(60))
+        #expect(await failure { try await vault.verify(secret("1234"), of: "ada") } == waiting)
         #expect(try await failures(vault) == 5)
         // Neither a new process nor another clock, nor the change or the removal, gets around it.
         bench.setClock(to: 2_000_000_000_000)
         let other = try bench.vault()
-        #expect(await code { try await other.verify(secret("1234"), of: "ada") } == waiting)
+        #expect(await failure { try await other.verify(secret("1234"), of: "ada") } == waiting)
         #expect(
-            await code {
+            await failure {
                 try await other.changePasscode(
                     to: secret("5678"),
                     shown: try await other.verify(secret("1234"), of: "ada")
@@ -191,7 +191,7 @@ struct PasscodeTests {
                 == waiting
         )
         #expect(
-            await code {
+            await failure {
                 try await other.removePasscode(
                     shown: try await other.verify(secret("1234"), of: "ada"),
                     force: true
@@ -252,8 +252,8 @@ struct PasscodeTests {
         }
         await cut.letGo()
         #expect(
-            await code { try await vault.verify(secret("1234"), of: "ada") }
-                == .passcodeThrottled(for: .seconds(60))
+            await failure { try await vault.verify(secret("1234"), of: "ada") }
+                == ServiceError(.passcodeThrottled, "ada", wait: .seconds(60))
         )
     }
 
@@ -267,11 +267,9 @@ struct PasscodeTests {
         }
         // Neither is compared now: the TPM would count for everyone.
         for passcode in ["4321", "1234"] {
-            let refusal = await code { try await vault.verify(secret(passcode), of: "ada") }
-            guard case .passcodeThrottled(let wait) = refusal else {
-                Issue.record("\(String(describing: refusal))")
-                continue
-            }
+            let refusal = await failure { try await vault.verify(secret(passcode), of: "ada") }
+            #expect(refusal?.code == .passcodeThrottled)
+            let wait = refusal?.wait ?? .zero
             #expect(wait > .seconds(7000) && wait <= .seconds(7200))
         }
         #expect(try await vault.passcodeTriesLeft(of: "ada") == 0)
@@ -314,12 +312,7 @@ struct PasscodeTests {
         ]
         for edit in edits {
             try await vault.database.write { try $0.execute(sql: edit) }
-            let found = await code { try await vault.verify(secret("5678"), of: "ada") }
-            guard case .store(let error) = found else {
-                Issue.record("\(String(describing: found))")
-                continue
-            }
-            #expect(error.code == .damaged)
+            #expect(await code { try await vault.verify(secret("5678"), of: "ada") } == .storeDamaged)
         }
     }
 

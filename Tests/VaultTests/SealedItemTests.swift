@@ -104,8 +104,8 @@ struct SealedItemTests {
             let told = await code { try await vault.secret(in: edited, shown: finger()) }
             #expect(told == .itemTampered, "byte \(place)")
         }
-        #expect(throws: VaultError.self) { try SealedItem(encoded: item.encoded + [0]) }
-        #expect(throws: VaultError.self) { try SealedItem(encoded: item.encoded.dropLast()) }
+        #expect(throws: ServiceError.self) { try SealedItem(encoded: item.encoded + [0]) }
+        #expect(throws: ServiceError.self) { try SealedItem(encoded: item.encoded.dropLast()) }
     }
 
     @Test func `what the item says of itself is not believed`() async throws {
@@ -211,8 +211,8 @@ struct SealedItemTests {
         )
         let large = SecretBox(SecretBytes(randomCount: 1 << 20 + 1))
         #expect(
-            await code { try await vault.seal(large, of: "ada", access: .none) }
-                == .secretTooLarge(bytes: 1 << 20 + 1)
+            await failure { try await vault.seal(large, of: "ada", access: .none) }
+                == ServiceError(.secretTooLarge, details: [.bytes: "\(1 << 20 + 1)"])
         )
         #expect(
             await code { try await vault.makeKey(of: "ada", access: .userPresence) } == .passcodeNotSet

@@ -53,7 +53,7 @@ struct SharingTests {
         let vaults = [try bench.vault(), try bench.vault()]
         try await vaults[0].setPasscode(secret("1234"), of: "ada")
         await vaults[0].letGo()
-        let outcomes = await withTaskGroup(of: (Int, VaultError.Code?).self) { group in
+        let outcomes = await withTaskGroup(of: (Int, ServiceError.Code?).self) { group in
             for (number, vault) in vaults.enumerated() {
                 group.addTask {
                     (

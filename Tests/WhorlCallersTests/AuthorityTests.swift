@@ -27,24 +27,25 @@ import WhorlService
     @Test func `refuse a process without a proof, and are not asked`() async {
         let authority = ScriptedAuthority()
         let callers = Callers(sessions: ScriptedSessions(), authority: authority)
-        await #expect(throws: AuthenticationError.self) {
+        let error = await #expect(throws: ServiceError.self) {
             try await callers.authorize(.enroll, .unproven(), mayAsk: true)
         }
+        #expect(error?.code == .notPermitted)
         #expect(authority.asked.isEmpty)
     }
 
     @Test func `are not asked about root`() async throws {
-        let authority = ScriptedAuthority(refusing: AuthenticationError(.authenticationFailed))
+        let authority = ScriptedAuthority(refusing: ServiceError(.notPermitted))
         let callers = Callers(sessions: ScriptedSessions(), authority: authority)
         try await callers.authorize(.reset, .thisProcess(uid: 0), mayAsk: true)
         #expect(authority.asked.isEmpty)
     }
 
     @Test func `refuse where they do not allow`() async {
-        let authority = ScriptedAuthority(refusing: AuthenticationError(.authenticationFailed))
+        let authority = ScriptedAuthority(refusing: ServiceError(.notPermitted))
         let callers = Callers(sessions: ScriptedSessions(), authority: authority)
         for action in GuardedAction.allCases {
-            await #expect(throws: AuthenticationError(.authenticationFailed)) {
+            await #expect(throws: ServiceError(.notPermitted)) {
                 try await callers.authorize(action, .thisProcess(uid: 1000), mayAsk: false)
             }
         }

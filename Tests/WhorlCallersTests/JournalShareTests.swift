@@ -24,7 +24,7 @@ import WhorlService
 
     private func record(_ method: String, isDone: Bool) -> CallRecord {
         let answer: Result<Int, ServiceRefusal> =
-            isDone ? .success(1) : .failure(AuthenticationError(.notInteractive).refusal)
+            isDone ? .success(1) : .failure(ServiceError(.notInteractive).refusal)
         return CallRecord(method, CallPurpose(application: "a", text: "r"), answer)
     }
 

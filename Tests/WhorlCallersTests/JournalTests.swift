@@ -18,7 +18,7 @@ import WhorlService
     }
 
     @Test func `tells who asked, what for and how it ended`() {
-        let failed = record("unlock", .failure(AuthenticationError(.biometryLockout).refusal))
+        let failed = record("unlock", .failure(ServiceError(.biometryLockout).refusal))
         let fields = Dictionary(
             uniqueKeysWithValues: SystemJournal.fields(failed, caller).map { ($0.name, $0.value) }
         )

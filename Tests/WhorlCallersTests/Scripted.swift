@@ -21,10 +21,10 @@ struct ScriptedSessions: LoginSessions {
 
 /// Rules for actions as a test says; they remember what they were asked.
 final class ScriptedAuthority: ActionAuthority {
-    private let answer: AuthenticationError?
+    private let answer: ServiceError?
     private let seen = Mutex<[(action: GuardedAction, subject: ActionSubject, mayAsk: Bool)]>([])
 
-    init(refusing answer: AuthenticationError? = nil) { self.answer = answer }
+    init(refusing answer: ServiceError? = nil) { self.answer = answer }
 
     var asked: [(action: GuardedAction, subject: ActionSubject, mayAsk: Bool)] { seen.withLock(\.self) }
 
@@ -32,7 +32,7 @@ final class ScriptedAuthority: ActionAuthority {
         _ action: GuardedAction,
         _ subject: ActionSubject,
         mayAsk: Bool
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         seen.withLock { $0.append((action, subject, mayAsk)) }
         if let answer { throw answer }
     }

@@ -11,7 +11,7 @@ import WhorlService
     private let owner = LoginSession(id: "1", user: 1000, seat: "seat0")
 
     private func obstacle(_ session: LoginSession, _ policy: SeatPolicy = .activeSeatOnly)
-        -> AuthenticationError?
+        -> ServiceError?
     {
         CallerPlace.session(session).obstacle(under: policy, isRoot: false)
     }

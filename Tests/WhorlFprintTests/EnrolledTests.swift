@@ -9,31 +9,29 @@ import WhorlService
 
 /// The words of the engine, as fprintd's clients hear them.
 @Suite struct `An error of the engine` {
-    @Test(arguments: AuthenticationError.Code.allCases)
-    func `ends a verification without a match`(_ code: AuthenticationError.Code) {
-        let status = FprintStatus.verify(AuthenticationError(code))
+    @Test(arguments: ServiceError.Code.allCases)
+    func `ends a verification without a match`(_ code: ServiceError.Code) {
+        let status = FprintStatus.verify(ServiceError(code))
         #expect(status != .match)
         #expect(status.isDone)
     }
 
     @Test func `is no failed try when fingers are locked, so that clients take the password`() {
-        #expect(FprintStatus.verify(AuthenticationError(.biometryLockout)).word == "verify-unknown-error")
-        #expect(FprintStatus.verify(AuthenticationError(.authenticationFailed)) == .noMatch)
+        #expect(FprintStatus.verify(ServiceError(.biometryLockout)).word == "verify-unknown-error")
+        #expect(FprintStatus.verify(ServiceError(.authenticationFailed)) == .noMatch)
     }
 
     @Test(arguments: ReaderError.Code.allCases)
     func `of the reader ends an enrollment without a finger`(_ code: ReaderError.Code) {
-        let error = EnrollmentError(.reader(ReaderError(code, operation: "enroll")))
-        let status = FprintStatus.enroll(.fingers(error))
+        let error = ServiceError(ReaderError(code, operation: "enroll"))
+        let status = FprintStatus.enroll(error)
         #expect(status != .completed)
         #expect(status.isDone)
     }
 
-    @Test(arguments: [
-        EnrollmentError.Code.fingerExists(.leftThumb), .duplicate(of: nil), .inconsistent, .ownerNeeded,
-    ])
-    func `of the set ends an enrollment without a finger`(_ code: EnrollmentError.Code) {
-        let status = FprintStatus.enroll(.fingers(EnrollmentError(code)))
+    @Test(arguments: ServiceError.Code.allCases)
+    func `of the set ends an enrollment without a finger`(_ code: ServiceError.Code) {
+        let status = FprintStatus.enroll(ServiceError(code))
         #expect(status != .completed)
         #expect(status.isDone)
     }

@@ -14,6 +14,8 @@ private struct Lingering {
     private let listener: Descriptor
     /// The socket itself, which the test gives away.
     private(set) var socket: Descriptor?
+    /// The name of the socket in `/proc/self/fd`.
+    private let name: String
 
     init() throws {
         func make() throws -> Descriptor {
@@ -52,6 +54,16 @@ private struct Lingering {
         let length = socklen_t(MemoryLayout<Glibc.linger>.size)
         try #require(setsockopt(calling, SOL_SOCKET, SO_LINGER, &linger, length) == 0)
         self.socket = socket
+        name = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(calling)")
+    }
+
+    /// Whether one descriptor of the socket is left in this process.
+    var isHeldOnce: Bool {
+        let manager = FileManager.default
+        let open = (try? manager.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        // A descriptor of another test may be closed in between.
+        return open.count { (try? manager.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == name }
+            == 1
     }
 
     /// Sends the socket with a message, and keeps no descriptor of it.
@@ -78,7 +90,8 @@ private struct Lingering {
             )
         }
         for await hasBegun in service.waits where hasBegun { break }
-        while service.server.descriptorsHeld(of: getuid()) < count {
+        // The sending side lets go of a descriptor a moment after the service has it, and the last one is to be the service's.
+        while service.server.descriptorsHeld(of: getuid()) < count || !sockets.allSatisfy(\.isHeldOnce) {
             try await Task.sleep(for: .milliseconds(5))
         }
         channel.close()

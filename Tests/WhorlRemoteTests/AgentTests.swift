@@ -45,7 +45,7 @@ struct AgentTests {
         #expect(told.map(\.elsewhere) == [true])
         #expect(told.allSatisfy { $0.prompt == nil && $0.update == nil && $0.end == nil && $0.value == nil })
         registration.cancel()
-        #expect(await registration.value?.code == .cancelled)
+        #expect(await registration.value?.code == .appCancel)
     }
 
     @Test func `without an agent the program that asks shows its prompt itself, and after one has left too`()
@@ -83,7 +83,7 @@ struct AgentTests {
         let goingOn = Task { try await agent.run(on: second, from: socket, rest: nil) { sink.yield() } }
         #expect(await machine.ask().presenter.prompts.isEmpty)
         goingOn.cancel()
-        await #expect(throws: AgentError.self) { try await goingOn.value }
+        await #expect(throws: ServiceError.self) { try await goingOn.value }
         #expect(asker.presenter.prompts.isEmpty)
         #expect(first.prompts.count == 1)
         #expect(second.prompts.count == 2)
@@ -147,34 +147,29 @@ struct AgentTests {
                 "io.whorl.Agent.Matched", "io.whorl.Agent.Update", "io.whorl.Prompt.Matched",
                 "io.whorl.Prompt.Update", "io.whorl.Prompt.Ended", "io.whorl.Agent.Register",
             ] {
-                do throws(StateError) {
-                    _ = try await client.call(
-                        ServiceMethod<Yes, NoValue>(method),
-                        yes,
-                        failing: StateError.self
-                    )
+                do throws(ServiceError) {
+                    _ = try await client.call(ServiceMethod<Yes, NoValue>(method), yes)
                     said.withLock { $0.append("accepted \(method)") }
                 } catch {
                     said.withLock { $0.append("refused") }
                 }
             }
             for guess in ["", "true", "matched", "0000"] {
-                let (place, attachments) =
-                    (try? attachedSecret(secret(guess), failing: StateError.self)) ?? (0, .init())
+                var attachments = Attachments()
+                let place = (try? attachments.add(secret(guess)) as Int) ?? 0
                 _ = try? await client.call(
                     PromptInterface.submit,
                     .init(prompt: id, passcode: place),
-                    attachments,
-                    failing: StateError.self
+                    attachments
                 )
             }
-            _ = try? await client.call(PromptInterface.typing, .init(prompt: id), failing: StateError.self)
-            _ = try? await client.call(PromptInterface.close, .init(prompt: id), failing: StateError.self)
+            _ = try? await client.call(PromptInterface.typing, .init(prompt: id))
+            _ = try? await client.call(PromptInterface.close, .init(prompt: id))
         }
         defer { agent.leave() }
         let outcome = await machine.ask().outcome
         await agent.answered()
-        #expect(throws: AuthenticationError.self) { try outcome.get() }
+        #expect(throws: ServiceError.self) { try outcome.get() }
         #expect(said.withLock(\.self).allSatisfy { $0 == "refused" } && said.withLock(\.count) == 6)
     }
 
@@ -187,8 +182,7 @@ struct AgentTests {
         @Sendable func end(_ id: String, _ action: PromptAction?) async -> Bool? {
             try? await client.call(
                 PromptInterface.ended,
-                .init(prompt: id, action: action, presenter: abilities),
-                failing: StateError.self
+                .init(prompt: id, action: action, presenter: abilities)
             ).parameters.value
         }
         let agent = try await WildAgent(at: machine) { id in
@@ -198,14 +192,14 @@ struct AgentTests {
         }
         defer { agent.leave() }
         for _ in 0..<3 {
-            #expect(await machine.ask().outcome == .failure(AuthenticationError(.userCancel)))
+            #expect(await machine.ask().outcome == .failure(ServiceError(.userCancel)))
         }
         await agent.answered()
         #expect(Set(agent.prompts).count == 3)
         for id in agent.prompts {
             #expect(await end(id, .cancel) == false)
             #expect(
-                try await client.call(PromptInterface.typing, .init(prompt: id), failing: StateError.self)
+                try await client.call(PromptInterface.typing, .init(prompt: id))
                     .parameters.value == false
             )
         }
@@ -250,7 +244,7 @@ struct AgentTests {
             applicationPassword: nil
         )
         try await start()
-        await #expect(throws: ReleaseError.evaluation(.agentEnded)) {
+        await #expect(throws: ServiceError.agentEnded) {
             try await machine.services.items.secret(
                 in: .sealed(item),
                 ReleaseRequest(EvaluationRequest("open")),
@@ -258,7 +252,7 @@ struct AgentTests {
             )
         }
         try await start()
-        await #expect(throws: FingerChangeError.owner(.agentEnded)) {
+        await #expect(throws: ServiceError.agentEnded) {
             try await machine.services.fingers.remove(
                 .all,
                 force: false,
@@ -380,7 +374,7 @@ struct AgentTests {
     {
         let machine = try await HostMachine(Self.rules(.never))
         let registration = await machine.agent(ScriptedPresenter())
-        #expect(await registration.value?.code == .notAllowed)
+        #expect(await registration.value == ServiceError(.agentNotAllowed))
         #expect(await machine.ask().presenter.prompts.count == 1)
     }
 
@@ -418,7 +412,7 @@ struct AgentTests {
         let first = ScriptedPresenter()
         let second = ScriptedPresenter()
         let registration = await machine.agent(first)
-        #expect(await machine.agent(second).value?.code == .taken)
+        #expect(await machine.agent(second).value == ServiceError(.agentTaken))
         _ = await machine.ask()
         #expect(first.prompts.count == 1 && second.prompts.isEmpty)
         registration.cancel()
@@ -483,7 +477,7 @@ struct AgentTests {
         let asking = Task { await machine.ask().outcome }
         while agent.prompts.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
         asking.cancel()
-        #expect(await asking.value == .failure(AuthenticationError(.appCancel)))
+        #expect(await asking.value == .failure(ServiceError(.appCancel)))
         let deadline = ContinuousClock.now + .seconds(60)
         while agent.updates.last?.end == nil, ContinuousClock.now < deadline {
             try await Task.sleep(for: .milliseconds(20))
@@ -498,7 +492,7 @@ struct AgentTests {
         let machine = try await HostMachine(rules, reader: "mock:then=wait,match", passcode: "2468 hunter")
         let beginning = ContinuousClock.now
         let asked = await machine.ask(TypingPresenter(), timeout: .seconds(86_400))
-        #expect(asked == .failure(AuthenticationError(.systemCancel)))
+        #expect(asked == .failure(ServiceError(.systemCancel)))
         #expect(ContinuousClock.now - beginning < .seconds(600))
     }
 }
@@ -514,13 +508,13 @@ extension HostMachine {
     fileprivate func ask(
         _ presenter: any PromptPresenter,
         timeout: Duration
-    ) async -> Result<Evaluation, AuthenticationError> {
+    ) async -> Result<Evaluation, ServiceError> {
         var request = EvaluationRequest("unlock")
         request.timeout = timeout
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             return .success(try await services.owner.evaluate(request, presenter: presenter))
         } catch {
-            return .failure(AuthenticationError(error.code))
+            return .failure(ServiceError(error.code))
         }
     }
 }

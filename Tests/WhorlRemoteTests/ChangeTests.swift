@@ -11,7 +11,7 @@ import WhorlService
 @testable import WhorlRemote
 
 private let consent = ConsentRequest(application: ApplicationID(rawValue: "org.example.app"))
-private let remote = AuthenticationError(.notInteractive, message: "This session is at another machine.")
+private let remote = ServiceError(.notInteractive, message: "This session is at another machine.")
 
 @Suite("Deleting what belongs to the owner")
 struct DeletionTests {
@@ -39,12 +39,12 @@ struct DeletionTests {
         let machine = try await RuledMachine(reader: "mock:then=match,no-match*3", enrolled: .leftThumb)
         let services = machine.services()
         try await add("wifi", .biometryAny, services)
-        await #expect(throws: ReleaseError.self) { _ = try await delete("wifi", services) }
+        await #expect(throws: ServiceError.self) { _ = try await delete("wifi", services) }
         #expect(try await services.namedItems.items().map(\.id.name.text) == ["wifi"])
         // Nor is it planted over: the name stays taken.
-        await #expect(throws: VaultError.self) { try await add("wifi", .none, services) }
+        await #expect(throws: ServiceError.self) { try await add("wifi", .none, services) }
         machine.rules.set(obstacle: remote)
-        await #expect(throws: ReleaseError.self) { _ = try await delete("wifi", services) }
+        await #expect(throws: ServiceError.self) { _ = try await delete("wifi", services) }
         machine.rules.set()
         let prompts = try await delete("wifi", services)
         #expect(prompts.map(\.reason) == ["touch an enrolled finger to delete the secret \"wifi\""])
@@ -77,7 +77,7 @@ struct DeletionTests {
             #expect(presenter.prompts.allSatisfy { $0.purposeLine == line })
             return presenter.prompts.count
         }
-        await #expect(throws: AuthenticationError.self) { _ = try await deny(other) }
+        await #expect(throws: ServiceError.self) { _ = try await deny(other) }
         #expect(try await !services.owner.isOptedOut(other))
         // An unconfined program's name is its own word.
         #expect(try await deny(services.application) == 1)
@@ -161,7 +161,7 @@ struct ChangeTests {
         for (number, guess) in ["0000", "1111"].enumerated() {
             // The presenter types one passcode and then nothing, so the request ends once that was compared.
             let request = Task {
-                _ = await #expect(throws: AuthenticationError.self) {
+                _ = await #expect(throws: ServiceError.self) {
                     try await services.owner.evaluate(asked, presenter: ScriptedPresenter(typing: [guess]))
                 }
             }

@@ -59,10 +59,10 @@ struct ConfinedItemTests {
         for name in ["wifi", "own", "snap.vault.app:own", "confined.snap.vault.app:own", "app:own"] {
             #expect(try await names(services) == [])
             await #expect { try await delete(name, services) } throws: {
-                ($0 as? ReleaseError)?.vault?.code == .noSuchItem
+                ($0 as? ServiceError)?.code == .noSuchItem
             }
             await #expect { _ = try await services.namedItems.access(of: try id(name)) } throws: {
-                ($0 as? VaultError)?.code == .noSuchItem
+                ($0 as? ServiceError)?.code == .noSuchItem
             }
         }
         machine.rules.set()
@@ -80,7 +80,7 @@ struct ConfinedItemTests {
             return "added"
         } catch {
             guard case .refused(let refusal) = error else { return "\(error)" }
-            return refusal.failure(as: VaultError.self)?.code.name ?? refusal.name
+            return refusal.failure(as: ServiceError.self)?.codeName ?? refusal.name
         }
     }
 
@@ -111,17 +111,17 @@ struct ConfinedItemTests {
         try await add("wifi", services)
         for isUnknown in [false, true] {
             machine.rules.set(.id("snap.vault.app"), isUnknown: isUnknown)
-            await #expect(throws: VaultError.self) { try await services.passcode.itemsLostWithout() }
+            await #expect(throws: ServiceError.self) { try await services.passcode.itemsLostWithout() }
             let typing = ScriptedPresenter(typing: ["2468 hunter"])
             let consent = ConsentRequest(application: services.application)
-            await #expect(throws: ReleaseError.self) {
+            await #expect(throws: ServiceError.self) {
                 try await services.passcode.remove(force: true, consent, presenter: typing)
             }
-            await #expect(throws: ReleaseError.self) {
+            await #expect(throws: ServiceError.self) {
                 try await services.maintenance.reseal(consent, presenter: typing)
             }
             #expect(typing.prompts.isEmpty)
-            await #expect(throws: VaultError.self) {
+            await #expect(throws: ServiceError.self) {
                 try await services.maintenance.resetVault(withoutChip: false)
             }
         }
@@ -144,9 +144,9 @@ struct ConfinedItemTests {
         let services = machine.services()
         try await add("wifi", services)
         machine.rules.set(isUnknown: true)
-        await #expect(throws: VaultError.self) { _ = try await services.namedItems.items() }
-        await #expect(throws: ReleaseError.self) { try await delete("wifi", services) }
-        await #expect(throws: StateError.self) {
+        await #expect(throws: ServiceError.self) { _ = try await services.namedItems.items() }
+        await #expect(throws: ServiceError.self) { try await delete("wifi", services) }
+        await #expect(throws: ServiceError.self) {
             _ = try await blocking {
                 try services.keychain.rows(
                     KeychainMatch(.genericPassword, groups: ["org.example.app"]),
@@ -211,15 +211,5 @@ struct ConfinedItemTests {
         #expect(try await blocking { try keychain.delete([wanted]) } == 0)
         machine.rules.set()
         #expect(try await accounts() == [.text("others")])
-    }
-}
-
-extension ReleaseError {
-    /// The vault's error; `nil` where the owner was not recognised.
-    fileprivate var vault: VaultError? {
-        switch self {
-        case .vault(let error): error
-        case .evaluation: nil
-        }
     }
 }

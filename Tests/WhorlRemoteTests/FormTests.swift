@@ -39,59 +39,22 @@ struct FormTests {
     private static let point =
         "BEMKBO8b1KzPCImZHE9tIzr2bR6xYbzARwgDpDlOz08nmQ1vPqigYb4whcMovsf17Vnfvmdssw/MP28SZiVB3pI="
 
-    @Test func `errors name their code, and the values that belong to it`() throws {
-        try same(VaultError(.noSuchItem, "key \"k\""), #"{"code":"noSuchItem","subject":"key \"k\""}"#)
+    @Test func `an error has its code, its sentences, its cause, and its values if there are any`() throws {
         try same(
-            VaultError(.passcodeThrottled(for: .seconds(30))),
-            #"{"code":"passcodeThrottled","milliseconds":30000}"#
-        )
-        try same(
-            VaultError(.nameRefused(.tooLong(bytes: 300))),
-            #"{"bytes":300,"code":"nameRefused","refusal":"tooLong"}"#
+            ServiceError(.passcodeWrong, message: "m", recovery: "r"),
+            #"{"cause":"","code":"passcodeWrong","message":"m","recovery":"r"}"#
         )
         try same(
-            VaultError(.passcodeNeeded(by: ["a", "b"])),
-            #"{"code":"passcodeNeeded","items":["a","b"]}"#
+            ServiceError(.noSuchItem, "key \"k\"", message: "m", recovery: "r", cause: "c"),
+            #"{"cause":"c","code":"noSuchItem","details":{"subject":"key \"k\""},"message":"m","recovery":"r"}"#
         )
-        try same(EnrollmentError(.duplicate(of: nil)), #"{"code":"duplicate"}"#)
+        // A newer service's code is kept, and counts as another failure.
+        let newer = ServiceError.Code(rawValue: "newer")
+        #expect(newer.category == .other)
         try same(
-            EnrollmentError(.fingerExists(.leftThumb)),
-            #"{"code":"fingerExists","finger":"left-thumb"}"#
+            ServiceError(newer, message: "m", recovery: "r"),
+            #"{"cause":"","code":"newer","message":"m","recovery":"r"}"#
         )
-        try same(
-            EnrollmentError(.reader(ReaderError(.unplugged, operation: "enroll"))),
-            #"{"code":"reader","failure":{"cause":"","code":"unplugged","operation":"enroll"}}"#
-        )
-    }
-
-    @Test(
-        arguments: [
-            VaultError.Code.noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared,
-            .ownerAuthorizationNeeded,
-            .chipFull, .chipLockedOut, .counterLost, .nameRefused(.edge), .nameRefused(.empty),
-            .nameRefused(.character(7)), .noSuchItem, .itemExists, .enrollmentChanged, .itemTampered,
-            .measuredBootChanged, .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong,
-            .secretEmpty,
-            .secretTooLarge(bytes: 9), .digestWrongSize(bytes: 9), .publicKeyRefused, .accessRefused("why"),
-            .passcodeBusy, .applicationPasswordThrottled(for: .seconds(7)),
-            .passcodeNotSet, .passcodeExists, .passcodeWrongSize, .passcodeWrong, .noEndorsement,
-            .credentialRefused,
-            .store(StateError(.busy, path: "/x", cause: "SQLITE_BUSY")),
-        ]
-    )
-    func `every error of the vault comes back as it was`(code: VaultError.Code) throws {
-        let error = VaultError(code, "the subject", cause: "the cause")
-        #expect(try JSONDecoder().decode(VaultError.self, from: Data(form(error).utf8)) == error)
-    }
-
-    @Test func `a code of a newer service is an error that names it`() throws {
-        let error = try JSONDecoder().decode(
-            VaultError.self,
-            from: Data(#"{"code":"newer","cause":"x"}"#.utf8)
-        )
-        #expect(error.code == .chipFailed && error.cause == "newer x")
-        let other = try JSONDecoder().decode(EnrollmentError.self, from: Data(#"{"code":"newer"}"#.utf8))
-        #expect(other.code == .reader(ReaderError(.malfunction, operation: "service", cause: "newer")))
     }
 
     @Test func `requests and uses have names that never change`() throws {

@@ -65,10 +65,10 @@ final class HostMachine {
     func ask(
         _ presenter: ScriptedPresenter = ScriptedPresenter(),
         timeout: Duration = .seconds(60)
-    ) async -> (presenter: ScriptedPresenter, outcome: Result<Evaluation, AuthenticationError>) {
+    ) async -> (presenter: ScriptedPresenter, outcome: Result<Evaluation, ServiceError>) {
         var request = EvaluationRequest("unlock")
         request.timeout = timeout
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             return (presenter, .success(try await services.owner.evaluate(request, presenter: presenter)))
         } catch {
             return (presenter, .failure(error))
@@ -85,12 +85,12 @@ final class HostMachine {
     func sessionsHaveEnded() async { while !host.sessions.isEmpty { await Task.yield() } }
 
     /// Starts an agent, and returns when it is registered.
-    func agent(_ presenter: any PromptPresenter) async -> Task<AgentError?, Never> {
+    func agent(_ presenter: any PromptPresenter) async -> Task<ServiceError?, Never> {
         let (registrations, sink) = AsyncStream.makeStream(of: Void.self)
         let agent = RemoteAgent(over: transport)
-        let task = Task { () async -> AgentError? in
+        let task = Task { () async -> ServiceError? in
             defer { sink.finish() }
-            do throws(AgentError) {
+            do throws(ServiceError) {
                 try await agent.run(on: presenter) { sink.yield() }
                 return nil
             } catch {

@@ -62,17 +62,17 @@ struct KeptConnectionTests {
     @Test func `a change is never sent twice`() async throws {
         let place = try Place()
         _ = try await place.call(.ask)
-        await #expect(throws: StateError.self) { try await place.call(.leaveChanging) }
+        await #expect(throws: ServiceError.self) { try await place.call(.leaveChanging) }
         #expect(place.calls(of: .leaveChanging) == 1)
         _ = try await place.callBlocking(.ask)
         place.leavesAgain()
-        await #expect(throws: StateError.self) { try await place.callBlocking(.leaveChanging) }
+        await #expect(throws: ServiceError.self) { try await place.callBlocking(.leaveChanging) }
         #expect(place.calls(of: .leaveChanging) == 2)
     }
 
     @Test func `a refusal leaves the connection in use`() async throws {
         let place = try Place()
-        await #expect(throws: StateError.self) { try await place.call(.refuse) }
+        await #expect(throws: ServiceError.self) { try await place.call(.refuse) }
         _ = try await place.call(.ask)
         #expect(place.connections == 1)
     }
@@ -123,13 +123,13 @@ private final class Place: Sendable {
     func leavesAgain() { state.withLock { $0.leaves = true } }
 
     func call(_ method: Method) async throws -> Int {
-        try await client.call(method.form, NoValue(), failing: StateError.self).parameters.value
+        try await client.call(method.form, NoValue()).parameters.value
     }
 
     func callBlocking(_ method: Method) async throws -> Int {
         // The service answers on the threads that tests run on.
         try await blocking { [client] in
-            try client.callBlocking(method.form, NoValue(), failing: StateError.self).parameters.value
+            try client.callBlocking(method.form, NoValue()).parameters.value
         }
     }
 

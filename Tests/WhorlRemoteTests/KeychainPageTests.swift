@@ -36,7 +36,7 @@ struct KeychainPageTests {
             for start in stride(from: 0, to: count, by: 100) {
                 let part = (start..<min(start + 100, count)).map { row($0, size: size) }
                 guard case .stored = try keychain.add(part, replacing: []) else {
-                    throw StateError(.failed, path: "", cause: "not stored")
+                    throw ServiceError(.storeFailed, "", cause: "not stored")
                 }
             }
         }

@@ -155,7 +155,7 @@ struct KeyringTests {
     @Test func `another finger turns nothing on, and gets no password at a login`() async throws {
         let machine = try await LoginMachine("mock:then=no-match,no-match*3,match")
         machine.rules.set(session: nil)
-        await #expect(throws: ReleaseError.self) { try await machine.turnKeyringOn() }
+        await #expect(throws: ServiceError.self) { try await machine.turnKeyringOn() }
         #expect(try await machine.keyring == .off)
         try await machine.turnKeyringOn()
         try await machine.type("geheim")

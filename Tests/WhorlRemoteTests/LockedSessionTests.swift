@@ -28,7 +28,7 @@ struct `A locked session` {
         let presenter = ScriptedPresenter()
         let owner = machine.services.owner
         let asking = Task {
-            _ = await #expect(throws: AuthenticationError.sessionLocked) {
+            _ = await #expect(throws: ServiceError.sessionLocked) {
                 try await owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
             }
         }
@@ -41,7 +41,7 @@ struct `A locked session` {
         machine.host.unlock("2")
         machine.host.unlock("3")
         let next = ScriptedPresenter(pressing: .cancel)
-        #expect(await machine.ask(next).outcome == .failure(AuthenticationError(.userCancel)))
+        #expect(await machine.ask(next).outcome == .failure(ServiceError(.userCancel)))
     }
 
     @Test func `a caller in a locked session is refused before a prompt`() async throws {
@@ -50,7 +50,7 @@ struct `A locked session` {
         let machine = try await HostMachine(callers: rules)
         let asked = await machine.ask()
         #expect(asked.outcome == .failure(.sessionLocked) && asked.presenter.prompts.isEmpty)
-        await #expect(throws: FingerChangeError.owner(.sessionLocked)) {
+        await #expect(throws: ServiceError.sessionLocked) {
             try await machine.services.fingers.remove(
                 .all,
                 force: false,
@@ -128,7 +128,7 @@ struct `A locked session` {
         let presenter = ScriptedPresenter()
         let owner = machine.services.owner
         let asking = Task {
-            _ = await #expect(throws: AuthenticationError.sessionLocked) {
+            _ = await #expect(throws: ServiceError.sessionLocked) {
                 try await owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
             }
         }
@@ -154,7 +154,7 @@ struct `A locked session` {
         } else {
             rules.set(session: nil)
         }
-        await #expect(throws: AuthenticationError.sessionLocked) { _ = try await asking.value }
+        await #expect(throws: ServiceError.sessionLocked) { _ = try await asking.value }
     }
 
     @Test func `a switch of the seat ends an open prompt where only the session that is shown may ask`()
@@ -166,7 +166,7 @@ struct `A locked session` {
         let presenter = ScriptedPresenter()
         let owner = machine.services.owner
         let asking = Task {
-            _ = await #expect(throws: AuthenticationError.sessionInBackground) {
+            _ = await #expect(throws: ServiceError.sessionInBackground) {
                 try await owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
             }
         }
@@ -186,22 +186,22 @@ struct `A locked session` {
         let consent = ConsentRequest(application: services.application)
         for wrong in 0..<9 {
             let typing = ScriptedPresenter(typing: ["\(wrong)000"])
-            await #expect(throws: ReleaseError.self) {
+            await #expect(throws: ServiceError.self) {
                 try await services.passcode.change(
                     to: secret("1357 hunter"),
                     consent,
                     presenter: typing
                 )
             }
-            await #expect(throws: ReleaseError.self) {
+            await #expect(throws: ServiceError.self) {
                 try await services.passcode.remove(force: false, consent, presenter: typing)
             }
-            await #expect(throws: ReleaseError.self) {
+            await #expect(throws: ServiceError.self) {
                 try await services.maintenance.reseal(consent, presenter: typing)
             }
             #expect(typing.prompts.isEmpty)
         }
-        await #expect(throws: VaultError.self) {
+        await #expect(throws: ServiceError.self) {
             try await services.passcode.set(secret("1357 hunter"), consent, shown: OwnerSession())
         }
         // Nothing was compared, so no try was charged.

@@ -56,7 +56,7 @@ final class LoginMachine {
             owner: { _ in owner },
             keyring: { _ in keyring },
             place: countsTogether ? root.loginPlace : nil,
-            unlock: { (_, asker) async throws(VaultError) in try await root.unlock(by: asker) }
+            unlock: { (_, asker) async throws(ServiceError) in try await root.unlock(by: asker) }
         )
         self.host = host
         server = ServiceServer(host.router(version: "test"))
@@ -176,7 +176,7 @@ struct LoginTests {
             let refused = try await machine.refusal(.sudo(remoteHost: host))
             #expect(refused.reason == .remote && refused.messages.isEmpty)
         }
-        machine.rules.set(obstacle: AuthenticationError(.notInteractive, message: "elsewhere"))
+        machine.rules.set(obstacle: ServiceError(.notInteractive, message: "elsewhere"))
         let refused = try await machine.refusal()
         #expect(refused.reason == .noSession && refused.messages.isEmpty)
         machine.rules.set(session: "1")
@@ -327,7 +327,7 @@ struct LoginTests {
             ReaderReach.obstacle(to: .builtIn, under: Lid(isShut: true, isDocked: false))
         )
         #expect(LoginReason(shut) == .lidShut)
-        #expect(LoginReason(AuthenticationError(.biometryNotAvailable)) == .noReader)
+        #expect(LoginReason(ServiceError(.biometryNotAvailable)) == .noReader)
     }
 
     @Test func `the description names every reason`() throws {
@@ -361,7 +361,7 @@ struct IdentifyingTests {
             asker: asker,
             owner: { _ in root.services.owner },
             place: nil,
-            identify: { [rules] users, request, presenter async throws(AuthenticationError) in
+            identify: { [rules] users, request, presenter async throws(ServiceError) in
                 try await root.identify(users.map { ($0, root) }, rules, request, presenter)
             }
         )
@@ -388,12 +388,12 @@ struct IdentifyingTests {
         let presenter = ScriptedPresenter()
         let (foreign, first) = try accounts(root, asker: getuid() + 1)
         defer { first.stop() }
-        await #expect(throws: AuthenticationError.self) {
+        await #expect(throws: ServiceError.self) {
             try await foreign.identify(among: [1001], request, presenter: presenter)
         }
         let (few, second) = try accounts(root, people: 1)
         defer { second.stop() }
-        let error = await #expect(throws: AuthenticationError.self) {
+        let error = await #expect(throws: ServiceError.self) {
             try await few.identify(among: [1001, 1002], request, presenter: presenter)
         }
         #expect(error?.code == .invalidContext && presenter.prompts.isEmpty)
@@ -462,7 +462,7 @@ struct UnlockTests {
         let machine = try await LoginMachine("mock:then=match,no-match*5", countsTogether: true)
         for _ in 0..<2 { _ = try await machine.verify(Self.greeter()) }
         #expect(try await machine.refusal(Self.greeter()).reason == .resting)
-        machine.rules.set(refusal: AuthenticationError(.authenticationFailed))
+        machine.rules.set(refusal: ServiceError(.notPermitted))
         await #expect(throws: ServiceCallError.self) { try await unlock(machine).get() }
         #expect(try await machine.refusal(Self.greeter()).reason == .resting)
         #expect(machine.rules.asked == [.unlock])

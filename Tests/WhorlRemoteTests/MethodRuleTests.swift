@@ -84,15 +84,12 @@ struct MethodRuleTests {
     @Test func `the refusal of a confined program reaches people as a sentence with a remedy`() async throws {
         let machine = try await RuledMachine()
         machine.rules.set(.id("snap.vault.app"))
-        let refused = await #expect(throws: VaultError.self) {
+        let refused = await #expect(throws: ServiceError.self) {
             _ = try await machine.services().items.chipIdentity()
         }
-        guard case .store(let error)? = refused?.code else {
-            Issue.record("\(String(describing: refused))")
-            return
-        }
-        #expect(error.message == "A confined program may not do this.")
-        #expect(error.recovery == "Use `whorl` outside of the sandbox.")
+        #expect(refused?.code == .notPermitted)
+        #expect(refused?.message == "A confined program may not do this.")
+        #expect(refused?.recovery == "Use `whorl` outside of the sandbox.")
     }
 
     @Test func `a confined program learns whether there is a chip, and nothing about it`() async throws {
@@ -100,7 +97,7 @@ struct MethodRuleTests {
         let maintenance = machine.services().maintenance
         machine.rules.set(.id("snap.vault.app"))
         #expect(await maintenance.hasChip())
-        await #expect(throws: VaultError.self) { _ = try await maintenance.vaultStatus() }
+        await #expect(throws: ServiceError.self) { _ = try await maintenance.vaultStatus() }
     }
 
     @Test(arguments: ["io.whorl.Readers.TryOut", "io.whorl.Readers.Prints", "io.whorl.Fingers.Reconcile"])
@@ -108,7 +105,7 @@ struct MethodRuleTests {
         method: String
     ) async throws {
         let machine = try await RuledMachine()
-        let elsewhere = AuthenticationError(.notInteractive, message: "This session is at another machine.")
+        let elsewhere = ServiceError(.notInteractive, message: "This session is at another machine.")
         machine.rules.set(obstacle: elsewhere)
         #expect(try await refusal(of: method, machine) == "io.whorl.Connection.NotAtReader")
         machine.rules.set()
@@ -120,7 +117,7 @@ struct MethodRuleTests {
         let services = machine.services()
         let reader = try #require(try await services.readers.readers().first)
         machine.rules.set(
-            obstacle: AuthenticationError(.notInteractive, message: "This session is at another machine.")
+            obstacle: ServiceError(.notInteractive, message: "This session is at another machine.")
         )
         let refused = await #expect(throws: ReaderError.self) { try await reader.open() }
         #expect(refused?.code == .permissionDenied)

@@ -53,7 +53,7 @@ struct `A touch for one purpose, over the socket` {
         await #expect {
             try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
         } throws: {
-            ($0 as? VaultError)?.code == .accessDenied
+            ($0 as? ServiceError)?.code == .accessDenied
         }
     }
 
@@ -74,7 +74,7 @@ struct `A touch for one purpose, over the socket` {
         let quiet = request(.storedByProgram, session, asks: false)
         for _ in 0..<2 { #expect(await opens(.sealed(item), services, quiet)) }
         #expect(await !opens(.named(id), services, quiet))
-        await #expect(throws: VaultError.self) {
+        await #expect(throws: ServiceError.self) {
             try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
         }
         #expect(await opens(.sealed(item), services, quiet))
@@ -88,7 +88,7 @@ struct `A touch for one purpose, over the socket` {
             .keyringOff, .optOut("org.example.app"), .logIn("sudo"), .unlockScreen("swaylock"),
         ] {
             let presenter = ScriptedPresenter()
-            await #expect(throws: AuthenticationError.self) {
+            await #expect(throws: ServiceError.self) {
                 try await machine.services.owner.evaluate(
                     request(purpose, OwnerSession()),
                     presenter: presenter
@@ -126,13 +126,13 @@ struct `A touch for one purpose, over the socket` {
             presenter.prompts.map(\.purposeLine) == ["Sets the passcode that was entered in this program."]
         )
         // Too short: it is refused, and the touch is used up.
-        await #expect(throws: VaultError.self) {
+        await #expect(throws: ServiceError.self) {
             try await services.passcode.set(secret("1"), consent, shown: session)
         }
         await #expect {
             try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
         } throws: {
-            ($0 as? VaultError)?.code == .accessDenied
+            ($0 as? ServiceError)?.code == .accessDenied
         }
         try await services.passcode.askForFinger(consent, in: session, presenter: presenter)
         try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
@@ -166,7 +166,7 @@ struct `A touch for one purpose, over the socket` {
             request(.storedByProgram, session),
             presenter: ScriptedPresenter()
         )
-        rules.set(obstacle: AuthenticationError(.notInteractive))
+        rules.set(obstacle: ServiceError(.notInteractive))
         #expect(await !opens(.sealed(item), services, quiet))
         rules.set()
         #expect(await opens(.sealed(item), services, quiet))

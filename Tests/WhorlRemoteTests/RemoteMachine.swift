@@ -142,7 +142,7 @@ final class ScriptedPresenter: PromptPresenter {
 
 extension Services {
     /// Changes the passcode of the test's user, who types the present one.
-    func changePasscode(_ old: String, to new: String) async throws(ReleaseError) {
+    func changePasscode(_ old: String, to new: String) async throws(ServiceError) {
         try await passcode.change(
             to: secret(new),
             ConsentRequest(application: application),

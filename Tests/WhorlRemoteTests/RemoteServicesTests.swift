@@ -62,10 +62,10 @@ struct RemoteServicesTests {
         let machine = try await RemoteMachine(reader: "mock:then=no-match", enrolled: .leftThumb)
         let services = machine.services
         let session = OwnerSession()
-        await #expect(throws: AuthenticationError.self) {
+        await #expect(throws: ServiceError.self) {
             try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
         }
-        await #expect(throws: VaultError.self) {
+        await #expect(throws: ServiceError.self) {
             try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
         }
         #expect(try await !services.passcode.isSet())
@@ -82,7 +82,7 @@ struct RemoteServicesTests {
         await #expect {
             try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
         } throws: {
-            ($0 as? VaultError)?.code == .accessDenied
+            ($0 as? ServiceError)?.code == .accessDenied
         }
         try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
         try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
@@ -142,11 +142,11 @@ struct RemoteServicesTests {
         #expect(try await services.namedItems.items().map(\.id) == [id])
         #expect(try await services.namedItems.publicKey(of: id) == key)
         #expect(try await services.namedItems.access(of: id) == .biometryAny)
-        await #expect(throws: VaultError(.itemExists, "key \"k\"")) {
+        await #expect(throws: ServiceError(.itemExists, "key \"k\"")) {
             try await services.namedItems.add(.key, as: id, access: .biometryAny, applicationPassword: nil)
         }
         try await services.namedItems.delete(id, consent, presenter: ScriptedPresenter())
-        await #expect(throws: ReleaseError.vault(VaultError(.noSuchItem, "key \"k\""))) {
+        await #expect(throws: ServiceError(.noSuchItem, "key \"k\"")) {
             try await services.namedItems.delete(id, consent, presenter: ScriptedPresenter())
         }
     }
@@ -155,7 +155,7 @@ struct RemoteServicesTests {
         let machine = try await RemoteMachine()
         let services = machine.services
         let id = ItemID(.key, try ItemName("k"), of: "ada")
-        await #expect(throws: VaultError.self) {
+        await #expect(throws: ServiceError.self) {
             try await services.namedItems.add(
                 .secret(secret("x")),
                 as: id,
@@ -180,7 +180,7 @@ struct RemoteServicesTests {
     @Test func `a button ends the evaluation, and a cancelled task does`() async throws {
         let machine = try await RemoteMachine(reader: "mock:hang*9", enrolled: .leftThumb)
         let services = machine.services
-        await #expect(throws: AuthenticationError(.userCancel)) {
+        await #expect(throws: ServiceError(.userCancel)) {
             try await services.owner.evaluate(
                 EvaluationRequest("unlock"),
                 presenter: ScriptedPresenter(pressing: .cancel)
@@ -192,9 +192,9 @@ struct RemoteServicesTests {
         }
         while presenter.prompts.isEmpty { await Task.yield() }
         asking.cancel()
-        await #expect(throws: AuthenticationError(.appCancel)) { try await asking.value }
+        await #expect(throws: ServiceError(.appCancel)) { try await asking.value }
         // The reader is free again.
-        await #expect(throws: AuthenticationError(.userCancel)) {
+        await #expect(throws: ServiceError(.userCancel)) {
             try await services.owner.evaluate(
                 EvaluationRequest("unlock"),
                 presenter: ScriptedPresenter(pressing: .cancel)
@@ -237,7 +237,7 @@ struct RemoteServicesTests {
         await #expect(throws: ReaderError.self) { try await reader.storedPrints(whenBusy: .wait) }
         #expect(presenter.updates == [.scan(.touch)])
         asking.cancel()
-        await #expect(throws: AuthenticationError(.appCancel)) { try await asking.value }
+        await #expect(throws: ServiceError(.appCancel)) { try await asking.value }
         let evaluation = try await services.owner.evaluate(
             EvaluationRequest("unlock"),
             presenter: ScriptedPresenter()
@@ -284,11 +284,12 @@ struct RemoteServicesTests {
             over: GoneTransport()
         )
         let preflight = await services.owner.preflight(.biometrics, for: services.application)
-        #expect(preflight.obstacle?.code == .storeFailed)
-        await #expect(throws: AuthenticationError.self) {
+        let gone = try #require(preflight.obstacle)
+        #expect(gone.code == .serviceUnavailable && !gone.cause.isEmpty)
+        await #expect(throws: gone) {
             try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: ScriptedPresenter())
         }
-        await #expect(throws: EnrollmentError.self) { try await services.fingers.fingers() }
+        await #expect(throws: gone) { try await services.fingers.fingers() }
         #expect(services.maintenance.facts.statePath.isEmpty)
     }
 }

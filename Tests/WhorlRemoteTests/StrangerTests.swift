@@ -100,7 +100,7 @@ struct StrangerTests {
                 )
             }
         }
-        await #expect(throws: AuthenticationError(.userCancel)) {
+        await #expect(throws: ServiceError(.userCancel)) {
             try await machine.services.owner.evaluate(
                 EvaluationRequest("unlock"),
                 presenter: ScriptedPresenter(pressing: .cancel)
@@ -123,16 +123,16 @@ struct StrangerTests {
         let id = try #require(await RemoteSession.id(of: session, client))
         session.forget()
         await machine.sessionsHaveEnded()
-        let (place, attachments) = try attachedSecret(secret("2468 hunter"), failing: VaultError.self)
+        var attachments = Attachments()
+        let place: Int = try attachments.add(secret("2468 hunter"))
         await #expect {
             _ = try await client.call(
                 PasscodeInterface.set,
                 .init(passcode: place, request: ConsentRequest(application: application), session: id),
-                attachments,
-                failing: VaultError.self
+                attachments
             )
         } throws: {
-            ($0 as? VaultError)?.code == .accessDenied
+            ($0 as? ServiceError)?.code == .accessDenied
         }
     }
 }

@@ -146,7 +146,7 @@ struct VersionTests {
         }
         let application = ApplicationID(rawValue: "org.example.app")
         let services = Services.remote(profile: "ada", application: application, over: tap)
-        let error = await #expect(throws: AuthenticationError.self) {
+        let error = await #expect(throws: ServiceError.self) {
             _ = try await services.owner.isOptedOut(application)
         }
         #expect(error?.message.contains("is older than this program") == true)

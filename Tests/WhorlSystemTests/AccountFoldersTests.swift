@@ -38,8 +38,8 @@ private final class Database: Sendable {
         SystemAccount(number: anna.number, name: name, group: group, home: home)
     }
 
-    private func fault() -> StateError? {
-        do throws(StateError) {
+    private func fault() -> ServiceError? {
+        do throws(ServiceError) {
             _ = try folders.resident(anna.number)
             return nil
         } catch { return error }
@@ -102,7 +102,7 @@ private final class Database: Sendable {
         try enroll()
         database.set(anna.number, .unavailable(ENOENT))
         #expect(fault()?.cause.contains("getpwuid_r") == true)
-        #expect(throws: StateError.self) { try folders.requireFormer(anna.number) }
+        #expect(throws: ServiceError.self) { try folders.requireFormer(anna.number) }
         #expect(try folders.all().map(\.state) == [.unknown])
         database.set(anna.number, .found(anna))
         #expect(fault() == nil)
@@ -123,7 +123,7 @@ private final class Database: Sendable {
     func `with a mark that is none is an error, and never another account's`(_ text: String) throws {
         try enroll()
         try Data(text.utf8).write(to: URL(filePath: folders.directory(of: anna.number).file("account")))
-        #expect(fault()?.code == .damaged)
+        #expect(fault()?.code == .storeDamaged)
     }
 
     @Test func `whose mark is missing or cannot be read is removed with what the TPM counts for it`() throws {
@@ -144,7 +144,7 @@ private final class Database: Sendable {
 
     @Test func `is removed only after its account is gone, and then as a whole`() throws {
         try enroll()
-        #expect(throws: StateError.self) { try folders.requireFormer(anna.number) }
+        #expect(throws: ServiceError.self) { try folders.requireFormer(anna.number) }
         database.set(anna.number, .missing)
         try folders.requireFormer(anna.number)
         try folders.discard(anna.number)
@@ -158,7 +158,7 @@ private final class Database: Sendable {
             withDestinationPath: "anna"
         )
         // An account of the same name and number, made in the meantime, is another one.
-        #expect(fault()?.code == .busy)
+        #expect(fault()?.code == .storeBusy)
         #expect(try folders.spooled() == [1001])
         try folders.discard(anna.number)
         #expect(fault() == nil)

@@ -20,10 +20,10 @@ struct ChipChoiceTests {
     @Test func `a simulated TPM is refused where none is allowed, before it is looked for`() async throws {
         let services = services { $0.allowsSimulatedTPM = false }
         #expect(services.services.maintenance.facts.tpmAddress == "none")
-        let error = await #expect(throws: VaultError.self) { try await services.vault() }
+        let error = await #expect(throws: ServiceError.self) { try await services.vault() }
         #expect(error?.code == .noChip)
         #expect(error?.cause.contains("allows none") == true)
-        await #expect(throws: VaultError.self) { try await services.services.maintenance.vaultStatus() }
+        await #expect(throws: ServiceError.self) { try await services.services.maintenance.vaultStatus() }
         #expect(
             !services.services.maintenance.facts.usedSimulatedTPM
                 && !services.services.maintenance.facts.isProtectedByHardware
@@ -34,11 +34,11 @@ struct ChipChoiceTests {
         async throws
     {
         let services = services { _ in }
-        let error = await #expect(throws: VaultError.self) { try await services.vault() }
+        let error = await #expect(throws: ServiceError.self) { try await services.vault() }
         #expect(error?.code == .noChip)
         #expect(error?.message.contains("swtpm:path=/nowhere/at/all: tcti:") == true, "\(error as Any)")
         #expect(error?.recovery.contains("WHORL_TCTI") == true)
-        let refused = await #expect(throws: StateError.self) { try await services.store() }
+        let refused = await #expect(throws: ServiceError.self) { try await services.store() }
         #expect(refused?.code == .chipUnavailable)
         #expect(refused?.message.contains("swtpm:path=/nowhere/at/all") == true)
         #expect(
@@ -55,9 +55,9 @@ struct ChipChoiceTests {
             $0.tpm = "pcap:device:/dev/tpmrm0"
             $0.allowsSimulatedTPM = false
         }
-        let error = await #expect(throws: VaultError.self) { try await services.vault() }
+        let error = await #expect(throws: ServiceError.self) { try await services.vault() }
         #expect(error?.message.contains("a recorded TPM is named") == true, "\(error as Any)")
-        await #expect(throws: StateError.self) { try await services.store() }
+        await #expect(throws: ServiceError.self) { try await services.store() }
     }
 
     @Test func `a TPM that nobody named may be absent`() async throws {
@@ -75,10 +75,10 @@ struct ChipChoiceTests {
     @Test func `what is no address is never handed on`() async throws {
         let services = services { $0.tpm = "libtss2-tcti-other.so" }
         #expect(services.services.maintenance.facts.tpmAddress == "none")
-        let error = await #expect(throws: VaultError.self) {
+        let error = await #expect(throws: ServiceError.self) {
             try await services.services.maintenance.provisionVault()
         }
         #expect(error?.code == .noChip)
-        await #expect(throws: StateError.self) { try await services.store() }
+        await #expect(throws: ServiceError.self) { try await services.store() }
     }
 }

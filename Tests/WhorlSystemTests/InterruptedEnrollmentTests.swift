@@ -33,26 +33,18 @@ import WhorlSystem
         .services
         let (stages, stage) = AsyncStream.makeStream(of: Void.self)
         let enrolling = Task {
-            do throws(FingerChangeError) {
+            await #expect(throws: ServiceError.self) {
                 _ = try await services.fingers.enroll(
                     NewFinger(.rightIndex, label: nil),
                     ConsentRequest(application: services.application),
                     presenter: Onlooker(),
                     observer: { if case .scan(.stage) = $0 { stage.finish() } }
                 )
-                return nil as FingerChangeError?
-            } catch {
-                return error
             }
         }
         for await _ in stages {}
         await interruptions.begin(interruption, patience: .seconds(60))
-        let error = await enrolling.value
-        guard case .owner(let reason)? = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(reason == interruption.error)
+        #expect(await enrolling.value == interruption.error)
         #expect(try await services.fingers.fingers().isEmpty)
     }
 }

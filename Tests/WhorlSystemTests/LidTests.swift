@@ -39,7 +39,7 @@ private final class MovingLid: LidManager {
             }
         }
         let docked = ReaderReach.obstacle(to: .builtIn, under: Lid(isShut: true, isDocked: true))
-        #expect(docked?.code == .biometryNotAvailable)
+        #expect(docked?.code == .lidShut)
         #expect(docked?.recovery == "Open the lid, or connect a reader that can be touched.")
     }
 
@@ -68,7 +68,7 @@ private final class MovingLid: LidManager {
     @Test func `that is shut is the answer of a preflight at once, with what to do`() async throws {
         let shut = services(Lid(isShut: true, isDocked: false))
         let preflight = await shut.owner.preflight(.biometrics, for: shut.application)
-        #expect(preflight.obstacle?.code == .biometryNotAvailable)
+        #expect(preflight.obstacle?.code == .lidShut)
         #expect(preflight.obstacle?.message == "The lid is shut over the fingerprint reader.")
         #expect(preflight.obstacle?.recovery == "Open the lid.")
         // The list still names the reader.

@@ -152,14 +152,14 @@ struct OwnStayTests {
         let root = try await root(sessions, reader: "mock:then=match,hang")
         let asked = request()
         async let waiting: Void = {
-            await #expect(throws: AuthenticationError.sessionLocked) {
+            await #expect(throws: ServiceError.sessionLocked) {
                 try await root.services.owner.evaluate(asked, presenter: presenter)
             }
         }()
         #expect(try await eventually { presenter.count == 1 })
         sessions.send(.locked("2"))
         _ = await waiting
-        await #expect(throws: AuthenticationError.sessionLocked) {
+        await #expect(throws: ServiceError.sessionLocked) {
             try await root.services.owner.evaluate(asked, presenter: presenter)
         }
         sessions.send(.unlocked("2"))
@@ -206,7 +206,7 @@ struct OwnStayTests {
         let root = try await root(ScriptedSessions(isLocked: true))
         // The first question is what looks for the session.
         _ = try? await root.services.owner.evaluate(request(asks: false), presenter: presenter)
-        await #expect(throws: AuthenticationError.sessionLocked) {
+        await #expect(throws: ServiceError.sessionLocked) {
             try await root.services.owner.evaluate(request(), presenter: presenter)
         }
     }

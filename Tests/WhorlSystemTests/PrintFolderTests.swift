@@ -8,57 +8,51 @@ import WhorlFingerprint
 
 /// fprintd's folders, made and damaged.
 @Suite final class `A folder of prints` {
-    private let root = FileManager.default.temporaryDirectory.appending(path: "prints-\(UUID().uuidString)")
+    private let base = FileManager.default.temporaryDirectory.appending(path: "prints-\(UUID().uuidString)")
         .path
+    private var root: String { "\(base)/root" }
     private let key = ReaderKey(driver: "virtual_image", number: "0")
     private let template = Template(bytes: [1, 2, 3])
 
-    deinit { try? FileManager.default.removeItem(atPath: root) }
+    deinit { try? FileManager.default.removeItem(atPath: base) }
+
+    /// Writes a print, as fprintd does.
+    private func save(_ finger: String, of user: String = "ada") throws {
+        try FileManager.default.createDirectory(
+            atPath: path("", of: user),
+            withIntermediateDirectories: true
+        )
+        try Data(template.bytes).write(to: URL(filePath: path(finger, of: user)))
+    }
 
     private func path(_ name: String, of user: String = "ada") -> String {
         "\(root)/\(user)/virtual_image/0/\(name)"
     }
 
-    @Test func `has fprintd's layout, closed to other users`() throws {
+    @Test func `is read as fprintd writes it`() throws {
         let folder = PrintFolder(root: root)
-        try folder.save(template, .rightIndex, of: "ada", on: key)
-        #expect(FileManager.default.contents(atPath: path("7")) == Data([1, 2, 3]))
-        for part in [root, "\(root)/ada", "\(root)/ada/virtual_image", "\(root)/ada/virtual_image/0"] {
-            let mode = try FileManager.default.attributesOfItem(atPath: part)[.posixPermissions] as? Int
-            #expect(mode == 0o700)
-        }
+        for user in ["bob", "ada"] { try save("7", of: user) }
+        #expect(folder.users() == ["ada", "bob"])
+        #expect(folder.readers(of: "ada") == [key])
         #expect(folder.fingers(of: "ada", on: key) == [.rightIndex])
         #expect(folder.template(.rightIndex, of: "ada", on: key) == template)
-        #expect(folder.users() == ["ada"])
-    }
-
-    @Test func `loses the user's folder with the last print, and no other`() throws {
-        let folder = PrintFolder(root: root)
-        for user in ["ada", "bob"] { try folder.save(template, .rightIndex, of: user, on: key) }
-        try folder.save(template, .leftThumb, of: "ada", on: key)
-        try folder.remove(.rightIndex, of: "ada", on: key)
-        #expect(folder.users() == ["ada", "bob"])
-        try folder.remove(.leftThumb, of: "ada", on: key)
-        #expect(folder.users() == ["bob"])
     }
 
     @Test(arguments: ["", ".", "..", "../bob", "a/b", "/", "a\0b", String(repeating: "a", count: 256)])
     func `refuses a name that is not one plain component`(_ name: String) throws {
         let folder = PrintFolder(root: root)
-        #expect(throws: PrintStoreFault.self) { try folder.save(template, .rightIndex, of: name, on: key) }
-        #expect(throws: PrintStoreFault.self) { try folder.remove(.rightIndex, of: name, on: key) }
+        // There is a print where an unchecked name would lead, if the file system takes that name.
+        try? save("7", of: name)
         #expect(folder.fingers(of: name, on: key) == [])
         #expect(folder.template(.rightIndex, of: name, on: key) == nil)
         let reader = ReaderKey(driver: name, number: "0")
-        #expect(throws: PrintStoreFault.self) {
-            try folder.save(template, .rightIndex, of: "ada", on: reader)
-        }
-        #expect(!FileManager.default.fileExists(atPath: root))
+        #expect(folder.fingers(of: "ada", on: reader) == [])
+        #expect(folder.template(.rightIndex, of: "ada", on: reader) == nil)
     }
 
     @Test func `reads neither links, nor folders, nor pipes, nor files without an end`() throws {
         let folder = PrintFolder(root: root)
-        try folder.save(template, .leftThumb, of: "ada", on: key)
+        try save("1")
         try FileManager.default.createSymbolicLink(atPath: path("2"), withDestinationPath: path("1"))
         try FileManager.default.createDirectory(atPath: path("3"), withIntermediateDirectories: false)
         #expect(mkfifo(path("4"), 0o600) == 0)
@@ -72,44 +66,11 @@ import WhorlFingerprint
 
     @Test func `lists what cannot be read as present, and other names not at all`() throws {
         let folder = PrintFolder(root: root)
-        try folder.save(template, .leftThumb, of: "ada", on: key)
+        try save("1")
         try FileManager.default.createDirectory(atPath: path("7"), withIntermediateDirectories: false)
         for name in ["7_renamed", "0", "b", ".2.new", "07"] {
             #expect(FileManager.default.createFile(atPath: path(name), contents: Data([1])))
         }
         #expect(folder.fingers(of: "ada", on: key) == [.leftThumb, .rightIndex])
-        #expect(throws: PrintStoreFault.self) { try folder.remove(.rightIndex, of: "ada", on: key) }
-        #expect(throws: PrintStoreFault.self) { try folder.save(template, .rightIndex, of: "ada", on: key) }
-        try folder.remove(.leftThumb, of: "ada", on: key)
-        #expect(FileManager.default.fileExists(atPath: path("7")))
-        #expect(FileManager.default.fileExists(atPath: path("7_renamed")))
-    }
-
-    @Test func `lists all prints of a reader, or says that it cannot`() throws {
-        let folder = PrintFolder(root: root)
-        #expect(try folder.everything(on: key).isEmpty)
-        for user in ["ada", "bob"] { try folder.save(template, .rightIndex, of: user, on: key) }
-        try folder.save(template, .leftThumb, of: "bob", on: ReaderKey(driver: "other", number: "0"))
-        #expect(FileManager.default.createFile(atPath: "\(root)/a file", contents: Data()))
-        let all = try folder.everything(on: key)
-        #expect(Set(all.map(\.user)) == ["ada", "bob"] && all.allSatisfy { $0.finger == .rightIndex })
-        // A folder that is a link to itself can be listed by no one, root neither.
-        try FileManager.default.removeItem(atPath: "\(root)/ada/virtual_image")
-        try FileManager.default.createSymbolicLink(
-            atPath: "\(root)/ada/virtual_image",
-            withDestinationPath: "virtual_image"
-        )
-        #expect(folder.fingers(of: "ada", on: key) == [])
-        #expect(throws: PrintStoreFault.self) { try folder.everything(on: key) }
-    }
-
-    @Test func `keeps the former print until the new one is whole`() throws {
-        let folder = PrintFolder(root: root)
-        try folder.save(template, .rightIndex, of: "ada", on: key)
-        try FileManager.default.createDirectory(atPath: path(".7.new"), withIntermediateDirectories: false)
-        #expect(throws: PrintStoreFault.self) {
-            try folder.save(Template(bytes: [9]), .rightIndex, of: "ada", on: key)
-        }
-        #expect(folder.template(.rightIndex, of: "ada", on: key) == template)
     }
 }

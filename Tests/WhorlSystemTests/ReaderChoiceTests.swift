@@ -25,7 +25,7 @@ import WhorlSystem
     }
 
     @Test func `is never a mock where the program allows none`() async {
-        let error = await #expect(throws: AuthenticationError.self) {
+        let error = await #expect(throws: ServiceError.self) {
             _ = try await services(["WHORL_READER": "mock:match"], pretended: false).services.readers
                 .chosenReader()
         }
@@ -33,7 +33,7 @@ import WhorlSystem
     }
 
     @Test func `is asked for by name, and a name that nobody has is an error`() async {
-        let error = await #expect(throws: AuthenticationError.self) {
+        let error = await #expect(throws: ServiceError.self) {
             _ = try await services(["WHORL_READER": "no-such-reader"]).services.readers.chosenReader()
         }
         #expect(error?.code == .readerNotChosen)
@@ -41,7 +41,7 @@ import WhorlSystem
     }
 
     @Test func `is not guessed from a script that cannot be read`() async {
-        let error = await #expect(throws: AuthenticationError.self) {
+        let error = await #expect(throws: ServiceError.self) {
             _ = try await services(["WHORL_READER": "mock:mtach"]).services.readers.chosenReader()
         }
         #expect(error?.code == .readerNotChosen)

@@ -29,8 +29,7 @@ void library_drop(void *object);
 
 /* --- Statuses ----------------------------------------------------------------------------------------------------- */
 
-/* The status of an error of this name; 0 for one that has none. Names are unique but for those that evaluations and items
- * share. */
+/* The status of an error of this name; 0 for one that has none. */
 int library_status(const uint8_t *name, size_t count);
 
 /* --- System calls --------------------------------------------------------------------------------------------------- */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The names and sentences of statuses. The names of errors of the service are those that it sends. It sends a sentence with
- * each: those that are empty here are shown only where it did not. */
+ * The names and sentences of statuses. The names of errors of the service are those that it sends. */
 #include "library.h"
 
-#define STATUSES(STATUS) \
+/* Those that this library says itself, with their sentences. */
+#define OWN(STATUS) \
     STATUS(WHORL_OK, "ok", "It succeeded.") \
     STATUS(WHORL_INVALID_ARGUMENT, "invalidArgument", "An argument is missing, too long or out of range.") \
     STATUS(WHORL_INVALID_CONTEXT, "invalidContext", "The context was closed, or never opened.") \
@@ -21,108 +21,122 @@
     STATUS(WHORL_TOO_SMALL, "tooSmall", "The buffer is too small.") \
     STATUS(WHORL_TIMED_OUT, "timedOut", "The request has not ended yet, and goes on.") \
     STATUS(WHORL_NOTHING, "nothing", "There is no such value.") \
-    STATUS(WHORL_AUTHENTICATION_FAILED, "authenticationFailed", "The finger did not match.") \
-    STATUS(WHORL_USER_CANCEL, "userCancel", "The request was cancelled.") \
-    STATUS(WHORL_USER_FALLBACK, "userFallback", "The other way to authenticate was chosen.") \
-    STATUS(WHORL_SYSTEM_CANCEL, "systemCancel", "No finger came in time.") \
-    STATUS(WHORL_PASSCODE_NOT_SET, "passcodeNotSet", "No passcode is set.") \
-    STATUS(WHORL_BIOMETRY_NOT_AVAILABLE, "biometryNotAvailable", "No usable fingerprint reader is there.") \
-    STATUS(WHORL_BIOMETRY_OPTED_OUT, "biometryOptedOut", "Fingerprints are turned off for this program.") \
-    STATUS(WHORL_BIOMETRY_NOT_ENROLLED, "biometryNotEnrolled", "No finger is enrolled for this reader.") \
-    STATUS(WHORL_BIOMETRY_LOCKOUT, "biometryLockout", "Too many fingers did not match; fingerprints are locked.") \
     STATUS(WHORL_APP_CANCEL, "appCancel", "The program cancelled the request.") \
-    STATUS(WHORL_INVALID_SESSION, "invalidSession", "The session of the request has ended.") \
-    STATUS(WHORL_NOT_INTERACTIVE, "notInteractive", "A prompt would be needed and cannot be shown.") \
-    STATUS(WHORL_BIOMETRY_DISCONNECTED, "biometryDisconnected", "The reader of the enrolled fingers is not connected.") \
-    STATUS(WHORL_REASON_MISSING, "reasonMissing", "The reason for the request is empty.") \
-    STATUS(WHORL_ENROLLMENT_TAMPERED, "enrollmentTampered", "The enrolled fingers were changed from outside.") \
-    STATUS(WHORL_ENROLLMENT_ROLLED_BACK, "enrollmentRolledBack", "The enrolled fingers are an older state.") \
-    STATUS(WHORL_READER_IN_USE, "readerInUse", "The fingerprint reader is in use.") \
-    STATUS(WHORL_STORE_FAILED, "storeFailed", "The state directory cannot be used.") \
-    STATUS(WHORL_CHIP_UNAVAILABLE, "chipUnavailable", "The TPM of the state directory cannot be used.") \
-    STATUS(WHORL_READER_NOT_CHOSEN, "readerNotChosen", "It is not clear which reader is meant.") \
-    STATUS(WHORL_NO_CHIP, "noChip", "The machine has no TPM that can be used.") \
-    STATUS(WHORL_CHIP_BUSY, "chipBusy", "The TPM does not answer at the moment.") \
-    STATUS(WHORL_CHIP_CROWDED, "chipCrowded", "The TPM's room for loaded objects is used up.") \
-    STATUS(WHORL_CHIP_FAILED, "chipFailed", "The TPM refused a command.") \
-    STATUS(WHORL_CHIP_CLEARED, "chipCleared", "The TPM was cleared, or is another one.") \
-    STATUS(WHORL_OWNER_AUTHORIZATION_NEEDED, "ownerAuthorizationNeeded", "The TPM's owner has set an authorization value.") \
-    STATUS(WHORL_CHIP_FULL, "chipFull", "The TPM has no room for another counter or key.") \
-    STATUS(WHORL_CHIP_LOCKED_OUT, "chipLockedOut", "After too many wrong passcodes the TPM compares none for a while.") \
-    STATUS(WHORL_COUNTER_LOST, "counterLost", "The counter that binds items to fingers is no longer in the TPM.") \
-    STATUS(WHORL_NAME_REFUSED, "nameRefused", "The name cannot be used for a secret or a key.") \
-    STATUS(WHORL_NO_SUCH_ITEM, "noSuchItem", "No secret or key has this name.") \
-    STATUS(WHORL_ITEM_EXISTS, "itemExists", "A secret or key of this name exists already.") \
-    STATUS(WHORL_ENROLLMENT_CHANGED, "enrollmentChanged", "The fingers have changed, and the item never opens again.") \
-    STATUS(WHORL_ITEM_TAMPERED, "itemTampered", "The item was changed from outside, or is of another chip.") \
-    STATUS(WHORL_MEASURED_BOOT_CHANGED, "measuredBootChanged", "The machine did not start as the item requires.") \
-    STATUS(WHORL_ACCESS_DENIED, "accessDenied", "The proof does not meet the item's access control.") \
-    STATUS(WHORL_APPLICATION_PASSWORD_NEEDED, "applicationPasswordNeeded", "The item takes a password of the program.") \
-    STATUS(WHORL_APPLICATION_PASSWORD_WRONG, "applicationPasswordWrong", "The password of the program is wrong.") \
+    STATUS(WHORL_BIOMETRY_NOT_ENROLLED, "biometryNotEnrolled", "No finger is enrolled for this reader.") \
     STATUS(WHORL_SECRET_EMPTY, "secretEmpty", "The secret is empty.") \
     STATUS(WHORL_SECRET_TOO_LARGE, "secretTooLarge", "The secret is larger than 1 MiB.") \
-    STATUS(WHORL_DIGEST_WRONG_SIZE, "digestWrongSize", "The digest does not have 32 bytes.") \
-    STATUS(WHORL_ACCESS_REFUSED, "accessRefused", "The access control is not known, or makes no sense.") \
-    STATUS(WHORL_PASSCODE_THROTTLED, "passcodeThrottled", "After too many wrong ones, no passcode is compared for a while.") \
-    STATUS(WHORL_PASSCODE_WRONG, "passcodeWrong", "The passcode is wrong.") \
-    STATUS(WHORL_NOT_PROVEN, "NotProven", "The service could not tell which process asks.") \
-    STATUS(WHORL_NO_ENDORSEMENT, "noEndorsement", "") \
-    STATUS(WHORL_CREDENTIAL_REFUSED, "credentialRefused", "") \
-    STATUS(WHORL_PUBLIC_KEY_REFUSED, "publicKeyRefused", "") \
-    STATUS(WHORL_PASSCODE_EXISTS, "passcodeExists", "") \
-    STATUS(WHORL_PASSCODE_WRONG_SIZE, "passcodeWrongSize", "") \
-    STATUS(WHORL_PASSCODE_BUSY, "passcodeBusy", "Too many passcodes wait.") \
-    STATUS(WHORL_APPLICATION_PASSWORD_THROTTLED, "applicationPasswordThrottled", "No password is tried for a while.") \
-    STATUS(WHORL_PASSCODE_NEEDED, "passcodeNeeded", "") \
-    STATUS(WHORL_FINGER_EXISTS, "fingerExists", "This finger is enrolled for this reader already.") \
-    STATUS(WHORL_DUPLICATE, "duplicate", "This finger is enrolled already.") \
-    STATUS(WHORL_INCONSISTENT, "inconsistent", "The presses were not of one finger.") \
-    STATUS(WHORL_TOO_MANY_RETRIES, "tooManyRetries", "The finger could not be read too many times.") \
-    STATUS(WHORL_NO_FINGER_IN_TIME, "noFingerInTime", "No finger came in time.") \
-    STATUS(WHORL_OWNER_NEEDED, "ownerNeeded", "The owner has to agree, with a finger or the passcode.") \
-    STATUS(WHORL_CHANGED_MEANWHILE, "changedMeanwhile", "The fingers changed after the owner was asked.") \
-    STATUS(WHORL_LOCKED_OUT, "lockedOut", "Fingers are locked after too many failed tries.") \
-    STATUS(WHORL_NO_SUCH_FINGER, "noSuchFinger", "No such finger is enrolled.") \
-    STATUS(WHORL_READER_NOT_CONNECTED, "readerNotConnected", "The reader that keeps the print is not connected.") \
-    STATUS(WHORL_READER_FAILED, "reader", "The reader failed.") \
-    STATUS(WHORL_READER_WAS_OPEN, "readerWasOpen", "") \
-    STATUS(WHORL_ACCOUNT_RENAMED, "accountRenamed", "") \
-    STATUS(WHORL_TAKEN, "taken", "Another program shows the prompts of this session.") \
-    STATUS(WHORL_NOT_ALLOWED, "notAllowed", "The configuration lets no agent show prompts.") \
-    STATUS(WHORL_NOT_WRITABLE, "notWritable", "") \
-    STATUS(WHORL_TOO_OPEN, "tooOpen", "") \
-    STATUS(WHORL_DAMAGED, "damaged", "") \
-    STATUS(WHORL_NEWER_VERSION, "newerVersion", "") \
-    STATUS(WHORL_FOREIGN, "foreign", "") \
-    STATUS(WHORL_DISK_FULL, "diskFull", "The disk is full.") \
-    STATUS(WHORL_QUOTA_REACHED, "quotaReached", "This user's items may take no more room.") \
-    STATUS(WHORL_STORE_BUSY, "busy", "") \
-    STATUS(WHORL_KEY_MISSING, "keyMissing", "") \
-    STATUS(WHORL_KEY_DAMAGED, "keyDamaged", "") \
-    STATUS(WHORL_STATE_FAILED, "failed", "") \
-    STATUS(WHORL_SHARE_REACHED, "QuotaReached", "This user's share of the service is used up.") \
-    STATUS(WHORL_MESSAGE_REFUSED, "MessageRefused", "") \
-    STATUS(WHORL_NO_ACCOUNT, "NoAccount", "") \
-    STATUS(WHORL_CONFINED, "Confined", "") \
-    STATUS(WHORL_NOT_AT_READER, "NotAtReader", "")
+    STATUS(WHORL_DIGEST_WRONG_SIZE, "digestWrongSize", "The digest does not have 32 bytes.")
+
+/* Those of the service alone, which sends what happened and what the person can do with each. */
+#define OF_SERVICE(STATUS) \
+    STATUS(WHORL_AUTHENTICATION_FAILED, "authenticationFailed") \
+    STATUS(WHORL_USER_CANCEL, "userCancel") \
+    STATUS(WHORL_USER_FALLBACK, "userFallback") \
+    STATUS(WHORL_SYSTEM_CANCEL, "systemCancel") \
+    STATUS(WHORL_PASSCODE_NOT_SET, "passcodeNotSet") \
+    STATUS(WHORL_BIOMETRY_NOT_AVAILABLE, "biometryNotAvailable") \
+    STATUS(WHORL_BIOMETRY_OPTED_OUT, "biometryOptedOut") \
+    STATUS(WHORL_BIOMETRY_LOCKOUT, "biometryLockout") \
+    STATUS(WHORL_INVALID_SESSION, "invalidSession") \
+    STATUS(WHORL_NOT_INTERACTIVE, "notInteractive") \
+    STATUS(WHORL_BIOMETRY_DISCONNECTED, "biometryDisconnected") \
+    STATUS(WHORL_REASON_MISSING, "reasonMissing") \
+    STATUS(WHORL_ENROLLMENT_TAMPERED, "enrollmentTampered") \
+    STATUS(WHORL_ENROLLMENT_ROLLED_BACK, "enrollmentRolledBack") \
+    STATUS(WHORL_READER_IN_USE, "readerInUse") \
+    STATUS(WHORL_STORE_FAILED, "storeFailed") \
+    STATUS(WHORL_CHIP_UNAVAILABLE, "chipUnavailable") \
+    STATUS(WHORL_READER_NOT_CHOSEN, "readerNotChosen") \
+    STATUS(WHORL_LID_SHUT, "lidShut") \
+    STATUS(WHORL_PLACE_RESTS, "placeRests") \
+    STATUS(WHORL_NOT_PERMITTED, "notPermitted") \
+    STATUS(WHORL_NO_CHIP, "noChip") \
+    STATUS(WHORL_CHIP_BUSY, "chipBusy") \
+    STATUS(WHORL_CHIP_CROWDED, "chipCrowded") \
+    STATUS(WHORL_CHIP_FAILED, "chipFailed") \
+    STATUS(WHORL_CHIP_CLEARED, "chipCleared") \
+    STATUS(WHORL_OWNER_AUTHORIZATION_NEEDED, "ownerAuthorizationNeeded") \
+    STATUS(WHORL_CHIP_FULL, "chipFull") \
+    STATUS(WHORL_CHIP_LOCKED_OUT, "chipLockedOut") \
+    STATUS(WHORL_COUNTER_LOST, "counterLost") \
+    STATUS(WHORL_NAME_REFUSED, "nameRefused") \
+    STATUS(WHORL_NO_SUCH_ITEM, "noSuchItem") \
+    STATUS(WHORL_ITEM_EXISTS, "itemExists") \
+    STATUS(WHORL_ENROLLMENT_CHANGED, "enrollmentChanged") \
+    STATUS(WHORL_ITEM_TAMPERED, "itemTampered") \
+    STATUS(WHORL_MEASURED_BOOT_CHANGED, "measuredBootChanged") \
+    STATUS(WHORL_ACCESS_DENIED, "accessDenied") \
+    STATUS(WHORL_APPLICATION_PASSWORD_NEEDED, "applicationPasswordNeeded") \
+    STATUS(WHORL_APPLICATION_PASSWORD_WRONG, "applicationPasswordWrong") \
+    STATUS(WHORL_ACCESS_REFUSED, "accessRefused") \
+    STATUS(WHORL_PASSCODE_THROTTLED, "passcodeThrottled") \
+    STATUS(WHORL_PASSCODE_WRONG, "passcodeWrong") \
+    STATUS(WHORL_NOT_PROVEN, "NotProven") \
+    STATUS(WHORL_NO_ENDORSEMENT, "noEndorsement") \
+    STATUS(WHORL_CREDENTIAL_REFUSED, "credentialRefused") \
+    STATUS(WHORL_PUBLIC_KEY_REFUSED, "publicKeyRefused") \
+    STATUS(WHORL_PASSCODE_EXISTS, "passcodeExists") \
+    STATUS(WHORL_PASSCODE_WRONG_SIZE, "passcodeWrongSize") \
+    STATUS(WHORL_PASSCODE_BUSY, "passcodeBusy") \
+    STATUS(WHORL_APPLICATION_PASSWORD_THROTTLED, "applicationPasswordThrottled") \
+    STATUS(WHORL_PASSCODE_NEEDED, "passcodeNeeded") \
+    STATUS(WHORL_FINGER_EXISTS, "fingerExists") \
+    STATUS(WHORL_DUPLICATE, "duplicate") \
+    STATUS(WHORL_INCONSISTENT, "inconsistent") \
+    STATUS(WHORL_TOO_MANY_RETRIES, "tooManyRetries") \
+    STATUS(WHORL_NO_FINGER_IN_TIME, "noFingerInTime") \
+    STATUS(WHORL_OWNER_NEEDED, "ownerNeeded") \
+    STATUS(WHORL_CHANGED_MEANWHILE, "changedMeanwhile") \
+    STATUS(WHORL_NO_SUCH_FINGER, "noSuchFinger") \
+    STATUS(WHORL_READER_NOT_CONNECTED, "readerNotConnected") \
+    STATUS(WHORL_READER_FAILED, "readerFailed") \
+    STATUS(WHORL_READER_WAS_OPEN, "readerWasOpen") \
+    STATUS(WHORL_ACCOUNT_RENAMED, "accountRenamed") \
+    STATUS(WHORL_READER_NOT_OPEN, "readerNotOpen") \
+    STATUS(WHORL_READER_UNSUPPORTED, "readerUnsupported") \
+    STATUS(WHORL_READER_FULL, "readerFull") \
+    STATUS(WHORL_READER_LOCK_UNUSABLE, "readerLockUnusable") \
+    STATUS(WHORL_READER_TOO_HOT, "readerTooHot") \
+    STATUS(WHORL_READER_UNTRUSTWORTHY, "readerUntrustworthy") \
+    STATUS(WHORL_PRINT_NOT_FOUND, "printNotFound") \
+    STATUS(WHORL_PRINT_REFUSED, "printRefused") \
+    STATUS(WHORL_READER_NOT_PERMITTED, "readerNotPermitted") \
+    STATUS(WHORL_AGENT_TAKEN, "agentTaken") \
+    STATUS(WHORL_AGENT_NOT_ALLOWED, "agentNotAllowed") \
+    STATUS(WHORL_STORE_NOT_WRITABLE, "storeNotWritable") \
+    STATUS(WHORL_STORE_TOO_OPEN, "storeTooOpen") \
+    STATUS(WHORL_STORE_DAMAGED, "storeDamaged") \
+    STATUS(WHORL_STORE_NEWER, "storeNewer") \
+    STATUS(WHORL_STORE_FOREIGN, "storeForeign") \
+    STATUS(WHORL_DISK_FULL, "diskFull") \
+    STATUS(WHORL_QUOTA_REACHED, "quotaReached") \
+    STATUS(WHORL_STORE_BUSY, "storeBusy") \
+    STATUS(WHORL_STORE_KEY_MISSING, "storeKeyMissing") \
+    STATUS(WHORL_STORE_KEY_DAMAGED, "storeKeyDamaged") \
+    STATUS(WHORL_SHARE_REACHED, "QuotaReached") \
+    STATUS(WHORL_MESSAGE_REFUSED, "MessageRefused") \
+    STATUS(WHORL_NO_ACCOUNT, "NoAccount") \
+    STATUS(WHORL_CONFINED, "Confined") \
+    STATUS(WHORL_NOT_AT_READER, "NotAtReader")
+
+/* The sentence for an error of the service that came without one. */
+static const char fallback[] = "The service whorld refused.";
 
 /* Two texts for each, one after the other: a table of pointers would have to be relocated at each start. */
-#define NUMBER(status, name, text) status,
+#define NUMBER(status, ...) status,
 #define TEXTS(status, name, text) name "\0" text "\0"
-static const short numbers[] = { STATUSES(NUMBER) };
-static const char texts[] = STATUSES(TEXTS);
-
+#define NAME(status, name) name "\0" "\0"
+static const short numbers[] = { OWN(NUMBER) OF_SERVICE(NUMBER) };
+static const char texts[] = OWN(TEXTS) OF_SERVICE(NAME);
 
 /* Names of the service that mean the same as another one here. */
 static const struct {
     short status;
     char name[20];
 } others[] = {
-    { WHORL_STORE_FAILED, "store" },
     { WHORL_NO_FINGER_IN_TIME, "timedOut" },
     { WHORL_INVALID_SESSION, "invalidContext" },
-    { WHORL_APP_CANCEL, "cancelled" },
-    { WHORL_NO_ANSWER, "unanswered" },
+    { WHORL_NO_ANSWER, "serviceUnavailable" },
     { WHORL_OLD_SERVICE, "MethodNotFound" },
     { WHORL_OLD_SERVICE, "InterfaceNotFound" },
     { WHORL_INVALID_ARGUMENT, "InvalidParameter" },
@@ -157,9 +171,9 @@ const char *whorl_status_name(int status) {
 
 const char *whorl_status_text(int status) {
     const char *name = whorl_status_name(status);
-    const char *text = *name ? name + strlen(name) + 1 : "";
-    if (*text || !*name) return text;
-    return whorl_status_text(status <= WHORL_NOT_WRITABLE && status >= WHORL_STATE_FAILED ? WHORL_STORE_FAILED : WHORL_REFUSED);
+    if (!*name) return name;
+    const char *text = name + strlen(name) + 1;
+    return *text ? text : fallback;
 }
 
 const char *whorl_version(void) { return WHORL_VERSION; }

@@ -146,31 +146,19 @@ struct Failure {
         self.init(values: message["parameters"] ?? .object([]), named: last)
     }
 
-    /// Reads the values of an error, which lie in the object or in one of its members.
-    init(values parameters: JSONValue, named name: Bytes = []) {
-        let coded = Self.coded(parameters, depth: 3)
-        let code = coded?["code"]?.text ?? name
-        // A refusal of the connection has no code, and its sentences all the same.
-        let error = coded ?? parameters
+    /// Reads the values of an error; a refusal of the connection has no code, and its name stands in.
+    init(values error: JSONValue, named name: Bytes = []) {
+        let code = error["code"]?.text ?? name
         status = Self.status(code)
         values.set(WHORL_TEXT_CODE, code)
         values.take(WHORL_TEXT_MESSAGE, shown: "message", of: error)
         values.take(WHORL_TEXT_RECOVERY, shown: "recovery", of: error)
         values.take(WHORL_TEXT_CAUSE, shown: "cause", of: error)
-        values.take(WHORL_NUMBER_MILLISECONDS, "milliseconds", of: error)
-        // An error without a sentence of its own has that of its status.
+        // The details are texts.
+        let wait = error["details"]?["milliseconds"]?.text
+        values.set(WHORL_NUMBER_MILLISECONDS, wait.flatMap { JSONValue.whole($0[...]) })
+        // The service sends a sentence; the status has one for the case that it did not.
         values.set(WHORL_TEXT_MESSAGE, unsafe Bytes(copying: whorl_status_text(status.rawValue)))
-    }
-
-    private static func coded(_ value: JSONValue, depth: Int) -> JSONValue? {
-        guard depth > 0, case .object(let members) = value else { return nil }
-        let code = value["code"]?.text
-        // The error of a state directory, which is inside, says more than that it is one.
-        if let code, !code.isText("store") { return value }
-        for member in members {
-            if let found = coded(member.value, depth: depth - 1) { return found }
-        }
-        return code == nil ? nil : value
     }
 
     /// The status of a code; never a success.

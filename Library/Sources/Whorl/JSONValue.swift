@@ -73,7 +73,7 @@ enum JSONValue {
     }
 
     /// The whole part of a number in decimal digits; `nil` where it does not fit, and for one with an exponent.
-    private static func whole(_ characters: ArraySlice<UInt8>) -> Int64? {
+    static func whole(_ characters: ArraySlice<UInt8>) -> Int64? {
         var number: Int64 = 0
         var isNegative = false
         var isFraction = false

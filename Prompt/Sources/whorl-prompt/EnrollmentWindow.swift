@@ -15,7 +15,7 @@ enum EnrollmentWindow {
     ///
     /// An agent of the session shows the prompt for the owner's consent; without one this program does.
     static func enroll(_ finger: Finger) async {
-        let work = Task { () async throws(FingerChangeError) in
+        let work = Task {
             try await SessionPrompts.enroll(
                 NewFinger(finger, isGuided: true),
                 for: ApplicationID(rawValue: "io.whorl.prompt"),
@@ -58,30 +58,15 @@ enum EnrollmentWindow {
             PromptWindow.shown?.end(translated("Enrolled."))
         case .failure(let error):
             status = 1
-            let sentences = (error as? FingerChangeError)?.sentences ?? ["\(error)"]
+            let failure = error as? ServiceError
+            let sentences = failure.map { [$0.message, $0.recovery] } ?? ["\(error)"]
             Program.write(sentences.joined(separator: " "))
             // Nothing has to be told to who has left.
-            if (error as? FingerChangeError)?.isCancelled ?? false { exit(status) }
+            if failure?.code == .userCancel { exit(status) }
             if PromptWindow.shown == nil { open(PromptContent(enrolling: finger, .hardware, .press)) }
             PromptWindow.shown?.end(sentences.map { translated($0) }.joined(separator: " "))
         }
         cancel = { exit(status) }
         onMainThread(after: result) { exit(status) }
-    }
-}
-
-extension FingerChangeError {
-    /// The sentences about what happened and what the person can do.
-    fileprivate var sentences: [String] {
-        switch self {
-        case .owner(let error): [error.message, error.recovery]
-        case .fingers(let error): [error.message, error.recovery]
-        }
-    }
-
-    /// Whether the person ended it.
-    fileprivate var isCancelled: Bool {
-        guard case .owner(let error) = self else { return false }
-        return error.code == .userCancel
     }
 }

@@ -4,6 +4,7 @@ import CGTK
 import Glibc
 import Synchronization
 import WhorlRemote
+import WhorlService
 import WhorlSupport
 
 /// The desktop's agent: it shows the prompts of its login session's programs in a window.
@@ -42,7 +43,7 @@ enum Program {
         var registration = rest.registration
         let attempts = Attempts()
         while true {
-            do throws(SessionPrompts.Fault) {
+            do throws(ServiceError) {
                 let quiet = try await SessionPrompts.show(
                     on: presenter,
                     from: registration,
@@ -58,11 +59,10 @@ enum Program {
                 registration = quiet
             } catch {
                 registration = nil
-                switch error {
-                case .taken: fail("Another program shows the prompts of this session already.", status: 3)
-                case .notAllowed: fail("The service's configuration lets no agent show prompts.", status: 3)
-                case .cancelled: exit(0)
-                case .unanswered: break
+                switch error.code {
+                case .agentTaken, .agentNotAllowed: fail(error.message, status: 3)
+                case .appCancel: exit(0)
+                default: break
                 }
                 // Nothing cancels this task; an earlier end of the wait only asks sooner.
                 try? await Task.sleep(for: attempts.pause())

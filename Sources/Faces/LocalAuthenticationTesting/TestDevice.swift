@@ -97,7 +97,7 @@ public final class TestDevice: Sendable {
 extension TestDevice {
     /// Enrolls a finger: the domain state changes, and items that are bound to the current set of fingers are lost.
     public func addFinger(_ finger: Finger) {
-        waiting { machine throws(EnrollmentError) in try await machine.add(finger) }
+        waiting { try await $0.add(finger) }
     }
 
     /// Removes an enrolled finger.
@@ -107,12 +107,12 @@ extension TestDevice {
     public func removeAllFingers() { remove(.all) }
 
     private func remove(_ fingers: FingerSelection) {
-        waiting { machine throws(EnrollmentError) in try await machine.remove(fingers) }
+        waiting { try await $0.remove(fingers) }
     }
 
     /// The enrolled fingers.
     public var fingers: [Finger] {
-        waiting { machine throws(EnrollmentError) in try await machine.fingers() }
+        waiting { try await $0.fingers() }
     }
 
     /// Disconnects the reader; an evaluation that waits for it ends as on a real machine.
@@ -126,7 +126,7 @@ extension TestDevice {
     /// Items that the old passcode opened are lost, and so is every keychain item that exists only while a passcode is
     /// set.
     public func setPasscode(_ passcode: String?) {
-        waiting { machine throws(StateError) in try await machine.setPasscode(passcode) }
+        waiting { try await $0.setPasscode(passcode) }
     }
 
     /// Removes the passcode; see ``setPasscode(_:)``.
@@ -137,13 +137,13 @@ extension TestDevice {
     /// A typed passcode lifts the lock (``Action/passcode(_:)`` at a prompt for `deviceOwnerAuthentication`, or
     /// ``unlock()``); if no passcode is set, five minutes do (``pass(_:)``).
     public func lockOut() {
-        waiting { machine throws(StateError) in try await machine.lockOut() }
+        waiting { try await $0.lockOut() }
     }
 
     /// Lifts the lock on fingers, and resets the count of wrong passcodes, as the right passcode in the machine's
     /// settings does.
     public func unlock() {
-        waiting { machine throws(StateError) in try await machine.unlock() }
+        waiting { try await $0.unlock() }
     }
 
     /// Disables fingers for the app, as its user can; the app gets `biometryNotAvailable` (-6).
@@ -154,9 +154,7 @@ extension TestDevice {
 
     private func setDenied(_ denied: Bool) {
         let application = parts.application
-        waiting { machine throws(AuthenticationError) in
-            try await machine.setOptedOut(denied, for: application)
-        }
+        waiting { try await $0.setOptedOut(denied, for: application) }
     }
 
     /// Advances the time of reuse windows, locks and the waits after wrong passcodes at once.
@@ -165,11 +163,11 @@ extension TestDevice {
     public func pass(_ duration: Duration) { machine.pass(duration) }
 
     /// Performs asynchronous work, and blocks the caller's thread until it is done.
-    private func waiting<Value: Sendable, Failure: Error>(
-        _ body: @escaping @Sendable (PretendedMachine) async throws(Failure) -> Value
+    private func waiting<Value: Sendable>(
+        _ body: @escaping @Sendable (PretendedMachine) async throws -> Value
     ) -> Value {
-        let result = WorkerThread.preflights.wait { [machine] () async -> Result<Value, Failure> in
-            do throws(Failure) { return .success(try await body(machine)) } catch { return .failure(error) }
+        let result = WorkerThread.preflights.wait { [machine] () async -> Result<Value, any Error> in
+            do { return .success(try await body(machine)) } catch { return .failure(error) }
         }
         switch result {
         case .success(let value): return value

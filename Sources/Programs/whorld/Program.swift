@@ -52,15 +52,6 @@ struct Whorld: AsyncParsableCommand {
     )
     var builtInReaders: [String] = []
 
-    @Flag(help: "Serves fprintd's interface alone, with fprintd's folder of prints; never as root.")
-    var fprintd = false
-
-    @Flag(
-        name: [.customShort("t"), .customLong("no-timeout")],
-        help: "With --fprintd: stays when no client needs a reader."
-    )
-    var noTimeout = false
-
     static func main() async {
         guard ThisProcess.hideMemory() else { _exit(71) }  // EX_OSERR
         signal(SIGPIPE, SIG_IGN)
@@ -77,8 +68,6 @@ struct Whorld: AsyncParsableCommand {
     func run() async throws {
         if let descriptor = `private` {
             try await PrivateService(descriptor: descriptor).run()
-        } else if fprintd {
-            try await FprintProgram(stays: noTimeout).run()
         } else {
             try await SystemService(
                 configuration: configuration(),

@@ -39,7 +39,7 @@ final class RootsOfUsers: Sendable {
     /// The account is looked up at each call, since a number may have been given to another one.
     ///
     /// - Throws: the reason for which the account gets none, such as a user database that does not answer.
-    func root(of uid: UInt32) throws(StateError) -> InProcessRoot {
+    func root(of uid: UInt32) throws(ServiceError) -> InProcessRoot {
         let resident = try folders.resident(uid)
         let found = kept.withLock { kept -> InProcessRoot? in
             guard !kept.removed.contains(uid) else { return nil }
@@ -55,7 +55,7 @@ final class RootsOfUsers: Sendable {
 
     /// Returns the root of a user who connected, or the refusal of the call.
     func rootForCaller(_ uid: UInt32) throws(ServiceRefusal) -> InProcessRoot {
-        do throws(StateError) { return try root(of: uid) } catch { throw ServiceRefusal(error) }
+        do throws(ServiceError) { return try root(of: uid) } catch { throw ServiceRefusal(error) }
     }
 
     /// Returns a root, which opens nothing yet.
@@ -77,12 +77,8 @@ final class RootsOfUsers: Sendable {
     }
 
     /// Lifts the lock on the fingers of a user, by the word of the system's administration.
-    func unlock(_ uid: UInt32, by asker: Asker?) async throws(VaultError) -> Bool {
-        let found: InProcessRoot
-        do throws(StateError) { found = try root(of: uid) } catch {
-            throw VaultError(.store(error), error.path)
-        }
-        return try await found.unlock(by: asker)
+    func unlock(_ uid: UInt32, by asker: Asker?) async throws(ServiceError) -> Bool {
+        try await root(of: uid).unlock(by: asker)
     }
 
     /// Enrolls prints for a user that another program has made.
@@ -91,10 +87,8 @@ final class RootsOfUsers: Sendable {
         of uid: UInt32,
         isTrial: Bool,
         wereClosed: Bool
-    ) async throws(FingerChangeError) -> [TakingOver] {
-        let found: InProcessRoot
-        do throws(StateError) { found = try root(of: uid) } catch { throw .owner(AuthenticationError(error)) }
-        return try await found.takeOver(prints, isTrial: isTrial, readersWereClosed: wereClosed)
+    ) async throws(ServiceError) -> [TakingOver] {
+        try await root(of: uid).takeOver(prints, isTrial: isTrial, readersWereClosed: wereClosed)
     }
 
     /// Lets the roots of users go who have no connection, and have had none for longer than any prompt lasts.
@@ -115,17 +109,12 @@ final class RootsOfUsers: Sendable {
         _ users: [UInt32],
         _ request: EvaluationRequest,
         _ presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> IdentifiedPerson {
+    ) async throws(ServiceError) -> IdentifiedPerson {
         // No state is opened for more people than are allowed.
         let allowed = users.prefix(service.configuration.groups.mostPeople + 1)
-        let asker: InProcessRoot
+        let asker = try root(of: 0)
         var people: [(UInt32, InProcessRoot)] = []
-        do throws(StateError) {
-            asker = try root(of: 0)
-            for user in allowed { people.append((user, try root(of: user))) }
-        } catch {
-            throw AuthenticationError(error)
-        }
+        for user in allowed { people.append((user, try root(of: user))) }
         return try await asker.identify(people, service.configuration.groups, request, presenter)
     }
 
@@ -139,15 +128,15 @@ final class RootsOfUsers: Sendable {
 }
 
 extension RootsOfUsers: AccountKeeper {
-    func accounts() throws(StateError) -> [AccountOfFolder] { try folders.all() }
+    func accounts() throws(ServiceError) -> [AccountOfFolder] { try folders.all() }
 
-    func remove(_ number: UInt32) async throws(StateError) {
+    func remove(_ number: UInt32) async throws(ServiceError) {
         // The word of userdel's hook is newer than whatever account has the number now.
         if !folders.isSpooled(number) { try folders.requireFormer(number) }
         try await forget(number)
     }
 
-    func confirm(_ number: UInt32) throws(StateError) {
+    func confirm(_ number: UInt32) throws(ServiceError) {
         guard let account = try folders.account(number), !folders.isSpooled(number) else {
             _ = try folders.resident(number)
             return
@@ -159,14 +148,14 @@ extension RootsOfUsers: AccountKeeper {
     func sweep() async {
         folders.emptyTrash()
         let numbers: [UInt32]
-        do throws(StateError) {
+        do throws(ServiceError) {
             numbers = try folders.spooled()
         } catch {
             ServiceManager.log(.warning, "The accounts that were deleted cannot be listed: \(error)")
             return
         }
         for number in numbers {
-            do throws(StateError) {
+            do throws(ServiceError) {
                 try await forget(number)
             } catch {
                 ServiceManager.log(.warning, "The state of user \(number), who was deleted, stays: \(error)")
@@ -174,7 +163,7 @@ extension RootsOfUsers: AccountKeeper {
         }
     }
 
-    private func forget(_ number: UInt32) async throws(StateError) {
+    private func forget(_ number: UInt32) async throws(ServiceError) {
         let old = kept.withLock { kept in
             kept.removed.insert(number)
             return kept.roots.remove(number)

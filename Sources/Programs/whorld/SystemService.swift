@@ -32,15 +32,15 @@ struct SystemService {
             try roots.rootForCaller(user.uid).keychain(in: groups)
         }
         host.logins = LoginAccess(
-            owner: { user throws(StateError) in try roots.root(of: user).services.owner },
-            keyring: { user throws(StateError) in try roots.root(of: user).loginKeyring },
+            owner: { user throws(ServiceError) in try roots.root(of: user).services.owner },
+            keyring: { user throws(ServiceError) in try roots.root(of: user).loginKeyring },
             // Root's state, as for questions among several people.
             place: try roots.root(of: 0).loginPlace,
-            unlock: { (user, asker) async throws(VaultError) in try await roots.unlock(user, by: asker) },
-            identify: { (users, request, presenter) async throws(AuthenticationError) in
+            unlock: { (user, asker) async throws(ServiceError) in try await roots.unlock(user, by: asker) },
+            identify: { (users, request, presenter) async throws(ServiceError) in
                 try await roots.identify(users, request, presenter)
             },
-            takeOver: { (user, prints, isTrial, wereClosed) async throws(FingerChangeError) in
+            takeOver: { (user, prints, isTrial, wereClosed) async throws(ServiceError) in
                 try await roots.takeOver(prints, of: user, isTrial: isTrial, wereClosed: wereClosed)
             },
             accounts: roots

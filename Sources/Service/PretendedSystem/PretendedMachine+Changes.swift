@@ -12,7 +12,7 @@ package import WhorlService
 /// Changes to the machine, as in its settings; the person who runs the test is its owner, and agrees.
 extension PretendedMachine {
     /// Enrolls a finger: the domain state changes, and items that are bound to the current set of fingers are lost.
-    package func add(_ finger: Finger) async throws(EnrollmentError) {
+    package func add(_ finger: Finger) async throws(ServiceError) {
         // The template is the one that the scripted reader makes; an enrollment at the reader would need threads that
         // the caller may block.
         let template = Template(bytes: Array("mock:\(finger.rawValue)#1".utf8))
@@ -29,7 +29,7 @@ extension PretendedMachine {
     }
 
     /// Removes fingers.
-    package func remove(_ fingers: FingerSelection) async throws(EnrollmentError) {
+    package func remove(_ fingers: FingerSelection) async throws(ServiceError) {
         let store = try await state.createdStore()
         let enroller = engine.enroller(store, for: ApplicationID(rawValue: "settings"))
         _ = try await enroller.remove(
@@ -41,14 +41,14 @@ extension PretendedMachine {
     }
 
     /// Returns the enrolled fingers.
-    package func fingers() async throws(EnrollmentError) -> [Finger] {
+    package func fingers() async throws(ServiceError) -> [Finger] {
         try await state.createdStore().fingers(of: Self.profile).map(\.finger)
     }
 
     /// Sets or changes the passcode; `nil` removes it.
     ///
     /// Items that exist only while a passcode is set are lost.
-    package func setPasscode(_ passcode: String?) async throws(StateError) {
+    package func setPasscode(_ passcode: String?) async throws(ServiceError) {
         self.passcode.set(passcode)
         let isSet = passcode != nil
         try await state.created().write { db in
@@ -59,7 +59,7 @@ extension PretendedMachine {
     }
 
     /// Locks fingers, as five touches in a row without a match do.
-    package func lockOut() async throws(StateError) {
+    package func lockOut() async throws(ServiceError) {
         let ledger = AttemptLedger(profile: Self.profile, readers: .pretended)
         let now = clock.time.now()
         try await state.created().write { db in
@@ -71,7 +71,7 @@ extension PretendedMachine {
     }
 
     /// Lifts the lock on fingers, and resets the count of wrong passcodes.
-    package func unlock() async throws(StateError) {
+    package func unlock() async throws(ServiceError) {
         passcode.forgive()
         let ledger = AttemptLedger(profile: Self.profile, readers: .pretended)
         try await state.created().write { db in
@@ -88,7 +88,7 @@ extension PretendedMachine {
     private func consent(
         to change: OwnerConsent.Change,
         _ store: EnrollmentStore
-    ) async throws(EnrollmentError) -> OwnerConsent {
+    ) async throws(ServiceError) -> OwnerConsent {
         OwnerConsent(to: change, in: try await store.status(of: Self.profile), by: .passcode)
     }
 }

@@ -14,25 +14,27 @@ extension PretendedMachine {
         _ item: NewItem,
         access: AccessControl,
         applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SealedItem {
+    ) async throws(ServiceError) -> SealedItem {
         switch item {
         case .secret(let secret):
             let size = secret.bytes.count
-            guard size > 0 else { throw VaultError(.secretEmpty) }
-            guard SecretSize.allowed.contains(size) else { throw VaultError(.secretTooLarge(bytes: size)) }
+            guard size > 0 else { throw ServiceError(.secretEmpty) }
+            guard SecretSize.allowed.contains(size) else {
+                throw ServiceError(.secretTooLarge, details: [.bytes: "\(size)"])
+            }
             return try await keep(.secret(secret), access, applicationPassword)
         case .key: return try await keep(.key(P256.KeyAgreement.PrivateKey()), access, applicationPassword)
         }
     }
 
-    package func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
+    package func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem {
         guard let item = PretendedItem(encoded: encoded) else {
-            throw VaultError(.itemTampered, "sealed item", cause: "it is not a test device's")
+            throw ServiceError(.itemTampered, "sealed item", cause: "it is not a test device's")
         }
         return item.sealed
     }
 
-    package func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
+    package func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing] {
         let now = await binding()
         return items.map { item in
             guard let entry = vault.entry(item) else { return .tampered }
@@ -46,14 +48,14 @@ extension PretendedMachine {
         _ contents: TestVault.Contents,
         _ access: AccessControl,
         _ password: SecretBox?
-    ) async throws(VaultError) -> SealedItem {
+    ) async throws(ServiceError) -> SealedItem {
         let now = await binding()
-        if access.takesPasscode, now.passcode == nil { throw VaultError(.passcodeNotSet, Self.profile) }
+        if access.takesPasscode, now.passcode == nil { throw ServiceError(.passcodeNotSet, Self.profile) }
         if access.isBoundToCurrentSet, now.fingers == nil {
-            throw VaultError(.accessRefused("none is enrolled"))
+            throw ServiceError(.accessRefused, details: [.reason: "none is enrolled"])
         }
         if access.needsApplicationPassword, password == nil {
-            throw VaultError(.applicationPasswordNeeded, "sealed item")
+            throw ServiceError(.applicationPasswordNeeded, "sealed item")
         }
         return vault.keep(
             TestVault.Entry(
@@ -70,7 +72,7 @@ extension PretendedMachine {
         for use: ItemUse,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<ItemProduct> {
+    ) async throws(ServiceError) -> Released<ItemProduct> {
         var request = request
         request.evaluation.purpose = item.purpose(named: request.evaluation.purpose, of: use)
         return switch use {
@@ -85,11 +87,11 @@ extension PretendedMachine {
         in item: ProtectedItem,
         _ request: ReleaseRequest,
         _ presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<ItemProduct> {
+    ) async throws(ServiceError) -> Released<ItemProduct> {
         let (contents, shown) = try await open(item, request, presenter)
         switch contents {
         case .secret(let secret): return Released(.secret(secret), after: shown)
-        case .key: throw .vault(VaultError(.noSuchItem, "sealed secret"))
+        case .key: throw ServiceError(.noSuchItem, "sealed secret")
         }
     }
 
@@ -98,15 +100,15 @@ extension PretendedMachine {
         with key: ProtectedItem,
         _ request: ReleaseRequest,
         _ presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<ItemProduct> {
+    ) async throws(ServiceError) -> Released<ItemProduct> {
         guard let hash = DigestBytes(digest) else {
-            throw .vault(VaultError(.digestWrongSize(bytes: digest.count)))
+            throw ServiceError(.digestWrongSize, details: [.bytes: "\(digest.count)"])
         }
         let (key, shown) = try await openKey(key, request, presenter)
         guard let signing = try? P256.Signing.PrivateKey(rawRepresentation: key.rawRepresentation),
             let raw = try? signing.signature(for: hash).rawRepresentation,
             let signature = Signature(raw: raw)
-        else { throw .vault(VaultError(.chipFailed)) }
+        else { throw ServiceError(.chipFailed) }
         return Released(.signature(signature), after: shown)
     }
 
@@ -115,11 +117,11 @@ extension PretendedMachine {
         of key: ProtectedItem,
         _ request: ReleaseRequest,
         _ presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<ItemProduct> {
+    ) async throws(ServiceError) -> Released<ItemProduct> {
         let (key, shown) = try await openKey(key, request, presenter)
         guard let other = try? P256.KeyAgreement.PublicKey(x963Representation: publicKey),
             let product = try? key.sharedSecretFromKeyAgreement(with: other)
-        else { throw .vault(VaultError(.chipFailed, cause: "no point of the curve")) }
+        else { throw ServiceError(.chipFailed, cause: "no point of the curve") }
         let box = product.withUnsafeBytes { bytes in
             SecretBox(SecretBytes(count: bytes.count) { $0.copyMemory(from: bytes) })
         }
@@ -130,11 +132,11 @@ extension PretendedMachine {
         _ item: ProtectedItem,
         _ request: ReleaseRequest,
         _ presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> (P256.KeyAgreement.PrivateKey, [Evaluation]) {
+    ) async throws(ServiceError) -> (P256.KeyAgreement.PrivateKey, [Evaluation]) {
         let (contents, shown) = try await open(item, request, presenter)
         switch contents {
         case .key(let key): return (key, shown)
-        case .secret: throw .vault(VaultError(.noSuchItem, "sealed key"))
+        case .secret: throw ServiceError(.noSuchItem, "sealed key")
         }
     }
 
@@ -143,10 +145,10 @@ extension PretendedMachine {
         _ item: ProtectedItem,
         _ request: ReleaseRequest,
         _ presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> (TestVault.Contents, [Evaluation]) {
+    ) async throws(ServiceError) -> (TestVault.Contents, [Evaluation]) {
         let entry = try entry(item)
         if entry.access.needsApplicationPassword, request.applicationPassword == nil {
-            throw .vault(VaultError(.applicationPasswordNeeded, "sealed item"))
+            throw ServiceError(.applicationPasswordNeeded, "sealed item")
         }
         var evaluations: [Evaluation] = []
         for part in try await missing(for: entry, request) {
@@ -155,18 +157,18 @@ extension PretendedMachine {
         if let password = entry.applicationPassword, let given = request.applicationPassword,
             !SecretBytes.areEqual(password.bytes, given.bytes)
         {
-            throw .vault(VaultError(.applicationPasswordWrong, "sealed item"))
+            throw ServiceError(.applicationPasswordWrong, "sealed item")
         }
         return (entry.contents, evaluations)
     }
 
     /// Returns the entry of an item; a test's vault has no table, so stored items are not found.
-    private func entry(_ item: ProtectedItem) throws(ReleaseError) -> TestVault.Entry {
+    private func entry(_ item: ProtectedItem) throws(ServiceError) -> TestVault.Entry {
         switch item {
-        case .named: throw .vault(.noVault)
+        case .named: throw ServiceError(.noChip, cause: "no vault")
         case .sealed(let item):
             guard let entry = vault.entry(item) else {
-                throw .vault(VaultError(.itemTampered, "sealed item"))
+                throw ServiceError(.itemTampered, "sealed item")
             }
             return entry
         }
@@ -175,17 +177,13 @@ extension PretendedMachine {
     private func missing(
         for entry: TestVault.Entry,
         _ request: ReleaseRequest
-    ) async throws(ReleaseError) -> [AccessControl] {
+    ) async throws(ServiceError) -> [AccessControl] {
         let shown = vault.shown(for: request.evaluation, at: clock.time.now())
         var hasFinger = false
         if let print = shown.print {
             hasFinger = (try? await state.createdStore().isEnrolled(print, of: Self.profile)) == true
         }
-        do {
-            return try entry.asking(hasFinger: hasFinger, passcode: shown.passcode, await binding())
-        } catch {
-            throw .vault(error)
-        }
+        return try entry.asking(hasFinger: hasFinger, passcode: shown.passcode, await binding())
     }
 
     private func ask(
@@ -193,15 +191,11 @@ extension PretendedMachine {
         _ access: AccessControl,
         _ request: EvaluationRequest,
         _ presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Evaluation {
+    ) async throws(ServiceError) -> Evaluation {
         var request = request
         request.policy = part.takesPasscode ? .deviceOwner : .biometrics
         request.takesPasscodeAlone = part == .devicePasscode
         if !access.allowsReuse { request.reuse = .zero }
-        do {
-            return try await evaluate(request, presenter: presenter)
-        } catch {
-            throw .evaluation(error)
-        }
+        return try await evaluate(request, presenter: presenter)
     }
 }

@@ -56,19 +56,19 @@ package final class PretendedMachine: AuthenticationService {
     package func evaluate(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> Evaluation {
+    ) async throws(ServiceError) -> Evaluation {
         let evaluation = try await engine.evaluate(request, presenter: presenter)
         vault.remember(evaluation, for: request, await binding(), at: clock.time.now())
         return evaluation
     }
 
-    package func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool {
+    package func isOptedOut(_ application: ApplicationID) async throws(ServiceError) -> Bool {
         try await engine.isOptedOut(application)
     }
 
     /// Stores the choice of the test's user.
     package func setOptedOut(_ optedOut: Bool, for application: ApplicationID)
-        async throws(AuthenticationError)
+        async throws(ServiceError)
     {
         try await engine.setOptedOut(optedOut, for: application)
     }
@@ -78,14 +78,14 @@ package final class PretendedMachine: AuthenticationService {
         for application: ApplicationID,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         try await engine.setOptedOut(optedOut, for: application, request, presenter: presenter)
     }
 
     /// Returns the keychain's rows of an application.
     package func keychain(of application: ApplicationID) -> any KeychainRowService {
         KeychainRows(of: Self.profile, in: [application.rawValue]) {
-            [state] creating async throws(StateError) in
+            [state] creating async throws(ServiceError) in
             creating ? try await state.created() : try await state.existing()
         }
     }

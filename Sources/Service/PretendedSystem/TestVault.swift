@@ -135,18 +135,18 @@ extension TestVault.Entry {
         hasFinger: Bool,
         passcode: Int?,
         _ now: TestVault.Binding
-    ) throws(VaultError) -> [AccessControl] {
+    ) throws(ServiceError) -> [AccessControl] {
         let hasPasscode = passcode != nil && passcode == now.passcode
         let isPasscodeGone = access.takesPasscode && binding.passcode != now.passcode
         if access.isBoundToCurrentSet, binding.fingers != now.fingers {
             guard !access.isDeadWithItsSet, !isPasscodeGone else {
-                throw VaultError(.enrollmentChanged, "sealed item")
+                throw ServiceError(.enrollmentChanged, "sealed item")
             }
             return hasPasscode ? [] : [.devicePasscode]
         }
         if isPasscodeGone {
             guard !access.isLostWithoutPasscode else {
-                throw VaultError(now.passcode == nil ? .passcodeNotSet : .accessDenied, "sealed item")
+                throw ServiceError(now.passcode == nil ? .passcodeNotSet : .accessDenied, "sealed item")
             }
             return hasFinger ? [] : [.biometryAny]
         }

@@ -23,13 +23,13 @@ package enum CallerPlace: Sendable, Hashable {
     /// The reason for which nothing may be asked for from here; `nil` where something may be.
     ///
     /// A touch in front of a locked screen is meant for the program that unlocks it, whatever the policy is.
-    package var lock: AuthenticationError? { session?.isLocked == true ? .sessionLocked : nil }
+    package var lock: ServiceError? { session?.isLocked == true ? .sessionLocked : nil }
 
     /// Returns the reason for which no finger may be asked for from here; `nil` where one may be.
     ///
     /// Root outside any session is the machine itself: its services, such as a login, ask for the person at the seat. A
     /// program with root's rights that another user has started is not.
-    package func obstacle(under policy: SeatPolicy, isRoot: Bool) -> AuthenticationError? {
+    package func obstacle(under policy: SeatPolicy, isRoot: Bool) -> ServiceError? {
         guard policy != .any else { return nil }
         switch self {
         case .session(let session): return session.obstacle(under: policy)
@@ -56,7 +56,7 @@ package enum CallerPlace: Sendable, Hashable {
 }
 
 extension LoginSession {
-    fileprivate func obstacle(under policy: SeatPolicy) -> AuthenticationError? {
+    fileprivate func obstacle(under policy: SeatPolicy) -> ServiceError? {
         let other = "Ask from this machine's own seat, or use the passcode."
         if isRemote {
             return .noTouch(
@@ -81,10 +81,10 @@ extension LoginSession {
     }
 }
 
-extension AuthenticationError {
+extension ServiceError {
     fileprivate static func noTouch(_ message: String, _ recovery: String, _ cause: String = "")
-        -> AuthenticationError
+        -> ServiceError
     {
-        AuthenticationError(.notInteractive, message: message, recovery: recovery, cause: cause)
+        ServiceError(.notInteractive, message: message, recovery: recovery, cause: cause)
     }
 }

@@ -140,7 +140,7 @@ package struct Callers: CallerRules {
         _ action: GuardedAction,
         _ client: ServiceClientIdentity,
         mayAsk: Bool
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         guard client.user.uid != 0 else { return }
         guard let process = client.process, let startTime = await look(at: client, \.startTime) ?? nil,
             process.isRunning
@@ -211,9 +211,9 @@ extension ServiceRefusal {
     )
 }
 
-extension AuthenticationError {
-    fileprivate static let noProcess = AuthenticationError(
-        .notInteractive,
+extension ServiceError {
+    fileprivate static let noProcess = ServiceError(
+        .notPermitted,
         message: "The service cannot tell which process asks.",
         recovery:
             "Let the program prove its process first (io.whorl.Connection.Prove), and run until the answer."

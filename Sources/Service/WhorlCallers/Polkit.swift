@@ -28,12 +28,12 @@ package protocol ActionAuthority: Sendable {
     ///   - action: The action.
     ///   - subject: The process that asks for it.
     ///   - mayAsk: Whether a person may be asked for a password.
-    /// - Throws: the reason for which the action is not allowed.
+    /// - Throws: `notPermitted`, with the reason.
     func authorize(
         _ action: GuardedAction,
         _ subject: ActionSubject,
         mayAsk: Bool
-    ) async throws(AuthenticationError)
+    ) async throws(ServiceError)
 }
 
 /// The rules of polkit, asked over the system's D-Bus.
@@ -53,7 +53,7 @@ package struct Polkit: ActionAuthority {
         _ action: GuardedAction,
         _ subject: ActionSubject,
         mayAsk: Bool
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         let process =
             "('unix-process', {'pid': <uint32 \(subject.pid)>, 'start-time': <uint64 \(subject.startTime)>, "
             + "'uid': <int32 \(Int32(bitPattern: subject.uid))>})"
@@ -74,23 +74,23 @@ package struct Polkit: ActionAuthority {
     }
 }
 
-extension AuthenticationError {
+extension ServiceError {
     private static let otherWay =
         "Start an authentication agent in this session (`pkttyagent --process $$` in another terminal), or ask an "
         + "administrator for a rule that allows it (polkit(8))."
 
-    fileprivate static func notAnswered(_ action: GuardedAction, _ cause: String) -> AuthenticationError {
-        AuthenticationError(
-            .notInteractive,
+    fileprivate static func notAnswered(_ action: GuardedAction, _ cause: String) -> ServiceError {
+        ServiceError(
+            .notPermitted,
             message: "polkit does not say whether \(action.rawValue) is allowed.",
             recovery: "Install polkit, or look whether it runs: `systemctl status polkit`.",
             cause: cause
         )
     }
 
-    fileprivate static func notAllowed(_ action: GuardedAction, needsPassword: Bool) -> AuthenticationError {
-        AuthenticationError(
-            needsPassword ? .notInteractive : .authenticationFailed,
+    fileprivate static func notAllowed(_ action: GuardedAction, needsPassword: Bool) -> ServiceError {
+        ServiceError(
+            .notPermitted,
             message: needsPassword
                 ? "\(action.rawValue) needs a password, and nothing asked for it."
                 : "The system's rules (polkit) do not allow \(action.rawValue) here.",

@@ -34,7 +34,7 @@ package struct AccountFingers: Sendable {
     /// Returns the fingers that are enrolled on this reader, in the order of their numbers.
     ///
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
-    package func enrolled() async throws(EnrollmentError) -> [EnrolledFinger] {
+    package func enrolled() async throws(ServiceError) -> [EnrolledFinger] {
         let id = await reader.info.id
         let here = try await fingers.fingers().filter { $0.reader == id }
         return here.sorted { $0.finger.number < $1.finger.number }
@@ -50,7 +50,7 @@ package struct AccountFingers: Sendable {
     package func verify(
         _ finger: Finger?,
         _ presenter: some PromptPresenter
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         var request = EvaluationRequest(
             policy: .biometrics,
             purpose: .yes,
@@ -65,7 +65,7 @@ package struct AccountFingers: Sendable {
         let evaluation = try await engine.evaluate(request, presenter: presenter)
         guard evaluation.method == .biometry, !evaluation.isReused, let found = evaluation.finger,
             finger == nil || found == finger
-        else { throw AuthenticationError(.authenticationFailed, cause: "no such finger was touched") }
+        else { throw ServiceError(.authenticationFailed, cause: "no such finger was touched") }
     }
 
     /// Asks whether the system's rules allow a change.
@@ -78,7 +78,7 @@ package struct AccountFingers: Sendable {
     package func consent(
         to change: FingerChange,
         _ isAllowed: @Sendable (_ isFirst: Bool) async -> Bool
-    ) async throws(AuthenticationError) -> Consent {
+    ) async throws(ServiceError) -> Consent {
         Consent(owner: try await engine.consentOfAccount(to: change, for: Self.application, isAllowed))
     }
 
@@ -89,10 +89,8 @@ package struct AccountFingers: Sendable {
         _ finger: Finger,
         _ consent: Consent,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void
-    ) async throws(FingerChangeError) {
-        let enroller = try await fingers.ofFingers { () async throws(EnrollmentError) in
-            try await fingers.newEnroller(for: ConsentRequest(application: Self.application))
-        }
+    ) async throws(ServiceError) {
+        let enroller = try await fingers.newEnroller(for: ConsentRequest(application: Self.application))
         _ = try await fingers.enroll(
             NewFinger(finger),
             enroller,
@@ -106,24 +104,20 @@ package struct AccountFingers: Sendable {
     /// Removes fingers from this reader, one by one; the rules have allowed it.
     ///
     /// - Throws: `owner` and `fingers`, as ``FingerService/remove(_:force:_:presenter:)``, where some were not removed.
-    package func remove(_ those: [Finger]) async throws(FingerChangeError) {
+    package func remove(_ those: [Finger]) async throws(ServiceError) {
         let id = await reader.info.id
         for finger in those {
             let selection = FingerSelection.finger(finger, on: id)
-            let consent = try await fingers.ofOwner { () async throws(AuthenticationError) -> Consent in
-                try await self.consent(to: .remove(selection)) { _ in true }
+            let consent = try await self.consent(to: .remove(selection)) { _ in true }
+            guard let enroller = try await fingers.existingEnroller(for: Self.application) else {
+                throw ServiceError(.noSuchFinger)
             }
-            try await fingers.ofFingers { () async throws(EnrollmentError) -> Void in
-                guard let enroller = try await fingers.existingEnroller(for: Self.application) else {
-                    throw EnrollmentError(.noSuchFinger)
-                }
-                _ = try await enroller.remove(
-                    selection,
-                    profile: engine.profile,
-                    readers: [reader],
-                    consent: consent.owner
-                )
-            }
+            _ = try await enroller.remove(
+                selection,
+                profile: engine.profile,
+                readers: [reader],
+                consent: consent.owner
+            )
         }
     }
 }

@@ -14,24 +14,24 @@ final class ChipChoice: Sendable {
     /// Whether an option or a variable names a TPM; `none` names none.
     let isNamed: Bool
     /// The reason why the choice is refused; `nil` when it is not.
-    private let refusal: VaultError?
+    private let refusal: ServiceError?
 
     /// - Parameters:
     ///   - wanted: A TCTI string; `nil` means the kernel's resource manager.
     ///   - allowsSimulated: Whether a simulated TPM may stand in for a chip.
     init(wanted: String?, allowsSimulated: Bool) {
         var address = TPMAddress.standard
-        var refusal: VaultError?
+        var refusal: ServiceError?
         if let wanted {
             do {
                 address = try TPMAddress(wanted)
             } catch {
-                refusal = VaultError(.noChip, error.cause, cause: error.description)
+                refusal = ServiceError(.noChip, error.cause, cause: error.description)
             }
         }
         if !allowsSimulated, let kind = address.kindForPeople {
             let why = "a \(kind) TPM is named, and this program allows none"
-            refusal = VaultError(.noChip, why, cause: why)
+            refusal = ServiceError(.noChip, why, cause: why)
         }
         device = TPMDevice(refusal == nil ? address : .none)
         isNamed = wanted != nil && !address.isNone
@@ -39,18 +39,18 @@ final class ChipChoice: Sendable {
     }
 
     /// Returns the chip, unless the choice is refused.
-    func inUse() throws(VaultError) -> TPMDevice {
+    func inUse() throws(ServiceError) -> TPMDevice {
         if let refusal { throw refusal }
         return device
     }
 
     /// Opens the connection to the chip, without sending a command.
-    func reach() async throws(VaultError) {
+    func reach() async throws(ServiceError) {
         let device = try inUse()
         do throws(TPMError) {
             try await device.perform { _ throws(TPMError) in }
         } catch {
-            throw VaultError(error)
+            throw ServiceError(error)
         }
     }
 

@@ -14,18 +14,18 @@ struct InProcessFingers: FingerService {
 
     private var profile: String { engine.profile }
 
-    func fingers() async throws(EnrollmentError) -> [EnrolledFinger] {
+    func fingers() async throws(ServiceError) -> [EnrolledFinger] {
         try await engine.state.existingStore()?.fingers(of: profile) ?? []
     }
 
-    func state(for application: ApplicationID) async throws(EnrollmentError) -> EnrollmentState? {
+    func state(for application: ApplicationID) async throws(ServiceError) -> EnrollmentState? {
         try await engine.state.existingStore()?.state(of: profile, application: application.rawValue)
     }
 
     func difference(
         since digest: Data,
         for application: ApplicationID
-    ) async throws(EnrollmentError) -> EnrollmentDifference {
+    ) async throws(ServiceError) -> EnrollmentDifference {
         guard let store = try await engine.state.existingStore() else {
             // Nothing is stored: whatever the digest was taken from is gone.
             return EnrollmentDifference(changed: true, added: [], removed: [], isKnown: false)
@@ -38,15 +38,10 @@ struct InProcessFingers: FingerService {
         _ request: ConsentRequest,
         presenter: any PromptPresenter,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void
-    ) async throws(FingerChangeError) -> EnrolledFinger {
-        let reader = try await ofOwner { () async throws(AuthenticationError) in
-            try await readers.chosenReader()
-        }
-        let enroller = try await ofFingers { () async throws(EnrollmentError) in
-            let enroller = try await newEnroller(for: request)
-            try await enroller.refuseTaken(finger.finger, profile: profile, on: reader)
-            return enroller
-        }
+    ) async throws(ServiceError) -> EnrolledFinger {
+        let reader = try await readers.chosenReader()
+        let enroller = try await newEnroller(for: request)
+        try await enroller.refuseTaken(finger.finger, profile: profile, on: reader)
         let consent = try await consent(to: .add(finger.finger), request, presenter)
         return try await enroll(finger, enroller, on: reader, consent, request.timeout, observer)
     }
@@ -59,9 +54,9 @@ struct InProcessFingers: FingerService {
         _ consent: OwnerConsent?,
         _ timeout: Duration,
         _ observer: @escaping @Sendable (EnrollmentProgress) -> Void
-    ) async throws(FingerChangeError) -> EnrolledFinger {
+    ) async throws(ServiceError) -> EnrolledFinger {
         observer(.began(await reader.info))
-        return try await interruptible { () async throws(EnrollmentError) in
+        return try await interruptible { () async throws(ServiceError) in
             try await enroller.enroll(
                 finger.finger,
                 label: finger.label,
@@ -80,61 +75,40 @@ struct InProcessFingers: FingerService {
         force: Bool,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(FingerChangeError) -> [EnrolledFinger] {
-        let existing = try await ofFingers { () async throws(EnrollmentError) in
-            try await existingEnroller(for: request.application)
-        }
-        guard let enroller = existing else {
-            guard selection == .all else { throw .fingers(EnrollmentError(.noSuchFinger)) }
+    ) async throws(ServiceError) -> [EnrolledFinger] {
+        guard let enroller = try await existingEnroller(for: request.application) else {
+            guard selection == .all else { throw ServiceError(.noSuchFinger) }
             return []
         }
-        let readers = try await ofOwner { () async throws(AuthenticationError) in
-            try await self.readers.readers()
-        }
-        try await ofFingers { () async throws(EnrollmentError) in
-            _ = try await enroller.removable(selection, profile: profile, readers: readers, force: force)
-        }
+        let readers = try await self.readers.readers()
+        _ = try await enroller.removable(selection, profile: profile, readers: readers, force: force)
         let consent = try await consent(to: .remove(selection), request, presenter)
-        return try await ofFingers { () async throws(EnrollmentError) in
-            try await enroller.remove(
-                selection,
-                profile: profile,
-                readers: readers,
-                force: force,
-                consent: consent
-            )
-        }
+        return try await enroller.remove(
+            selection,
+            profile: profile,
+            readers: readers,
+            force: force,
+            consent: consent
+        )
     }
 
-    func acceptable() async throws(EnrollmentError) -> [EnrolledFinger]? {
+    func acceptable() async throws(ServiceError) -> [EnrolledFinger]? {
         try await existingEnroller(for: application)?.acceptable(profile: profile)
     }
 
     func accept(
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(FingerChangeError) -> AcceptedFingers? {
-        let existing = try await ofFingers { () async throws(EnrollmentError) in
-            try await existingEnroller(for: request.application)
-        }
-        guard let enroller = existing else { return nil }
+    ) async throws(ServiceError) -> AcceptedFingers? {
+        guard let enroller = try await existingEnroller(for: request.application) else { return nil }
         let consent = try await consent(to: .accept, request, presenter)
-        return try await ofFingers { () async throws(EnrollmentError) in
-            try await enroller.accept(profile: profile, consent: consent)
-        }
+        return try await enroller.accept(profile: profile, consent: consent)
     }
 
-    func reconcile() async throws(FingerChangeError) -> ReaderReconciliation? {
-        let existing = try await ofFingers { () async throws(EnrollmentError) in
-            try await existingEnroller(for: application)
-        }
-        guard let enroller = existing else { return nil }
-        let reader = try await ofOwner { () async throws(AuthenticationError) in
-            try await readers.chosenReader()
-        }
-        return try await ofFingers { () async throws(EnrollmentError) in
-            try await enroller.reconcile(profile: profile, on: reader)
-        }
+    func reconcile() async throws(ServiceError) -> ReaderReconciliation? {
+        guard let enroller = try await existingEnroller(for: application) else { return nil }
+        let reader = try await readers.chosenReader()
+        return try await enroller.reconcile(profile: profile, on: reader)
     }
 
     func exercise(
@@ -142,20 +116,17 @@ struct InProcessFingers: FingerService {
         _ request: ConsentRequest,
         presenter: any PromptPresenter,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void
-    ) async throws(FingerChangeError) -> [ReaderExercise.StepResult] {
-        let reader = try await ofOwner { () async throws(AuthenticationError) in
-            let reader = try await readers.chosenReader()
-            try await engine.requireOwner(
-                for: .yes,
-                to: "test the fingerprint reader",
-                request,
-                presenter: presenter
-            )
-            return reader
-        }
+    ) async throws(ServiceError) -> [ReaderExercise.StepResult] {
+        let reader = try await readers.chosenReader()
+        try await engine.requireOwner(
+            for: .yes,
+            to: "test the fingerprint reader",
+            request,
+            presenter: presenter
+        )
         observer(.began(await reader.info))
         let run = ExerciseRun(exercise, on: reader, timeout: request.timeout, observer: observer)
-        return try await interruptible { () async throws(EnrollmentError) in try await run.run() }
+        return try await interruptible { () async throws(ServiceError) in try await run.run() }
     }
 }
 
@@ -163,13 +134,13 @@ struct InProcessFingers: FingerService {
 extension InProcessFingers {
     func existingEnroller(
         for application: ApplicationID
-    ) async throws(EnrollmentError) -> FingerEnroller? {
+    ) async throws(ServiceError) -> FingerEnroller? {
         try await engine.state.existingStore().map { engine.enroller($0, for: application) }
     }
 
     func newEnroller(
         for request: ConsentRequest
-    ) async throws(EnrollmentError) -> FingerEnroller {
+    ) async throws(ServiceError) -> FingerEnroller {
         let store = try await engine.state.createdStore()
         return engine.enroller(store, for: request.application, asker: request.asker)
     }
@@ -178,44 +149,26 @@ extension InProcessFingers {
         to change: FingerChange,
         _ request: ConsentRequest,
         _ presenter: any PromptPresenter
-    ) async throws(FingerChangeError) -> OwnerConsent? {
-        try await ofOwner { () async throws(AuthenticationError) in
-            try await engine.consent(to: change, request, presenter: presenter)
-        }
+    ) async throws(ServiceError) -> OwnerConsent? {
+        try await engine.consent(to: change, request, presenter: presenter)
     }
 
     /// Runs an enrollment, which ends when the machine goes to sleep or the service ends.
     private func interruptible<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws(EnrollmentError) -> Value
-    ) async throws(FingerChangeError) -> Value {
-        let outcome = try await ofOwner { () async throws(AuthenticationError) in
-            try await engine.interruptions.run { run async throws(AuthenticationError) in
-                do throws(EnrollmentError) {
-                    return Result<Value, EnrollmentError>.success(try await body())
-                } catch {
-                    guard case .reader(let reason) = error.code,
-                        reason.code == .cancelled || reason.code == .suspended
-                    else { return .failure(error) }
-                    // The caller's own cancellation has the error that it always had.
-                    let cancelled = AuthenticationError(.appCancel)
-                    let meaning = run.meaning(of: cancelled)
-                    guard meaning != cancelled else { return .failure(error) }
-                    throw meaning
-                }
+        _ body: @escaping @Sendable () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        let outcome = try await engine.interruptions.run { run async throws(ServiceError) in
+            do throws(ServiceError) {
+                return Result<Value, ServiceError>.success(try await body())
+            } catch {
+                guard error.code == .appCancel || error.code == .systemCancel else { return .failure(error) }
+                // The caller's own cancellation has the error that it always had.
+                let cancelled = ServiceError(.appCancel)
+                let meaning = run.meaning(of: cancelled)
+                guard meaning != cancelled else { return .failure(error) }
+                throw meaning
             }
         }
-        return try await ofFingers { () async throws(EnrollmentError) in try outcome.get() }
-    }
-
-    func ofOwner<Value>(
-        _ body: () async throws(AuthenticationError) -> Value
-    ) async throws(FingerChangeError) -> Value {
-        do { return try await body() } catch { throw .owner(error) }
-    }
-
-    func ofFingers<Value>(
-        _ body: () async throws(EnrollmentError) -> Value
-    ) async throws(FingerChangeError) -> Value {
-        do { return try await body() } catch { throw .fingers(error) }
+        return try outcome.get()
     }
 }

@@ -23,7 +23,7 @@ struct InProcessMaintenance: MaintenanceService {
         )
     }
 
-    func hasState() async throws(StateError) -> Bool { try await state.existing() != nil }
+    func hasState() async throws(ServiceError) -> Bool { try await state.existing() != nil }
 
     func changeMark() async -> [Int]? {
         // A state that cannot be read has no mark, and counts as changed.
@@ -31,33 +31,22 @@ struct InProcessMaintenance: MaintenanceService {
         return try? await database.changeMark()
     }
 
-    func vaultStatus() async throws(VaultError) -> VaultStatus {
+    func vaultStatus() async throws(ServiceError) -> VaultStatus {
         try await VaultStatus.read(device: try chip.inUse(), directory: state.directory)
     }
 
-    func provisionVault() async throws(VaultError) {
+    func provisionVault() async throws(ServiceError) {
         try await chip.reach()
-        do {
-            _ = try await state.created()
-        } catch {
-            throw VaultError(.store(error), error.path)
-        }
+        _ = try await state.created()
         try await maintenance().provision()
     }
 
-    func resetVault(withoutChip: Bool) async throws(VaultError) -> VaultReset {
+    func resetVault(withoutChip: Bool) async throws(ServiceError) -> VaultReset {
         let state = state
-        return try await maintenance().reset(withoutChip: withoutChip) { () async throws(StateError) in
+        return try await maintenance().reset(withoutChip: withoutChip) { () async throws(ServiceError) in
             guard let database = try await state.existing() else { return nil }
             // The counters are deleted, and the fingers stay.
-            do throws(EnrollmentError) {
-                try await EnrollmentStore(database: database).forgetCounters()
-            } catch {
-                guard case .store(let error) = error.code else {
-                    throw StateError(.failed, path: state.directory.path, cause: error.description)
-                }
-                throw error
-            }
+            try await EnrollmentStore(database: database).forgetCounters()
             return database
         }
     }
@@ -65,14 +54,9 @@ struct InProcessMaintenance: MaintenanceService {
     func reseal(
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Resealing {
+    ) async throws(ServiceError) -> Resealing {
         let profile = engine.profile
-        let vault = try await inVault { () async throws(VaultError) in
-            guard let vault = try await state.vaultInChip() else {
-                throw VaultError(.passcodeNotSet, profile)
-            }
-            return vault
-        }
+        guard let vault = try await state.vaultInChip() else { throw ServiceError(.passcodeNotSet, profile) }
         let shown = try await engine.passcode(
             for: .reseal,
             to: "bind your secrets to the way this computer starts now",
@@ -80,17 +64,13 @@ struct InProcessMaintenance: MaintenanceService {
             vault,
             presenter: presenter
         )
-        return try await inVault { () async throws(VaultError) in
-            try await vault.reseal(profile, shown: shown)
-        }
+        return try await vault.reseal(profile, shown: shown)
     }
 
-    func attempts() async throws(AuthenticationError) -> [AttemptStatus] { try await engine.attempts() }
+    func attempts() async throws(ServiceError) -> [AttemptStatus] { try await engine.attempts() }
 
-    func log(limit: Int) async throws(AuthenticationError) -> [AuditEntry] {
-        let database: StateDatabase?
-        do { database = try await state.existing() } catch { throw AuthenticationError(error) }
-        guard let database else { return [] }
+    func log(limit: Int) async throws(ServiceError) -> [AuditEntry] {
+        guard let database = try await state.existing() else { return [] }
         return try await AuditLog(database: database).entries(limit: limit, profile: engine.profile)
     }
 
@@ -100,13 +80,13 @@ struct InProcessMaintenance: MaintenanceService {
         try? await AuditLog(database: database).append(entry)
     }
 
-    func lockFileFault() async -> AuthenticationError? { await engine.turnsFault() }
+    func lockFileFault() async -> ServiceError? { await engine.turnsFault() }
 
     /// The kernel frees what a program has loaded when the program closes `/dev/tpmrm0`; other TPMs keep what is
     /// loaded.
     func close() async { await chip.device.close() }
 
-    private func maintenance() throws(VaultError) -> VaultMaintenance {
+    private func maintenance() throws(ServiceError) -> VaultMaintenance {
         VaultMaintenance(device: try chip.inUse(), directory: state.directory)
     }
 }

@@ -27,7 +27,7 @@ extension InProcessRoot {
         _ prints: [ForeignPrint],
         isTrial: Bool,
         readersWereClosed: Bool
-    ) async throws(FingerChangeError) -> [TakingOver] {
+    ) async throws(ServiceError) -> [TakingOver] {
         try await requireNoOwner()
         var outcomes: [TakingOver] = []
         for print in prints {
@@ -39,13 +39,13 @@ extension InProcessRoot {
         return outcomes
     }
 
-    private func requireNoOwner() async throws(FingerChangeError) {
-        do throws(AuthenticationError) {
+    private func requireNoOwner() async throws(ServiceError) {
+        do throws(ServiceError) {
             _ = try await engine.consentOfAccount(to: .remove(.all), for: Self.importer) { isFirst in isFirst
             }
         } catch {
-            guard error.code == .authenticationFailed else { throw .owner(error) }
-            throw .fingers(EnrollmentError(.ownerNeeded))
+            guard error.code == .notPermitted else { throw error }
+            throw ServiceError(.ownerNeeded)
         }
     }
 
@@ -65,31 +65,22 @@ extension InProcessRoot {
         return (.taken, saved)
     }
 
-    private func enroll(_ print: ForeignPrint, _ saved: SavedPrint) async throws(FingerChangeError) {
-        let consent: OwnerConsent?
-        do throws(AuthenticationError) {
-            consent = try await engine.consentOfAccount(
-                to: .add(print.finger),
-                for: Self.importer
-            ) { _ in true }
-        } catch {
-            throw .owner(error)
-        }
-        do throws(EnrollmentError) {
-            _ = try await engine.state.createdStore().add(
-                print.template,
-                as: print.finger,
-                label: nil,
-                profile: profile,
-                on: await LibfprintSource.shared.info(ofReaderOf: saved),
-                at: saved.metadata.date.flatMap(\.start) ?? Date(),
-                // By the administrator's word, for a print in a reader.
-                access: .closed,
-                consent: consent
-            )
-        } catch {
-            throw .fingers(error)
-        }
+    private func enroll(_ print: ForeignPrint, _ saved: SavedPrint) async throws(ServiceError) {
+        let consent = try await engine.consentOfAccount(
+            to: .add(print.finger),
+            for: Self.importer
+        ) { _ in true }
+        _ = try await engine.state.createdStore().add(
+            print.template,
+            as: print.finger,
+            label: nil,
+            profile: profile,
+            on: await LibfprintSource.shared.info(ofReaderOf: saved),
+            at: saved.metadata.date.flatMap(\.start) ?? Date(),
+            // By the administrator's word, for a print in a reader.
+            access: .closed,
+            consent: consent
+        )
     }
 }
 

@@ -99,7 +99,7 @@ public final class InProcessRoot: Sendable {
         stateDirectory = directory
         let program = application.rawValue
         keychain = KeychainRows(of: profile, in: [program] + accessGroups) {
-            creating async throws(StateError) in
+            creating async throws(ServiceError) in
             creating ? try await state.created() : try await state.existing()
         }
         engine = AuthenticationEngine(
@@ -107,10 +107,10 @@ public final class InProcessRoot: Sendable {
             state: StateAccess(
                 generations: generations,
                 trust: printTrust ?? .everyPrint,
-                existing: { () async throws(StateError) in try await state.existing() },
-                created: { () async throws(StateError) in try await state.created() }
+                existing: { () async throws(ServiceError) in try await state.existing() },
+                created: { () async throws(ServiceError) in try await state.created() }
             ),
-            passcode: VaultPasscode(of: profile, in: state) { () throws(StateError) in
+            passcode: VaultPasscode(of: profile, in: state) { () throws(ServiceError) in
                 if trust.isRenamed { try trust.confirm() }
             },
             vault: state,
@@ -122,7 +122,7 @@ public final class InProcessRoot: Sendable {
             strength: configuration.strength,
             limits: configuration.proofLimits,
             ownStay: ownStay,
-            reader: { () async throws(AuthenticationError) in try await choice.chosen() }
+            reader: { () async throws(ServiceError) in try await choice.chosen() }
         )
     }
 
@@ -166,7 +166,7 @@ public final class InProcessRoot: Sendable {
     package var loginKeyring: any LoginKeyring { InProcessKeyring(engine: engine, state: state) }
 
     /// Returns the chosen reader itself, of which nothing was asked yet; root may use one that belongs to the service.
-    package func readerOfOwn() async throws(AuthenticationError) -> any FingerprintReader {
+    package func readerOfOwn() async throws(ServiceError) -> any FingerprintReader {
         try await choice.chosenReaderOfRoot()
     }
 
@@ -176,17 +176,13 @@ public final class InProcessRoot: Sendable {
     /// Lifts the lock on the profile's fingers, by the word of the system's administration.
     ///
     /// - Returns: Whether they were locked.
-    package func unlock(by asker: Asker?) async throws(VaultError) -> Bool {
-        do throws(StateError) {
-            return try await engine.unlock(by: asker)
-        } catch {
-            throw VaultError(.store(error), profile)
-        }
+    package func unlock(by asker: Asker?) async throws(ServiceError) -> Bool {
+        try await engine.unlock(by: asker)
     }
 
     /// Returns the fingers of the profile on one reader, for programs that the system's rules know.
     package func account(on reader: any FingerprintReader) -> AccountFingers {
-        let engine = engine.with(reader: { [choice] () async throws(AuthenticationError) in
+        let engine = engine.with(reader: { [choice] () async throws(ServiceError) in
             try await choice.reachable(reader)
         })
         return AccountFingers(engine, fingers(by: engine), on: reader)
@@ -198,7 +194,7 @@ public final class InProcessRoot: Sendable {
         _ rules: GroupRules,
         _ request: EvaluationRequest,
         _ presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> IdentifiedPerson {
+    ) async throws(ServiceError) -> IdentifiedPerson {
         try await GroupIdentification(
             asker: engine,
             people: people.map { ($0.user, $0.root.engine) },
@@ -209,16 +205,16 @@ public final class InProcessRoot: Sendable {
     /// Returns the keychain's rows in other access groups than this program's, as a service does for its callers.
     package func keychain(in groups: [String]) -> any KeychainPages {
         let state = state
-        return KeychainRows(of: profile, in: groups) { creating async throws(StateError) in
+        return KeychainRows(of: profile, in: groups) { creating async throws(ServiceError) in
             creating ? try await state.created() : try await state.existing()
         }
     }
 
     /// Returns the vault, which is created if nothing was ever stored.
-    package func vault() async throws(VaultError) -> Vault { try await state.createdVault() }
+    package func vault() async throws(ServiceError) -> Vault { try await state.createdVault() }
 
     /// Returns the store, which is made if it does not exist.
-    package func store() async throws(StateError) -> EnrollmentStore {
+    package func store() async throws(ServiceError) -> EnrollmentStore {
         engine.state.store(on: try await state.created())
     }
 
@@ -226,7 +222,7 @@ public final class InProcessRoot: Sendable {
     ///
     /// Where a finger is enrolled or a passcode is set, changes need the consent of the owner, for which
     /// `AuthenticationEngine.consent(to:_:presenter:)` asks.
-    package func enroller() async throws(StateError) -> FingerEnroller {
+    package func enroller() async throws(ServiceError) -> FingerEnroller {
         engine.enroller(try await store(), for: application)
     }
 }
@@ -242,9 +238,9 @@ package struct StoredKeychain: Sendable {
 extension InProcessRoot {
     /// Returns the keychain's rows of every program, as they lie in the directory; nothing is made if nothing was ever
     /// stored.
-    package func keychainOfAllPrograms() throws(StateError) -> StoredKeychain {
+    package func keychainOfAllPrograms() throws(ServiceError) -> StoredKeychain {
         let state = state
-        let open: KeychainRows.Opening = { creating async throws(StateError) in
+        let open: KeychainRows.Opening = { creating async throws(ServiceError) in
             creating ? try await state.created() : try await state.existing()
         }
         let (groups, count) = try KeychainRows(of: profile, in: [], open: open).stored()

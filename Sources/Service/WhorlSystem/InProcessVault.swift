@@ -12,14 +12,14 @@ struct InProcessItems: NamedItemService {
 
     private var profile: String { engine.profile }
 
-    func prepare() async throws(VaultError) { _ = try await state.createdVault() }
+    func prepare() async throws(ServiceError) { _ = try await state.createdVault() }
 
     func add(
         _ item: NewItem,
         as id: ItemID,
         access: AccessControl,
         applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SigningKeyPublic? {
+    ) async throws(ServiceError) -> SigningKeyPublic? {
         let vault = try await state.createdVault()
         switch item {
         case .secret(let secret):
@@ -30,18 +30,18 @@ struct InProcessItems: NamedItemService {
         }
     }
 
-    func items() async throws(VaultError) -> [VaultItem] {
+    func items() async throws(ServiceError) -> [VaultItem] {
         guard let vault = try await state.existingVault() else { return [] }
         return try await vault.items(of: profile)
     }
 
-    func access(of id: ItemID) async throws(VaultError) -> AccessControl {
+    func access(of id: ItemID) async throws(ServiceError) -> AccessControl {
         // An item that is about to be opened needs the chip: its absence is the better error.
-        guard let vault = try await state.vaultInChip() else { throw VaultError(.noSuchItem, id.spoken) }
+        guard let vault = try await state.vaultInChip() else { throw ServiceError(.noSuchItem, id.spoken) }
         return try await vault.access(of: id)
     }
 
-    func publicKey(of id: ItemID) async throws(VaultError) -> SigningKeyPublic {
+    func publicKey(of id: ItemID) async throws(ServiceError) -> SigningKeyPublic {
         try await stored(id).publicKey(of: id)
     }
 
@@ -49,32 +49,24 @@ struct InProcessItems: NamedItemService {
         _ id: ItemID,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) {
-        let vault = try await inVault { () async throws(VaultError) in try await stored(id) }
-        let found = try await inVault { () async throws(VaultError) in
-            try await vault.items(of: profile).first { $0.id == id }
-        }
-        guard let item = found else { throw .vault(VaultError(.noSuchItem, id.spoken)) }
+    ) async throws(ServiceError) {
+        let vault = try await stored(id)
+        let found = try await vault.items(of: profile).first { $0.id == id }
+        guard let item = found else { throw ServiceError(.noSuchItem, id.spoken) }
         if item.needsOwnerToDelete {
-            do throws(AuthenticationError) {
-                try await engine.requireOwner(
-                    for: .deleteItem(id.name.text),
-                    to: "delete the \(id.spoken)",
-                    request,
-                    presenter: presenter
-                )
-            } catch {
-                throw .evaluation(error)
-            }
+            try await engine.requireOwner(
+                for: .deleteItem(id.name.text),
+                to: "delete the \(id.spoken)",
+                request,
+                presenter: presenter
+            )
         }
         // Only the item that was looked at is deleted, not one that replaced it since.
-        try await inVault { () async throws(VaultError) in
-            try await vault.delete(id, madeAt: item.createdAt)
-        }
+        try await vault.delete(id, madeAt: item.createdAt)
     }
 
-    private func stored(_ id: ItemID) async throws(VaultError) -> Vault {
-        guard let vault = try await state.existingVault() else { throw VaultError(.noSuchItem, id.spoken) }
+    private func stored(_ id: ItemID) async throws(ServiceError) -> Vault {
+        guard let vault = try await state.existingVault() else { throw ServiceError(.noSuchItem, id.spoken) }
         return vault
     }
 }
@@ -96,7 +88,7 @@ struct InProcessPasscode: PasscodeService {
 
     private var profile: String { engine.profile }
 
-    func isSet() async throws(VaultError) -> Bool {
+    func isSet() async throws(ServiceError) -> Bool {
         guard let vault = try await state.vaultInChip() else { return false }
         return try await vault.isPasscodeSet(of: profile)
     }
@@ -105,7 +97,7 @@ struct InProcessPasscode: PasscodeService {
         _ request: ConsentRequest,
         in session: OwnerSession,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         try await engine.askForFirstPasscode(request, in: session, presenter: presenter)
     }
 
@@ -113,27 +105,25 @@ struct InProcessPasscode: PasscodeService {
         _ passcode: SecretBox,
         _ request: ConsentRequest,
         shown session: OwnerSession
-    ) async throws(VaultError) {
+    ) async throws(ServiceError) {
         let vault = try await state.createdVault()
-        guard try await !vault.isPasscodeSet(of: profile) else { throw VaultError(.passcodeExists, profile) }
+        guard try await !vault.isPasscodeSet(of: profile) else {
+            throw ServiceError(.passcodeExists, profile)
+        }
         // The vault looks again, in the transaction that sets it.
         guard try await hasFingers() else {
-            do throws(AuthenticationError) {
-                try await request.allowsFirst?()
-            } catch {
-                throw VaultError(notAllowed: error)
-            }
+            try await request.allowsFirst?()
             return try await vault.setPasscode(passcode, of: profile)
         }
         let shown = await engine.proofForFirstPasscode(request, in: session, vault)
         try await vault.setPasscode(passcode, of: profile, shown: shown)
     }
 
-    private func hasFingers() async throws(VaultError) -> Bool {
-        do throws(AuthenticationError) {
+    private func hasFingers() async throws(ServiceError) -> Bool {
+        do throws(ServiceError) {
             return try await engine.hasFingers()
         } catch {
-            throw VaultError(.accessDenied, "passcode of \(profile)", cause: error.message)
+            throw ServiceError(.accessDenied, "passcode of \(profile)", cause: error.message)
         }
     }
 
@@ -141,12 +131,9 @@ struct InProcessPasscode: PasscodeService {
         to new: SecretBox,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) {
-        let vault = try await inVault { () async throws(VaultError) in
-            // What cannot succeed is said before anyone is asked.
-            guard PasscodeSize.allowed.contains(new.bytes.count) else { throw VaultError(.passcodeWrongSize) }
-            return try await self.vault()
-        }
+    ) async throws(ServiceError) {
+        guard PasscodeSize.allowed.contains(new.bytes.count) else { throw ServiceError(.passcodeWrongSize) }
+        let vault = try await self.vault()
         let shown = try await engine.passcode(
             for: .changePasscode,
             to: "change it",
@@ -154,12 +141,10 @@ struct InProcessPasscode: PasscodeService {
             vault,
             presenter: presenter
         )
-        try await inVault { () async throws(VaultError) in
-            try await vault.changePasscode(to: new, shown: shown)
-        }
+        try await vault.changePasscode(to: new, shown: shown)
     }
 
-    func itemsLostWithout() async throws(VaultError) -> [ItemID] {
+    func itemsLostWithout() async throws(ServiceError) -> [ItemID] {
         try await vault().itemsLostWithoutPasscode(of: profile)
     }
 
@@ -167,13 +152,10 @@ struct InProcessPasscode: PasscodeService {
         force: Bool,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> [ItemID] {
-        let vault = try await inVault { () async throws(VaultError) in
-            let vault = try await self.vault()
-            // The transaction looks again.
-            if !force { try await vault.refuseNeededPasscode(of: profile) }
-            return vault
-        }
+    ) async throws(ServiceError) -> [ItemID] {
+        let vault = try await vault()
+        // The transaction looks again.
+        if !force { try await vault.refuseNeededPasscode(of: profile) }
         let shown = try await engine.passcode(
             for: .removePasscode,
             to: force ? "remove it, with all secrets and keys that only it opens" : "remove it",
@@ -181,13 +163,11 @@ struct InProcessPasscode: PasscodeService {
             vault,
             presenter: presenter
         )
-        return try await inVault { () async throws(VaultError) in
-            try await vault.removePasscode(shown: shown, force: force)
-        }
+        return try await vault.removePasscode(shown: shown, force: force)
     }
 
-    private func vault() async throws(VaultError) -> Vault {
-        guard let vault = try await state.vaultInChip() else { throw VaultError(.passcodeNotSet, profile) }
+    private func vault() async throws(ServiceError) -> Vault {
+        guard let vault = try await state.vaultInChip() else { throw ServiceError(.passcodeNotSet, profile) }
         return vault
     }
 }
@@ -199,7 +179,7 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
 
     private var profile: String { engine.profile }
 
-    func status() async throws(VaultError) -> KeyringStatus {
+    func status() async throws(ServiceError) -> KeyringStatus {
         guard let row = try await row() else { return .off }
         return switch try await standing(of: row) {
         case .valid?, .unknown?: .ready
@@ -208,12 +188,9 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
         }
     }
 
-    func turnOn(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ReleaseError) {
-        let vault = try await inVault { () async throws(VaultError) in try await state.createdVault() }
-        let isOn = try await inVault { () async throws(VaultError) in
-            try await vault.loginPassword(of: profile) != nil
-        }
-        if isOn { return }
+    func turnOn(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ServiceError) {
+        let vault = try await state.createdVault()
+        if try await vault.loginPassword(of: profile) != nil { return }
         var asked = EvaluationRequest(
             policy: .biometrics,
             purpose: .keyring,
@@ -224,37 +201,25 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
         asked.asker = request.asker
         asked.fingerObstacle = request.fingerObstacle
         asked.obstacle = request.obstacle
-        let evaluation: Evaluation
-        do throws(AuthenticationError) {
-            evaluation = try await engine.evaluate(asked, presenter: presenter)
-        } catch {
-            throw .evaluation(error)
-        }
+        let evaluation = try await engine.evaluate(asked, presenter: presenter)
         guard evaluation.method == .biometry, !evaluation.isReused else {
-            throw .evaluation(AuthenticationError(.authenticationFailed))
+            throw ServiceError(.authenticationFailed)
         }
-        try await inVault { () async throws(VaultError) in try await vault.addLoginPassword(of: profile) }
+        try await vault.addLoginPassword(of: profile)
     }
 
-    func turnOff(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ReleaseError) {
-        let isOn = try await inVault { () async throws(VaultError) in try await row() != nil }
-        guard isOn else { return }
-        do throws(AuthenticationError) {
-            try await engine.requireOwner(
-                for: .keyringOff,
-                to: "turn the keyring off",
-                request,
-                presenter: presenter
-            )
-        } catch {
-            throw .evaluation(error)
-        }
-        try await inVault { () async throws(VaultError) in
-            try await state.existingVault()?.deleteLoginPassword(of: profile)
-        }
+    func turnOff(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ServiceError) {
+        guard try await row() != nil else { return }
+        try await engine.requireOwner(
+            for: .keyringOff,
+            to: "turn the keyring off",
+            request,
+            presenter: presenter
+        )
+        try await state.existingVault()?.deleteLoginPassword(of: profile)
     }
 
-    func keep(_ password: SecretBox, changedOn day: Int?) async throws(VaultError) -> Bool {
+    func keep(_ password: SecretBox, changedOn day: Int?) async throws(ServiceError) -> Bool {
         guard let row = try await row(), let vault = try await state.vaultInChip() else { return false }
         // A person who can log in can type it again: a password that still opens is not sealed at each login.
         if row.changedOn == day, try await standing(of: row) == .valid { return false }
@@ -263,7 +228,8 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
         return true
     }
 
-    func release(after login: EvaluationRequest, changedOn day: Int?) async throws(VaultError) -> SecretBox? {
+    func release(after login: EvaluationRequest, changedOn day: Int?) async throws(ServiceError) -> SecretBox?
+    {
         guard let row = try await row(), let item = row.item, let vault = try await state.vaultInChip() else {
             return nil
         }
@@ -279,15 +245,15 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
         return password
     }
 
-    func forget() async throws(VaultError) {
+    func forget() async throws(ServiceError) {
         try await state.existingVault()?.setLoginPassword(nil, changedOn: nil, of: profile)
     }
 
-    private func row() async throws(VaultError) -> LoginPassword? {
+    private func row() async throws(ServiceError) -> LoginPassword? {
         try await state.existingVault()?.loginPassword(of: profile)
     }
 
-    private func standing(of row: LoginPassword) async throws(VaultError) -> VaultItem.Standing? {
+    private func standing(of row: LoginPassword) async throws(ServiceError) -> VaultItem.Standing? {
         guard let item = row.item else { return nil }
         return try await engine.standing(of: [item]).first
     }

@@ -60,7 +60,7 @@ package struct ReaderReach: Sendable {
     }
 
     /// Returns the reason why a reader cannot be touched now; `nil` when it can, or where the lid is not known.
-    package func obstacle(to reader: any FingerprintReader) async -> AuthenticationError? {
+    package func obstacle(to reader: any FingerprintReader) async -> ServiceError? {
         guard let lid, await placement(of: reader) == .builtIn else { return nil }
         // Without a login manager nothing is known of a lid.
         guard let lid = try? await lid.lid() else { return nil }
@@ -72,7 +72,7 @@ package struct ReaderReach: Sendable {
     /// The login manager sends no signal when the lid moves, so it is asked each half second.
     ///
     /// - Returns: `nil` at once where no lid can cover the reader, or when the task is cancelled.
-    package func untilObstructed(_ reader: any FingerprintReader) async -> AuthenticationError? {
+    package func untilObstructed(_ reader: any FingerprintReader) async -> ServiceError? {
         guard lid != nil, await placement(of: reader) == .builtIn else { return nil }
         while await OffPoolTimer.wait(.milliseconds(500)) {
             if let obstacle = await obstacle(to: reader) { return obstacle }
@@ -81,14 +81,12 @@ package struct ReaderReach: Sendable {
     }
 
     /// Returns the reason why a reader in a place cannot be touched; `nil` when it can.
-    package static func obstacle(to placement: ReaderPlacement, under lid: Lid) -> AuthenticationError? {
+    package static func obstacle(to placement: ReaderPlacement, under lid: Lid) -> ServiceError? {
         guard placement == .builtIn, lid.isShut else { return nil }
-        return AuthenticationError(
-            .biometryNotAvailable,
-            message: "The lid is shut over the fingerprint reader.",
-            recovery: lid.isDocked
-                ? "Open the lid, or connect a reader that can be touched." : "Open the lid.",
-            cause: "the reader is built in, and the lid is shut\(lid.isDocked ? " (docked)" : "")"
+        return ServiceError(
+            .lidShut,
+            recovery: lid.isDocked ? "Open the lid, or connect a reader that can be touched." : nil,
+            cause: "the reader is built in\(lid.isDocked ? ", and the machine docked" : "")"
         )
     }
 

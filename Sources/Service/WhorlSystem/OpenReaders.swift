@@ -26,8 +26,8 @@ package final class OpenReaders: Sendable {
 
     /// Records that others can open a reader now.
     ///
-    /// - Throws: `biometryNotAvailable` with the reason, always: the reader is not used.
-    func refuse(_ reader: ReaderInfo) throws(AuthenticationError) {
+    /// - Throws: `readerNotPermitted` with the reason, always: the reader is not used.
+    func refuse(_ reader: ReaderInfo) throws(ServiceError) {
         let cause: String = seen.withLock { seen in
             var all = seen ?? [:]
             all[reader.id.rawValue] = Date()
@@ -39,8 +39,8 @@ package final class OpenReaders: Sendable {
                 return "it could not be recorded in \(path): \(error)"
             }
         }
-        throw AuthenticationError(
-            .biometryNotAvailable,
+        throw ServiceError(
+            .readerNotPermitted,
             message: "Other programs can open the fingerprint reader, so its answers are not trusted.",
             recovery: "An administrator has to close it (`whorl doctor` says how); then enroll again.",
             cause: cause

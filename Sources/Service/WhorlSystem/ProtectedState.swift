@@ -27,7 +27,7 @@ actor ProtectedState: VaultSource {
     private var database: StateDatabase?
     private var vault: Vault?
     /// The current opening, for which the next one waits.
-    private var opening: Task<Result<StateDatabase?, StateError>, Never>?
+    private var opening: Task<Result<StateDatabase?, ServiceError>, Never>?
 
     init(_ directory: StateDirectory, _ chip: ChipChoice, of trust: AccountTrust) {
         self.directory = directory
@@ -36,29 +36,27 @@ actor ProtectedState: VaultSource {
     }
 
     /// Returns the database; `nil` when nothing was ever stored.
-    func existing() async throws(StateError) -> StateDatabase? {
-        try await opened { state async throws(StateError) in try await state.openExisting() }
+    func existing() async throws(ServiceError) -> StateDatabase? {
+        try await opened { state async throws(ServiceError) in try await state.openExisting() }
     }
 
     /// Returns the database, which is made if nothing was ever stored.
-    func created() async throws(StateError) -> StateDatabase {
-        let database = try await opened { state async throws(StateError) in try await state.create() }
-        guard let database else { throw StateError(.failed, path: directory.path) }
+    func created() async throws(ServiceError) -> StateDatabase {
+        let database = try await opened { state async throws(ServiceError) in try await state.create() }
+        guard let database else { throw ServiceError(.storeFailed, directory.path) }
         return database
     }
 
     /// Returns the vault; `nil` when nothing was ever stored.
-    func existingVault() async throws(VaultError) -> Vault? {
-        let found: StateDatabase?
-        do { found = try await existing() } catch { throw VaultError(.store(error), error.path) }
-        return found.map(vault(on:))
+    func existingVault() async throws(ServiceError) -> Vault? {
+        try await existing().map(vault(on:))
     }
 
     /// Returns the vault for an item, if a chip is present or the vault was provisioned with one.
     ///
     /// - Returns: The vault; `nil` when nothing was ever stored and a chip is present.
     /// - Throws: `noChip`; `store`.
-    func vaultInChip() async throws(VaultError) -> Vault? {
+    func vaultInChip() async throws(ServiceError) -> Vault? {
         let existing = try await existingVault()
         if let existing, try existing.isProvisioned { return existing }
         try await chip.reach()
@@ -68,13 +66,9 @@ actor ProtectedState: VaultSource {
     /// Returns the vault for an item as `vaultInChip()` does, and makes it if nothing was ever stored.
     ///
     /// - Throws: `noChip`, in which case no vault was made; `store`.
-    func createdVault() async throws(VaultError) -> Vault {
+    func createdVault() async throws(ServiceError) -> Vault {
         if let existing = try await vaultInChip() { return existing }
-        do {
-            return vault(on: try await created())
-        } catch {
-            throw VaultError(.store(error), error.path)
-        }
+        return vault(on: try await created())
     }
 
     /// Returns when it is its turn, so that nothing has the state for ever.
@@ -89,8 +83,8 @@ actor ProtectedState: VaultSource {
 
     /// Opens the database, one opening at a time, which a caller's cancellation does not end.
     private func opened(
-        _ open: @escaping @Sendable (isolated ProtectedState) async throws(StateError) -> StateDatabase?
-    ) async throws(StateError) -> StateDatabase? {
+        _ open: @escaping @Sendable (isolated ProtectedState) async throws(ServiceError) -> StateDatabase?
+    ) async throws(ServiceError) -> StateDatabase? {
         if let database { return database }
         let before = opening
         // The task runs on the caller's executor: on the shared pool it would not begin while all threads of the pool
@@ -101,12 +95,12 @@ actor ProtectedState: VaultSource {
     }
 
     private func opened(
-        after before: Task<Result<StateDatabase?, StateError>, Never>?,
-        _ open: (isolated ProtectedState) async throws(StateError) -> StateDatabase?
-    ) async -> Result<StateDatabase?, StateError> {
+        after before: Task<Result<StateDatabase?, ServiceError>, Never>?,
+        _ open: (isolated ProtectedState) async throws(ServiceError) -> StateDatabase?
+    ) async -> Result<StateDatabase?, ServiceError> {
         _ = await before?.value
         if let database { return .success(database) }
-        do throws(StateError) {
+        do throws(ServiceError) {
             database = try await open(self)
             return .success(database)
         } catch {
@@ -114,40 +108,40 @@ actor ProtectedState: VaultSource {
         }
     }
 
-    private func openExisting() async throws(StateError) -> StateDatabase? {
+    private func openExisting() async throws(ServiceError) -> StateDatabase? {
         guard try PrivateFiles.checkDirectory(directory.path) else { return nil }
         return try StateDatabase.openExisting(directory, keySource: try await keySource())
     }
 
-    private func create() async throws(StateError) -> StateDatabase? {
+    private func create() async throws(ServiceError) -> StateDatabase? {
         if let existing = try await openExisting() { return existing }
         try PrivateFiles.makeDirectory(directory.path)
         try trust.begin()
-        do throws(StateError) {
+        do throws(ServiceError) {
             return try StateDatabase(directory: directory, keySource: try await newKeySource())
         } catch {
             // Another process has made the key at the same moment: use that key.
-            guard error.code == .busy else { throw error }
+            guard error.code == .storeBusy else { throw error }
             return try StateDatabase(directory: directory, keySource: try await keySource())
         }
     }
 
     private var sealedKey: SealedStateKey { SealedStateKey(device: chip.device, directory: directory) }
 
-    private func keySource() async throws(StateError) -> any StateKeySource {
-        try await protecting { () async throws(VaultError) in
+    private func keySource() async throws(ServiceError) -> any StateKeySource {
+        try await protecting { () async throws(ServiceError) in
             guard try sealedKey.exists else { return FileKeySource(directory: directory) }
             let device = try chip.inUse()
             return try await SealedStateKey(device: device, directory: directory).source()
         }
     }
 
-    private func newKeySource() async throws(StateError) -> any StateKeySource {
+    private func newKeySource() async throws(ServiceError) -> any StateKeySource {
         let file = FileKeySource(directory: directory)
         if try file.exists() { return file }
-        return try await protecting { () async throws(VaultError) in
+        return try await protecting { () async throws(ServiceError) in
             if try sealedKey.exists { return try await sealedKey.source() }
-            do throws(VaultError) {
+            do throws(ServiceError) {
                 return try await SealedStateKey(device: try chip.inUse(), directory: directory).new()
             } catch {
                 // Without a chip a file keeps the key, and every answer says so. A chip that was named must not fail
@@ -159,9 +153,9 @@ actor ProtectedState: VaultSource {
     }
 
     private func protecting<Value>(
-        _ body: () async throws(VaultError) -> Value
-    ) async throws(StateError) -> Value {
-        do { return try await body() } catch { throw StateError(error, in: directory) }
+        _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        do { return try await body() } catch { throw ServiceError(error, in: directory) }
     }
 }
 
@@ -175,16 +169,16 @@ private final class QueueExecutor: SerialExecutor {
     }
 }
 
-extension StateError {
+extension ServiceError {
     /// Makes the state's error for a failure of the vault that protects it.
-    init(_ error: VaultError, in directory: StateDirectory) {
-        if case .store(let error) = error.code {
+    init(_ error: ServiceError, in directory: StateDirectory) {
+        if error.category == .storage {
             self = error
             return
         }
         self.init(
             .chipUnavailable,
-            path: directory.path,
+            directory.path,
             message: error.message,
             recovery: error.recovery,
             cause: error.description
@@ -197,27 +191,27 @@ extension StateError {
 struct VaultGenerations: GenerationCounter {
     let state: ProtectedState
 
-    func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
-        try await counting { vault async throws(VaultError) in
+    func current(of profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
+        try await counting { vault async throws(ServiceError) in
             try await vault.generation(of: profile, stored: stored)
         } ?? stored
     }
 
-    func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError) {
-        _ = try await counting { vault async throws(VaultError) in
+    func advance(_ profile: String, to generation: UInt64) async throws(ServiceError) {
+        _ = try await counting { vault async throws(ServiceError) in
             try await vault.advance(profile, to: generation)
         }
     }
 
-    func hasCounter(_ profile: String) async throws(EnrollmentError) -> Bool {
-        try await counting { vault async throws(VaultError) in
+    func hasCounter(_ profile: String) async throws(ServiceError) -> Bool {
+        try await counting { vault async throws(ServiceError) in
             try await vault.hasCounter(profile)
         } ?? false
     }
 
-    func restart(_ profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
-        try await counting { vault async throws(VaultError) in
-            do throws(VaultError) {
+    func restart(_ profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
+        try await counting { vault async throws(ServiceError) in
+            do throws(ServiceError) {
                 return try await vault.generation(of: profile, stored: stored)
             } catch {
                 guard error.code == .counterLost else { throw error }
@@ -229,16 +223,16 @@ struct VaultGenerations: GenerationCounter {
     }
 
     private func counting<Value: Sendable>(
-        _ body: (Vault) async throws(VaultError) -> Value
-    ) async throws(EnrollmentError) -> Value? {
+        _ body: (Vault) async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value? {
         do {
             guard let vault = try await state.existingVault() else { return nil }
             return try await body(vault)
         } catch {
             guard error.code != .counterLost else {
-                throw EnrollmentError(.enrollmentRolledBack, cause: error.description)
+                throw ServiceError(.enrollmentRolledBack, cause: error.description)
             }
-            throw EnrollmentError(.store(StateError(error, in: state.directory)))
+            throw ServiceError(error, in: state.directory)
         }
     }
 }

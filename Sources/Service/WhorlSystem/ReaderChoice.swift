@@ -40,22 +40,22 @@ final class ReaderChoice: ReaderService {
     }
 
     /// Returns the source of readers: libfprint, or the mock that was named.
-    func source() throws(AuthenticationError) -> any ReaderSource {
+    func source() throws(ServiceError) -> any ReaderSource {
         guard let script = mockScript else { return LibfprintSource.shared }
         guard allowsPretended else {
-            throw AuthenticationError(
+            throw ServiceError(
                 .readerNotChosen,
                 message: "A mock reader is named, and this program allows none."
             )
         }
-        return try mock.withLock { mock throws(AuthenticationError) in
+        return try mock.withLock { mock throws(ServiceError) in
             if let mock { return mock }
             do throws(MockScriptError) {
                 let new = try MockReaderSource(script: script)
                 mock = new
                 return new
             } catch {
-                throw AuthenticationError(
+                throw ServiceError(
                     .readerNotChosen,
                     message: "The mock reader's script cannot be read: \(error.message)",
                     recovery: error.recovery
@@ -65,10 +65,10 @@ final class ReaderChoice: ReaderService {
     }
 
     /// Returns all readers that may be used.
-    func readers() async throws(AuthenticationError) -> [any FingerprintReader] {
+    func readers() async throws(ServiceError) -> [any FingerprintReader] {
         let all: [any FingerprintReader]
         let source = try source()
-        do throws(ReaderError) { all = try await source.readers() } catch { throw AuthenticationError(error) }
+        do throws(ReaderError) { all = try await source.readers() } catch { throw ServiceError(error) }
         guard !allowsPretended else { return all }
         var real: [any FingerprintReader] = []
         for reader in all where await reader.info.kind == .hardware { real.append(reader) }
@@ -76,13 +76,13 @@ final class ReaderChoice: ReaderService {
     }
 
     /// Returns the chosen reader; `nil` when none is connected.
-    func chosen() async throws(AuthenticationError) -> (any FingerprintReader)? {
+    func chosen() async throws(ServiceError) -> (any FingerprintReader)? {
         let readers = try await readers()
         var ids: [String] = []
         for reader in readers { ids.append(await reader.info.id.rawValue) }
         if let wanted, mockScript == nil {
             guard let index = ids.firstIndex(of: wanted) else {
-                throw AuthenticationError(
+                throw ServiceError(
                     .readerNotChosen,
                     message: "No reader \(DisplayText.clean(wanted, limit: 60)) is connected.",
                     recovery: ids.isEmpty
@@ -95,7 +95,7 @@ final class ReaderChoice: ReaderService {
         if readers.isEmpty { try ReaderOwnership.refuseUnlisted(isService: openReaders != nil) }
         let near = try await reachable(among: readers)
         guard readers.count <= 1 || near != nil else {
-            throw AuthenticationError(
+            throw ServiceError(
                 .readerNotChosen,
                 message:
                     "\(readers.count) readers are connected and none is named: \(ids.joined(separator: ", ")).",
@@ -111,7 +111,7 @@ final class ReaderChoice: ReaderService {
     ///   the service, a reader with prints inside that others can open.
     func reachable(
         _ reader: any FingerprintReader
-    ) async throws(AuthenticationError) -> any FingerprintReader {
+    ) async throws(ServiceError) -> any FingerprintReader {
         if let obstacle = await obstacle(to: reader) { throw obstacle }
         return reader
     }
@@ -121,9 +121,9 @@ final class ReaderChoice: ReaderService {
     /// - Throws: the obstacle to the last of the readers, where none can be touched.
     private func reachable(
         among readers: [any FingerprintReader]
-    ) async throws(AuthenticationError) -> (any FingerprintReader)? {
+    ) async throws(ServiceError) -> (any FingerprintReader)? {
         var near: [any FingerprintReader] = []
-        var obstacle: AuthenticationError?
+        var obstacle: ServiceError?
         for reader in readers {
             if let found = await self.obstacle(to: reader) { obstacle = found } else { near.append(reader) }
         }
@@ -131,8 +131,8 @@ final class ReaderChoice: ReaderService {
         return near.count == 1 ? near[0] : nil
     }
 
-    private func obstacle(to reader: any FingerprintReader) async -> AuthenticationError? {
-        do throws(AuthenticationError) {
+    private func obstacle(to reader: any FingerprintReader) async -> ServiceError? {
+        do throws(ServiceError) {
             if let openReaders {
                 let info = await reader.info
                 if info.storage == .reader, info.access.state == .open { try openReaders.refuse(info) }
@@ -148,7 +148,7 @@ final class ReaderChoice: ReaderService {
     /// Returns the only real reader for root, who may use it beside the service.
     ///
     /// - Throws: as ``chosenReader()``.
-    func chosenReaderOfRoot() async throws(AuthenticationError) -> any FingerprintReader {
+    func chosenReaderOfRoot() async throws(ServiceError) -> any FingerprintReader {
         guard geteuid() == 0, mockScript == nil else { return try await chosenReader() }
         var meant: [any FingerprintReader] = []
         for reader in try await readers() {
@@ -166,9 +166,9 @@ final class ReaderChoice: ReaderService {
     }
 
     /// Returns the chosen reader.
-    func chosenReader() async throws(AuthenticationError) -> any FingerprintReader {
+    func chosenReader() async throws(ServiceError) -> any FingerprintReader {
         guard let reader = try await chosen() else {
-            throw AuthenticationError(ReaderError(.notFound, operation: "enumerate"))
+            throw ServiceError(ReaderError(.notFound, operation: "enumerate"))
         }
         return reader
     }

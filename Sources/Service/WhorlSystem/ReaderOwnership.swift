@@ -11,23 +11,23 @@ internal import WhorlService
 /// Mocks and virtual or emulated readers belong to the program that names them.
 enum ReaderOwnership {
     /// Refuses a real reader that this process cannot use.
-    static func refuse(_ reader: any FingerprintReader) async throws(AuthenticationError) {
+    static func refuse(_ reader: any FingerprintReader) async throws(ServiceError) {
         guard let reader = reader as? LibfprintReader, let node = await reader.node else { return }
         guard !ServiceInstallation().isInstalled else { throw .readerIsTheServices }
         guard access(node.path, R_OK | W_OK) == 0 else { throw .readerNeedsService }
     }
 
     /// Refuses where a reader is connected that libfprint does not list, since this process cannot open it.
-    static func refuseUnlisted(isService: Bool) throws(AuthenticationError) {
+    static func refuseUnlisted(isService: Bool) throws(ServiceError) {
         guard !isService, let device = USBReaders.connected().first, !device.isAccessible else { return }
         throw ServiceInstallation().isInstalled ? .readerIsTheServices : .readerNeedsService
     }
 }
 
-extension AuthenticationError {
-    fileprivate static var readerIsTheServices: AuthenticationError {
-        AuthenticationError(
-            .biometryNotAvailable,
+extension ServiceError {
+    fileprivate static var readerIsTheServices: ServiceError {
+        ServiceError(
+            .readerNotPermitted,
             message: "The fingerprint reader belongs to the service whorld.",
             recovery: """
                 Let the service use it: leave out WHORL_SERVICE, and options and variables that choose a directory, a \
@@ -37,9 +37,9 @@ extension AuthenticationError {
         )
     }
 
-    fileprivate static var readerNeedsService: AuthenticationError {
-        AuthenticationError(
-            .biometryNotAvailable,
+    fileprivate static var readerNeedsService: ServiceError {
+        ServiceError(
+            .readerNotPermitted,
             message:
                 "An administrator has to install the service whorld before the fingerprint reader can be used.",
             recovery: "Run `sudo make install`, or install the package whorld.",

@@ -77,7 +77,7 @@ extension ServicePlace {
     package static func showPrompts(
         on presenter: any PromptPresenter,
         onRegistration: @escaping @Sendable () -> Void
-    ) async throws(AgentError) {
+    ) async throws(ServiceError) {
         try await RemoteAgent(over: PathTransport()).run(on: presenter, onRegistration: onRegistration)
     }
 }

@@ -10,7 +10,7 @@ extension KeychainRows {
     package func add(
         _ new: [NewKeychainRow],
         replacing: [KeychainRowVersion]
-    ) throws(StateError) -> KeychainOutcome {
+    ) throws(ServiceError) -> KeychainOutcome {
         let database = try created()
         let keys = database.keys
         let now = Date().timeIntervalSince1970
@@ -33,7 +33,7 @@ extension KeychainRows {
     func outcome(
         _ database: StateDatabase,
         _ body: (Database) throws -> Result<[KeychainRow], Conflict>
-    ) throws(StateError) -> KeychainOutcome {
+    ) throws(ServiceError) -> KeychainOutcome {
         switch try database.transactionBlocking(.full, body) {
         case .success(let rows): .stored(rows)
         case .failure(let conflict): conflict.outcome
@@ -146,7 +146,7 @@ extension KeychainRows {
     package func update(
         _ changes: [KeychainRowChange],
         replacing: [KeychainRowVersion]
-    ) throws(StateError) -> KeychainOutcome {
+    ) throws(ServiceError) -> KeychainOutcome {
         guard let database = try existing() else { return changes.isEmpty ? .stored([]) : .stale }
         let keys = database.keys
         return try outcome(database) { db throws in

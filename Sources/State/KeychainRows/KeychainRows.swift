@@ -11,7 +11,7 @@ package final class KeychainRows: KeychainRowService {
     /// Returns the open database.
     ///
     /// Its argument is whether to make the database if nothing was ever stored; if not, it returns `nil` then.
-    package typealias Opening = @Sendable (_ creating: Bool) async throws(StateError) -> StateDatabase?
+    package typealias Opening = @Sendable (_ creating: Bool) async throws(ServiceError) -> StateDatabase?
 
     package let groups: [String]
     /// The profile that owns the rows.
@@ -36,7 +36,7 @@ package final class KeychainRows: KeychainRowService {
         _ match: KeychainMatch,
         withValues: Bool,
         limit: Int
-    ) throws(StateError) -> [KeychainRow] {
+    ) throws(ServiceError) -> [KeychainRow] {
         guard let match = allowed(match), let database = try existing() else { return [] }
         let keys = database.keys
         return try database.readBlocking { db in
@@ -45,7 +45,7 @@ package final class KeychainRows: KeychainRowService {
         }
     }
 
-    package func delete(_ matches: [KeychainMatch]) throws(StateError) -> Int {
+    package func delete(_ matches: [KeychainMatch]) throws(ServiceError) -> Int {
         guard let database = try existing() else { return 0 }
         return try database.transactionBlocking { db -> Result<Int, Never> in
             var count = 0
@@ -70,20 +70,20 @@ package final class KeychainRows: KeychainRowService {
     // MARK: - The database
 
     /// Returns the database; `nil` if nothing was ever stored.
-    func existing() throws(StateError) -> StateDatabase? { try database(creating: false) }
+    func existing() throws(ServiceError) -> StateDatabase? { try database(creating: false) }
 
     /// Returns the database, which is made if nothing was ever stored.
-    func created() throws(StateError) -> StateDatabase {
+    func created() throws(ServiceError) -> StateDatabase {
         guard let database = try database(creating: true) else {
-            throw StateError(.failed, path: "", cause: "there is no state directory")
+            throw ServiceError(.storeFailed, "", cause: "there is no state directory")
         }
         return database
     }
 
-    private func database(creating: Bool) throws(StateError) -> StateDatabase? {
+    private func database(creating: Bool) throws(ServiceError) -> StateDatabase? {
         if let database = kept.withLock(\.self) { return database }
-        let result = WorkerThread.preflights.wait { [open] () async -> Result<StateDatabase?, StateError> in
-            do throws(StateError) { return .success(try await open(creating)) } catch {
+        let result = WorkerThread.preflights.wait { [open] () async -> Result<StateDatabase?, ServiceError> in
+            do throws(ServiceError) { return .success(try await open(creating)) } catch {
                 return .failure(error)
             }
         }
@@ -95,7 +95,7 @@ package final class KeychainRows: KeychainRowService {
 
 /// Reading many rows in parts.
 extension KeychainRows: KeychainPages {
-    package func numbers(_ match: KeychainMatch, limit: Int) throws(StateError) -> [Int64] {
+    package func numbers(_ match: KeychainMatch, limit: Int) throws(ServiceError) -> [Int64] {
         guard let match = allowed(match), let database = try existing() else { return [] }
         let (keys, profile) = (database.keys, profile)
         return try database.readBlocking { db in
@@ -108,7 +108,7 @@ extension KeychainRows: KeychainPages {
         of numbers: ArraySlice<Int64>,
         withValues: Bool,
         mostBytes: Int
-    ) throws(StateError) -> KeychainPage {
+    ) throws(ServiceError) -> KeychainPage {
         var page = KeychainPage()
         guard let match = allowed(match), let database = try existing() else {
             for _ in numbers { page.add(nil) }
@@ -137,7 +137,7 @@ extension KeychainRows {
     /// Returns the access groups of the profile's rows, and how many rows there are, whether or not they can be read.
     ///
     /// The groups are those that the rows' columns name; a row whose column was edited is found in none.
-    package func stored() throws(StateError) -> (groups: [String], count: Int) {
+    package func stored() throws(ServiceError) -> (groups: [String], count: Int) {
         guard let database = try existing() else { return ([], 0) }
         let profile = profile
         return try database.readBlocking { db in

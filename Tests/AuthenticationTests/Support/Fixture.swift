@@ -120,7 +120,7 @@ final class Fixture: Sendable {
             obstacle: obstacle,
             rules: rules,
             strength: strength,
-            reader: { () async throws(AuthenticationError) in connected ? reader : nil }
+            reader: { connected ? reader : nil }
         )
     }
 
@@ -129,9 +129,9 @@ final class Fixture: Sendable {
         _ request: EvaluationRequest = Fixture.request(),
         engine: AuthenticationEngine? = nil,
         presenter: ScriptedPresenter = ScriptedPresenter()
-    ) async -> Result<Evaluation, AuthenticationError> {
+    ) async -> Result<Evaluation, ServiceError> {
         let engine = engine ?? self.engine()
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             return .success(try await engine.evaluate(request, presenter: presenter))
         } catch {
             return .failure(error)
@@ -182,9 +182,9 @@ extension EnrollmentStore {
     }
 }
 
-extension Result where Failure == AuthenticationError {
+extension Result where Failure == ServiceError {
     /// The error; `nil` for a success.
-    var error: AuthenticationError? {
+    var error: ServiceError? {
         switch self {
         case .success: nil
         case .failure(let error): error
@@ -192,7 +192,7 @@ extension Result where Failure == AuthenticationError {
     }
 
     /// The error's code; `nil` for a success.
-    var code: AuthenticationError.Code? { error?.code }
+    var code: ServiceError.Code? { error?.code }
 
     var success: Success? { try? get() }
 }

@@ -13,7 +13,7 @@ final class MemoryPasscode: PasscodeAuthority {
         var right: [UInt8]?
         var failures = 0
         var compared = 0
-        var failure: AuthenticationError?
+        var failure: ServiceError?
     }
 
     private let state: Mutex<State>
@@ -31,13 +31,13 @@ final class MemoryPasscode: PasscodeAuthority {
     var compared: Int { state.withLock { $0.compared } }
 
     func remove() { state.withLock { $0.right = nil } }
-    func fail() { state.withLock { $0.failure = AuthenticationError(.storeFailed, cause: "authority") } }
+    func fail() { state.withLock { $0.failure = ServiceError(.storeFailed, cause: "authority") } }
 
     var isSet: Bool { state.withLock { $0.right != nil } }
 
     func verify(
         _ passcode: borrowing SecretBytes
-    ) async throws(AuthenticationError) -> PasscodeVerdict {
+    ) async throws(ServiceError) -> PasscodeVerdict {
         await beforeVerdict()
         if let failure = state.withLock({ $0.failure }) { throw failure }
         guard let right = state.withLock({ $0.right }) else { return .notSet }

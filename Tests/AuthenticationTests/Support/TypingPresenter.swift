@@ -87,7 +87,7 @@ extension Fixture {
         _ request: EvaluationRequest = Fixture.request(.deviceOwner),
         passcode: any PasscodeAuthority = MemoryPasscode(),
         connected: Bool = true
-    ) async -> Result<Evaluation, AuthenticationError> {
+    ) async -> Result<Evaluation, ServiceError> {
         await answer(presenter, request, engine: engine(connected: connected, passcode: passcode))
     }
 
@@ -95,8 +95,8 @@ extension Fixture {
         _ presenter: any PromptPresenter,
         _ request: EvaluationRequest = Fixture.request(.deviceOwner),
         engine: AuthenticationEngine
-    ) async -> Result<Evaluation, AuthenticationError> {
-        do throws(AuthenticationError) {
+    ) async -> Result<Evaluation, ServiceError> {
+        do throws(ServiceError) {
             return .success(try await engine.evaluate(request, presenter: presenter))
         } catch {
             return .failure(error)

@@ -7,6 +7,7 @@ import Foundation
 import SecretMemory
 import SoftwareTPM
 import StateStore
+import Testing
 import WhorlTPM
 import WhorlVault
 import WhorlService
@@ -70,33 +71,21 @@ final class VaultFixture: Sendable {
             vault: found,
             time: fixture.clock.time,
             strength: strength,
-            reader: { () async throws(AuthenticationError) in reader }
+            reader: { reader }
         )
     }
 }
 
-/// Counts as the composition of a real program does.
+/// Counts in the chip, as a real program does.
 private struct VaultCounter: GenerationCounter {
     let vault: Vault
 
-    func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
-        try await counting { vault async throws(VaultError) in
-            try await vault.generation(of: profile, stored: stored)
-        }
+    func current(of profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
+        try await vault.generation(of: profile, stored: stored)
     }
 
-    func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError) {
-        try await counting { vault async throws(VaultError) in
-            try await vault.advance(profile, to: generation)
-        }
-    }
-
-    private func counting<Value: Sendable>(
-        _ body: (Vault) async throws(VaultError) -> Value
-    ) async throws(EnrollmentError) -> Value {
-        do { return try await body(vault) } catch {
-            throw EnrollmentError(.enrollmentRolledBack, cause: error.description)
-        }
+    func advance(_ profile: String, to generation: UInt64) async throws(ServiceError) {
+        try await vault.advance(profile, to: generation)
     }
 }
 
@@ -124,30 +113,15 @@ func evaluation(
 }
 
 /// Why a release gave nothing; `nil` when it gave something.
-func refusal(_ body: () async throws(ReleaseError) -> some Any) async -> ReleaseError? {
-    do throws(ReleaseError) {
+func refusal(_ body: () async throws -> some Any) async -> ServiceError? {
+    do {
         _ = try await body()
         return nil
-    } catch {
+    } catch let error as ServiceError {
         return error
-    }
-}
-
-extension ReleaseError {
-    /// Its code, where the owner was not recognised.
-    var evaluation: AuthenticationError.Code? {
-        switch self {
-        case .evaluation(let error): error.code
-        case .vault: nil
-        }
-    }
-
-    /// Its code, where the vault refused.
-    var vault: VaultError.Code? {
-        switch self {
-        case .evaluation: nil
-        case .vault(let error): error.code
-        }
+    } catch {
+        Issue.record("\(error)")
+        return nil
     }
 }
 

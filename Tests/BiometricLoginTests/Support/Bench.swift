@@ -42,6 +42,6 @@ func failure<Value>(_ body: () async throws(LoginError) -> Value) async -> Login
 }
 
 /// Why the owner was not recognised, where that is what it failed with.
-func evaluation(_ code: LoginError.Code?) -> AuthenticationError.Code? {
-    if case .evaluation(let error)? = code { error.code } else { nil }
+func evaluation(_ code: LoginError.Code?) -> ServiceError.Code? {
+    if case .service(let error)? = code { error.code } else { nil }
 }

@@ -77,7 +77,7 @@ private enum SoundDatabase {
             try Data(file).write(to: URL(filePath: directory.databasePath))
             chmod(directory.databasePath, 0o600)
             var isRefused = false
-            do throws(StateError) {
+            do throws(ServiceError) {
                 read(try DatabaseOpening.open(directory))
             } catch {
                 isRefused = true

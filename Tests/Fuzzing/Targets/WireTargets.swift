@@ -103,17 +103,15 @@ extension FuzzTarget {
 
     private typealias Reader = @Sendable ([UInt8]) throws(BrokenPromise) -> Void
 
-    private static func reader<Parameters, Reply, Failure: RemoteFailure>(
-        _ method: ServiceMethod<Parameters, Reply>,
-        _ failure: Failure.Type
+    private static func reader<Parameters, Reply>(
+        _ method: ServiceMethod<Parameters, Reply>
     ) -> (String, Reader) {
-        (method.name, { message throws(BrokenPromise) in try take(message, Reply.self, failure) })
+        (method.name, { message throws(BrokenPromise) in try take(message, Reply.self) })
     }
 
-    private static func take<Reply: Codable & Sendable, Failure: RemoteFailure>(
+    private static func take<Reply: Codable & Sendable>(
         _ message: [UInt8],
-        _: Reply.Type,
-        _: Failure.Type
+        _: Reply.Type
     ) throws(BrokenPromise) {
         let value: Reply
         do throws(ServiceCallError) {
@@ -122,7 +120,8 @@ extension FuzzTarget {
             }
         } catch {
             // Its words are read by people and logs.
-            _ = "\(Failure(error))"
+            let failure = ServiceError(error)
+            _ = "\(failure) \(ReaderError(failure))"
             return
         }
         if let rows = (value as? Valued<[WireRow]>)?.value ?? (value as? KeychainInterface.Outcome)?.rows {
@@ -151,47 +150,47 @@ extension FuzzTarget {
 
     private static let replies: [String: Reader] = Dictionary(
         uniqueKeysWithValues: [
-            reader(OwnerInterface.preflight, AuthenticationError.self),
-            reader(OwnerInterface.evaluate, AuthenticationError.self),
-            reader(OwnerInterface.isOptedOut, AuthenticationError.self),
-            reader(OwnerInterface.session, AuthenticationError.self),
-            reader(PasscodeInterface.isSet, VaultError.self),
-            reader(PasscodeInterface.askForFinger, AuthenticationError.self),
-            reader(PasscodeInterface.itemsLostWithout, VaultError.self),
-            reader(ItemInterface.chipIdentity, VaultError.self),
-            reader(ItemInterface.makeAttested, VaultError.self),
-            reader(ItemInterface.make, VaultError.self),
-            reader(ItemInterface.standing, VaultError.self),
-            reader(ItemInterface.use, ReleaseError.self),
-            reader(ItemInterface.add, VaultError.self),
-            reader(ItemInterface.list, VaultError.self),
-            reader(ItemInterface.access, VaultError.self),
-            reader(ItemInterface.publicKey, VaultError.self),
-            reader(KeychainInterface.find, StateError.self),
-            reader(KeychainInterface.add, StateError.self),
-            reader(KeychainInterface.update, StateError.self),
-            reader(KeychainInterface.delete, StateError.self),
-            reader(FingerInterface.list, EnrollmentError.self),
-            reader(FingerInterface.state, EnrollmentError.self),
-            reader(FingerInterface.difference, EnrollmentError.self),
-            reader(FingerInterface.enroll, FingerChangeError.self),
-            reader(FingerInterface.remove, FingerChangeError.self),
-            reader(FingerInterface.accept, FingerChangeError.self),
-            reader(FingerInterface.reconcile, EnrollmentError.self),
-            reader(MaintenanceInterface.facts, StateError.self),
-            reader(MaintenanceInterface.changeMark, StateError.self),
-            reader(MaintenanceInterface.status, VaultError.self),
-            reader(MaintenanceInterface.reset, VaultError.self),
-            reader(MaintenanceInterface.reseal, VaultError.self),
-            reader(MaintenanceInterface.attempts, AuthenticationError.self),
-            reader(MaintenanceInterface.log, AuthenticationError.self),
-            reader(MaintenanceInterface.lockFileFault, AuthenticationError.self),
-            reader(ReaderInterface.list, ReaderError.self),
-            reader(ReaderInterface.chosen, AuthenticationError.self),
-            reader(ReaderInterface.prints, ReaderError.self),
-            reader(ReaderInterface.lockTrouble, AuthenticationError.self),
-            reader(AgentInterface.register, StateError.self),
-            reader(LoginInterface.verify, StateError.self),
+            reader(OwnerInterface.preflight),
+            reader(OwnerInterface.evaluate),
+            reader(OwnerInterface.isOptedOut),
+            reader(OwnerInterface.session),
+            reader(PasscodeInterface.isSet),
+            reader(PasscodeInterface.askForFinger),
+            reader(PasscodeInterface.itemsLostWithout),
+            reader(ItemInterface.chipIdentity),
+            reader(ItemInterface.makeAttested),
+            reader(ItemInterface.make),
+            reader(ItemInterface.standing),
+            reader(ItemInterface.use),
+            reader(ItemInterface.add),
+            reader(ItemInterface.list),
+            reader(ItemInterface.access),
+            reader(ItemInterface.publicKey),
+            reader(KeychainInterface.find),
+            reader(KeychainInterface.add),
+            reader(KeychainInterface.update),
+            reader(KeychainInterface.delete),
+            reader(FingerInterface.list),
+            reader(FingerInterface.state),
+            reader(FingerInterface.difference),
+            reader(FingerInterface.enroll),
+            reader(FingerInterface.remove),
+            reader(FingerInterface.accept),
+            reader(FingerInterface.reconcile),
+            reader(MaintenanceInterface.facts),
+            reader(MaintenanceInterface.changeMark),
+            reader(MaintenanceInterface.status),
+            reader(MaintenanceInterface.reset),
+            reader(MaintenanceInterface.reseal),
+            reader(MaintenanceInterface.attempts),
+            reader(MaintenanceInterface.log),
+            reader(MaintenanceInterface.lockFileFault),
+            reader(ReaderInterface.list),
+            reader(ReaderInterface.chosen),
+            reader(ReaderInterface.prints),
+            reader(ReaderInterface.lockTrouble),
+            reader(AgentInterface.register),
+            reader(LoginInterface.verify),
         ]
     )
 }

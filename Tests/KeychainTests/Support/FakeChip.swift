@@ -12,7 +12,7 @@ final class FakeChip: AuthenticationService {
     /// What becomes of a prompt.
     enum Person: Sendable {
         case shows
-        case fails(AuthenticationError.Code)
+        case fails(ServiceError.Code)
         /// Nobody comes: only cancelling ends it.
         case isAway
     }
@@ -30,7 +30,7 @@ final class FakeChip: AuthenticationService {
         var prompts: [String] = []
         var kept: [Data: Kept] = [:]
         var sessions: [OwnerSession] = []
-        var failure: VaultError.Code?
+        var failure: ServiceError.Code?
         var duringPrompt: (@Sendable () async -> Void)?
         var isMute = false
     }
@@ -48,7 +48,7 @@ final class FakeChip: AuthenticationService {
     }
 
     /// What the vault answers from now on, whatever it is asked.
-    var failure: VaultError.Code? {
+    var failure: ServiceError.Code? {
         get { state.withLock(\.failure) }
         set { state.withLock { $0.failure = newValue } }
     }
@@ -79,32 +79,32 @@ final class FakeChip: AuthenticationService {
     func evaluate(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> Evaluation {
-        throw AuthenticationError(.biometryNotAvailable)
+    ) async throws(ServiceError) -> Evaluation {
+        throw ServiceError(.biometryNotAvailable)
     }
 
-    func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool { false }
+    func isOptedOut(_ application: ApplicationID) async throws(ServiceError) -> Bool { false }
 
     func setOptedOut(
         _ optedOut: Bool,
         for application: ApplicationID,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) {}
+    ) async throws(ServiceError) {}
 
-    func sealedItem(encoded: Data) throws(VaultError) -> SealedItem { try SealedItem(encoded: encoded) }
+    func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem { try SealedItem(encoded: encoded) }
 
     func make(
         _ item: NewItem,
         access: AccessControl,
         applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SealedItem {
-        guard case .secret(let secret) = item else { throw .noVault }
-        if let failure { throw VaultError(failure) }
-        guard secret.bytes.count > 0 else { throw VaultError(.secretEmpty) }
-        guard !access.takesPasscode || hasPasscode else { throw VaultError(.passcodeNotSet) }
+    ) async throws(ServiceError) -> SealedItem {
+        guard case .secret(let secret) = item else { throw ServiceError(.noChip) }
+        if let failure { throw ServiceError(failure) }
+        guard secret.bytes.count > 0 else { throw ServiceError(.secretEmpty) }
+        guard !access.takesPasscode || hasPasscode else { throw ServiceError(.passcodeNotSet) }
         if access.needsApplicationPassword, applicationPassword == nil {
-            throw VaultError(.applicationPasswordNeeded)
+            throw ServiceError(.applicationPasswordNeeded)
         }
         let name = Data(UUID().uuidString.utf8)
         let bytes = secret.plain
@@ -115,8 +115,8 @@ final class FakeChip: AuthenticationService {
         return SealedItem(kind: .secret, profile: "ada", access: access, publicKey: nil, encoded: name)
     }
 
-    func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
-        if let failure { throw VaultError(failure) }
+    func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing] {
+        if let failure { throw ServiceError(failure) }
         return state.withLock { state in
             items.map { item in
                 guard let kept = state.kept[item.encoded] else { return .tampered }
@@ -131,35 +131,33 @@ final class FakeChip: AuthenticationService {
         for use: ItemUse,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<ItemProduct> {
-        guard use == .secret, case .sealed(let item) = item else { throw .vault(VaultError(.noSuchItem)) }
-        if let failure { throw .vault(VaultError(failure)) }
+    ) async throws(ServiceError) -> Released<ItemProduct> {
+        guard use == .secret, case .sealed(let item) = item else { throw ServiceError(.noSuchItem) }
+        if let failure { throw ServiceError(failure) }
         let (kept, generation) = state.withLock { ($0.kept[item.encoded], $0.generation) }
-        guard let kept else { throw .vault(VaultError(.itemTampered)) }
+        guard let kept else { throw ServiceError(.itemTampered) }
         // What can never be met is said before anybody is asked.
         guard !item.access.isDeadWithItsSet || kept.generation == generation else {
-            throw .vault(VaultError(isMute ? .chipBusy : .enrollmentChanged))
+            throw ServiceError(isMute ? .chipBusy : .enrollmentChanged)
         }
         if let password = kept.password {
             guard let given = request.applicationPassword else {
-                throw .vault(VaultError(.applicationPasswordNeeded))
+                throw ServiceError(.applicationPasswordNeeded)
             }
-            guard given.plain == password else { throw .vault(VaultError(.applicationPasswordWrong)) }
+            guard given.plain == password else { throw ServiceError(.applicationPasswordWrong) }
         }
         if item.access != .none, item.access != .none.withApplicationPassword {
-            do throws(AuthenticationError) { try await ask(request.evaluation) } catch {
-                throw .evaluation(error)
-            }
+            try await ask(request.evaluation)
         }
         let bytes = kept.secret
         let secret = SecretBox(SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) })
         return Released(.secret(secret), after: [])
     }
 
-    private func ask(_ request: EvaluationRequest) async throws(AuthenticationError) {
+    private func ask(_ request: EvaluationRequest) async throws(ServiceError) {
         let session = request.session
         if let session, state.withLock({ $0.sessions.contains { $0 === session } }) { return }
-        guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
+        guard request.interactionAllowed else { throw ServiceError(.notInteractive) }
         let meanwhile = state.withLock { state in
             state.prompts.append(request.reason)
             defer { state.duringPrompt = nil }
@@ -168,11 +166,11 @@ final class FakeChip: AuthenticationService {
         await meanwhile?()
         switch person {
         case .shows: if let session { state.withLock { $0.sessions.append(session) } }
-        case .fails(let code): throw AuthenticationError(code)
+        case .fails(let code): throw ServiceError(code)
         case .isAway:
             let never = AsyncStream<Never> { _ in }
             for await _ in never {}
-            throw AuthenticationError(.appCancel)
+            throw ServiceError(.appCancel)
         }
     }
 }

@@ -37,7 +37,7 @@ final class KeychainBench: Sendable {
 
     /// The rows of a program with these access groups.
     func rows(of groups: [String]) -> KeychainRows {
-        KeychainRows(of: "ada", in: groups) { [access] creating async throws(StateError) in
+        KeychainRows(of: "ada", in: groups) { [access] creating async throws(ServiceError) in
             creating ? try await access.created() : try await access.existing()
         }
     }

@@ -91,9 +91,9 @@ final class RealMachine: Sendable {
     }
 
     /// What the chip answers to a program that says itself that an enrolled finger has matched, and so asks nobody.
-    func chipAnswer(to item: SealedItem) async throws -> VaultError? {
+    func chipAnswer(to item: SealedItem) async throws -> ServiceError? {
         let vault = try await services.vault()
-        do throws(VaultError) {
+        do throws(ServiceError) {
             switch item.kind {
             case .secret: _ = try await vault.secret(in: item, shown: .matchedFinger(of: "ada"))
             case .key:

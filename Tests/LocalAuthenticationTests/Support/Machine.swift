@@ -19,7 +19,7 @@ final class Machine: AuthenticationService {
         /// The passcode was typed instead.
         case passcode
         /// It ends with this failure.
-        case fails(AuthenticationError.Code)
+        case fails(ServiceError.Code)
         /// None comes; only cancelling ends it.
         case nothing
         /// An enrolled one is laid on in the very moment in which the evaluation is cancelled.
@@ -49,7 +49,7 @@ final class Machine: AuthenticationService {
         // Through an actor and a yield: the answer needs more than one turn, and whoever waits for it must not be in its way.
         await desk.visit()
         await Task.yield()
-        let obstacle: AuthenticationError? =
+        let obstacle: ServiceError? =
             switch preconditions.plan(for: policy) {
             case .finger, .passcode: nil
             case .refuse(let error): error
@@ -66,14 +66,14 @@ final class Machine: AuthenticationService {
     func evaluate(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> Evaluation {
+    ) async throws(ServiceError) -> Evaluation {
         sink.yield(request)
         switch preconditions.plan(for: request.policy) {
         case .finger: break
         case .passcode(insteadOf: let obstacle), .refuse(let obstacle): throw obstacle
         }
         if request.reuse > .zero { return evaluation(.biometry, isReused: true) }
-        guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
+        guard request.interactionAllowed else { throw ServiceError(.notInteractive) }
         let prompt = PromptTexts().prompt(
             for: request,
             .standard,
@@ -86,7 +86,7 @@ final class Machine: AuthenticationService {
         }.get()
     }
 
-    func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool {
+    func isOptedOut(_ application: ApplicationID) async throws(ServiceError) -> Bool {
         preconditions.isOptedOut
     }
 
@@ -95,16 +95,16 @@ final class Machine: AuthenticationService {
         for application: ApplicationID,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) {}
+    ) async throws(ServiceError) {}
 
-    private func outcome() async -> Result<Evaluation, AuthenticationError> {
+    private func outcome() async -> Result<Evaluation, ServiceError> {
         switch scan {
         case .match: return .success(evaluation(.biometry, isReused: false))
         case .passcode: return .success(evaluation(.passcode, isReused: false))
-        case .fails(let code): return .failure(AuthenticationError(code))
+        case .fails(let code): return .failure(ServiceError(code))
         case .nothing:
             await cancellation()
-            return .failure(AuthenticationError(.appCancel))
+            return .failure(ServiceError(.appCancel))
         case .matchWhenCancelled:
             await cancellation()
             return .success(evaluation(.biometry, isReused: false))
@@ -165,8 +165,8 @@ extension Preconditions {
         lock: LockState = .open,
         passcode: Passcode = .set,
         optedOut: Bool = false,
-        fault: AuthenticationError.Code? = nil,
-        store: AuthenticationError.Code? = nil
+        fault: ServiceError.Code? = nil,
+        store: ServiceError.Code? = nil
     ) -> Preconditions {
         var preconditions = Preconditions()
         preconditions.reader = reader
@@ -174,8 +174,8 @@ extension Preconditions {
         preconditions.lock = lock
         preconditions.passcode = passcode
         preconditions.isOptedOut = optedOut
-        preconditions.enrollmentFault = fault.map { AuthenticationError($0) }
-        preconditions.storeFailure = store.map { AuthenticationError($0) }
+        preconditions.enrollmentFault = fault.map { ServiceError($0) }
+        preconditions.storeFailure = store.map { ServiceError($0) }
         return preconditions
     }
 }
@@ -186,16 +186,18 @@ extension Machine {
         _ item: NewItem,
         access: AccessControl,
         applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SealedItem { throw .noVault }
+    ) async throws(ServiceError) -> SealedItem { throw ServiceError(.noChip) }
 
-    func sealedItem(encoded: Data) throws(VaultError) -> SealedItem { throw .noVault }
+    func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem { throw ServiceError(.noChip) }
 
-    func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] { throw .noVault }
+    func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing] {
+        throw ServiceError(.noChip)
+    }
 
     func use(
         _ item: ProtectedItem,
         for use: ItemUse,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<ItemProduct> { throw .vault(.noVault) }
+    ) async throws(ServiceError) -> Released<ItemProduct> { throw ServiceError(.noChip) }
 }

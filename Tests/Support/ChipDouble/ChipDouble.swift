@@ -17,7 +17,7 @@ package final class ChipDouble: AuthenticationService {
         /// The owner shows what is asked for.
         case shows
         /// It ends with this failure.
-        case fails(AuthenticationError.Code)
+        case fails(ServiceError.Code)
     }
 
     private struct State {
@@ -31,7 +31,7 @@ package final class ChipDouble: AuthenticationService {
         var requests: [ReleaseRequest] = []
         /// Those that something was shown to; kept, so that no later one has the identity of one that has ended.
         var sessions: [OwnerSession] = []
-        var refusal: VaultError?
+        var refusal: ServiceError?
     }
 
     private let state: Mutex<State>
@@ -42,7 +42,7 @@ package final class ChipDouble: AuthenticationService {
     package func set(_ owner: Owner) { state.withLock { $0.owner = owner } }
 
     /// What the vault says to everything from now on.
-    package func refuse(with error: VaultError?) { state.withLock { $0.refusal = error } }
+    package func refuse(with error: ServiceError?) { state.withLock { $0.refusal = error } }
 
     /// The set of fingers is another one from now on.
     package func addFinger() { state.withLock { $0.set += 1 } }
@@ -57,8 +57,8 @@ package final class ChipDouble: AuthenticationService {
         _ item: NewItem,
         access: AccessControl,
         applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SealedItem {
-        try state.withLock { state throws(VaultError) in
+    ) async throws(ServiceError) -> SealedItem {
+        try state.withLock { state throws(ServiceError) in
             if let refusal = state.refusal { throw refusal }
             switch item {
             case .secret(let secret):
@@ -74,7 +74,7 @@ package final class ChipDouble: AuthenticationService {
                 )
             case .key:
                 guard !access.needsApplicationPassword || applicationPassword != nil else {
-                    throw VaultError(.applicationPasswordNeeded)
+                    throw ServiceError(.applicationPasswordNeeded)
                 }
                 let key = P256.KeyAgreement.PrivateKey()
                 let name = Data("double \(state.keys.count)".utf8)
@@ -91,7 +91,7 @@ package final class ChipDouble: AuthenticationService {
         }
     }
 
-    package func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
+    package func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem {
         try SealedItem(encoded: encoded)
     }
 
@@ -100,8 +100,8 @@ package final class ChipDouble: AuthenticationService {
         for use: ItemUse,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<ItemProduct> {
-        guard case .sealed(let item) = item else { throw .vault(VaultError(.noSuchItem)) }
+    ) async throws(ServiceError) -> Released<ItemProduct> {
+        guard case .sealed(let item) = item else { throw ServiceError(.noSuchItem) }
         let product: ItemProduct
         switch use {
         case .secret: product = .secret(try secret(in: item, request))
@@ -114,15 +114,15 @@ package final class ChipDouble: AuthenticationService {
     private func secret(
         in item: SealedItem,
         _ request: ReleaseRequest
-    ) throws(ReleaseError) -> SecretBox {
-        try state.withLock { state throws(ReleaseError) in
+    ) throws(ServiceError) -> SecretBox {
+        try state.withLock { state throws(ServiceError) in
             try ChipDouble.open(item, request, &state)
-            guard let secret = state.secrets[item.encoded] else { throw .vault(VaultError(.itemTampered)) }
+            guard let secret = state.secrets[item.encoded] else { throw ServiceError(.itemTampered) }
             return secret
         }
     }
 
-    package func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
+    package func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing] {
         state.withLock { state in
             items.map { item in
                 guard let set = state.sets[item.encoded] else { return .tampered }
@@ -135,13 +135,15 @@ package final class ChipDouble: AuthenticationService {
         over digest: Data,
         with key: SealedItem,
         _ request: ReleaseRequest
-    ) throws(ReleaseError) -> Signature {
+    ) throws(ServiceError) -> Signature {
         let chip = try self.key(key, request)
-        guard digest.count == 32 else { throw .vault(VaultError(.digestWrongSize(bytes: digest.count))) }
+        guard digest.count == 32 else {
+            throw ServiceError(.digestWrongSize, details: [.bytes: "\(digest.count)"])
+        }
         let signing = try? P256.Signing.PrivateKey(rawRepresentation: chip.rawRepresentation)
         guard let raw = try? signing?.signature(for: Given(bytes: digest)).rawRepresentation,
             let signature = Signature(raw: raw)
-        else { throw .vault(VaultError(.chipFailed)) }
+        else { throw ServiceError(.chipFailed) }
         return signature
     }
 
@@ -149,11 +151,11 @@ package final class ChipDouble: AuthenticationService {
         with publicKey: Data,
         of key: SealedItem,
         _ request: ReleaseRequest
-    ) throws(ReleaseError) -> SecretBox {
+    ) throws(ServiceError) -> SecretBox {
         let chip = try self.key(key, request)
         guard let other = try? P256.KeyAgreement.PublicKey(x963Representation: publicKey),
             let shared = try? chip.sharedSecretFromKeyAgreement(with: other)
-        else { throw .vault(VaultError(.chipFailed)) }
+        else { throw ServiceError(.chipFailed) }
         let bytes = shared.withUnsafeBytes { Data($0) }
         return SecretBox(SecretBytes(copying: bytes.bytes))
     }
@@ -162,10 +164,10 @@ package final class ChipDouble: AuthenticationService {
     private func key(
         _ item: SealedItem,
         _ request: ReleaseRequest
-    ) throws(ReleaseError) -> P256.KeyAgreement.PrivateKey {
-        try state.withLock { state throws(ReleaseError) in
+    ) throws(ServiceError) -> P256.KeyAgreement.PrivateKey {
+        try state.withLock { state throws(ServiceError) in
             try ChipDouble.open(item, request, &state)
-            guard let key = state.keys[item.encoded] else { throw .vault(VaultError(.itemTampered)) }
+            guard let key = state.keys[item.encoded] else { throw ServiceError(.itemTampered) }
             return key
         }
     }
@@ -175,25 +177,25 @@ package final class ChipDouble: AuthenticationService {
         _ item: SealedItem,
         _ request: ReleaseRequest,
         _ state: inout State
-    ) throws(ReleaseError) {
+    ) throws(ServiceError) {
         state.requests.append(request)
-        if let refusal = state.refusal { throw .vault(refusal) }
+        if let refusal = state.refusal { throw refusal }
         guard !item.access.isDeadWithItsSet || state.sets[item.encoded] == state.set else {
-            throw .vault(VaultError(.enrollmentChanged))
+            throw ServiceError(.enrollmentChanged)
         }
         guard !item.access.needsApplicationPassword || request.applicationPassword != nil else {
-            throw .vault(VaultError(.applicationPasswordNeeded))
+            throw ServiceError(.applicationPasswordNeeded)
         }
         guard item.access != .none, item.access != .none.withApplicationPassword else { return }
         let session = request.evaluation.session
         if let session, state.sessions.contains(where: { $0 === session }) { return }
         guard request.evaluation.interactionAllowed else {
-            throw .evaluation(AuthenticationError(.notInteractive))
+            throw ServiceError(.notInteractive)
         }
         state.prompts += 1
         switch state.owner {
         case .shows: if let session { state.sessions.append(session) }
-        case .fails(let code): throw .evaluation(AuthenticationError(code))
+        case .fails(let code): throw ServiceError(code)
         }
     }
 
@@ -204,18 +206,18 @@ package final class ChipDouble: AuthenticationService {
     package func evaluate(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> Evaluation {
-        throw AuthenticationError(.authenticationFailed)
+    ) async throws(ServiceError) -> Evaluation {
+        throw ServiceError(.authenticationFailed)
     }
 
-    package func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool { false }
+    package func isOptedOut(_ application: ApplicationID) async throws(ServiceError) -> Bool { false }
 
     package func setOptedOut(
         _ optedOut: Bool,
         for application: ApplicationID,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) {}
+    ) async throws(ServiceError) {}
 }
 
 /// A prompt that nobody sees: the double asks nobody.

@@ -8,7 +8,7 @@ struct SearchedAgain: KeychainPages {
 
     var groups: [String] { rows.groups }
 
-    func numbers(_ match: KeychainMatch, limit: Int) throws(StateError) -> [Int64] {
+    func numbers(_ match: KeychainMatch, limit: Int) throws(ServiceError) -> [Int64] {
         try rows.rows(match, withValues: false, limit: limit).map(\.id)
     }
 
@@ -17,30 +17,30 @@ struct SearchedAgain: KeychainPages {
         of numbers: ArraySlice<Int64>,
         withValues: Bool,
         mostBytes: Int
-    ) throws(StateError) -> KeychainPage {
+    ) throws(ServiceError) -> KeychainPage {
         let found = try rows.rows(match, withValues: withValues, limit: .max)
         var page = KeychainPage()
         for number in numbers where !page.holds(mostBytes) { page.add(found.first { $0.id == number }) }
         return page
     }
 
-    func rows(_ match: KeychainMatch, withValues: Bool, limit: Int) throws(StateError) -> [KeychainRow] {
+    func rows(_ match: KeychainMatch, withValues: Bool, limit: Int) throws(ServiceError) -> [KeychainRow] {
         try rows.rows(match, withValues: withValues, limit: limit)
     }
 
     func add(
         _ new: [NewKeychainRow],
         replacing: [KeychainRowVersion]
-    ) throws(StateError) -> KeychainOutcome {
+    ) throws(ServiceError) -> KeychainOutcome {
         try rows.add(new, replacing: replacing)
     }
 
     func update(
         _ changes: [KeychainRowChange],
         replacing: [KeychainRowVersion]
-    ) throws(StateError) -> KeychainOutcome {
+    ) throws(ServiceError) -> KeychainOutcome {
         try rows.update(changes, replacing: replacing)
     }
 
-    func delete(_ matches: [KeychainMatch]) throws(StateError) -> Int { try rows.delete(matches) }
+    func delete(_ matches: [KeychainMatch]) throws(ServiceError) -> Int { try rows.delete(matches) }
 }

@@ -102,14 +102,14 @@ func id(_ kind: ItemKind, _ name: String, of profile: String = "ada") throws -> 
 func finger(of profile: String = "ada") -> OwnerProof { .matchedFinger(of: profile) }
 
 /// The code of the vault's error that `body` throws; `nil` when it throws none.
-func code(_ body: () async throws -> some Any) async -> VaultError.Code? { await failure(body)?.code }
+func code(_ body: () async throws -> some Any) async -> ServiceError.Code? { await failure(body)?.code }
 
 /// The vault's error that `body` throws; `nil` when it throws none.
-func failure(_ body: () async throws -> some Any) async -> VaultError? {
+func failure(_ body: () async throws -> some Any) async -> ServiceError? {
     do {
         _ = try await body()
         return nil
-    } catch let error as VaultError {
+    } catch let error as ServiceError {
         return error
     } catch {
         Issue.record("\(error)")
@@ -119,15 +119,15 @@ func failure(_ body: () async throws -> some Any) async -> VaultError? {
 
 extension PasscodeDerivation {
     /// Derives in a queue of the test's own.
-    func authorization(of passcode: SecretBox) async throws(VaultError) -> SecretBox {
-        try await DerivationQueue().inTurn(of: "/") { turn async throws(VaultError) in
+    func authorization(of passcode: SecretBox) async throws(ServiceError) -> SecretBox {
+        try await DerivationQueue().inTurn(of: "/") { turn async throws(ServiceError) in
             try await authorization(of: passcode, in: turn)
         }
     }
 
     /// Derives in a queue of the test's own.
-    func authorization(ofApplicationPassword password: SecretBox) async throws(VaultError) -> SecretBox {
-        try await DerivationQueue().inTurn(of: "/") { turn async throws(VaultError) in
+    func authorization(ofApplicationPassword password: SecretBox) async throws(ServiceError) -> SecretBox {
+        try await DerivationQueue().inTurn(of: "/") { turn async throws(ServiceError) in
             try await authorization(ofApplicationPassword: password, in: turn)
         }
     }

@@ -5,27 +5,11 @@ internal import Synchronization
 package import WhorlService
 internal import WhorlSupport
 
-/// An error of an operation on a protected item.
-package enum ReleaseFailure: Error, Sendable {
-    /// The owner was not recognised, or the context has ended.
-    case context(LAError)
-    /// The vault or the chip refused.
-    case vault(VaultError)
-
-    /// Makes the error that a program gets for a failed release.
-    package init(_ error: ReleaseError) {
-        switch error {
-        case .evaluation(let error): self = .context(LAError(error))
-        case .vault(let error): self = .vault(error)
-        }
-    }
-}
-
 extension ContextCore {
     /// An operation on a protected item; its arguments are the environment, the request and the presenter of the
     /// prompt.
     package typealias Operation<Value> =
-        @Sendable (ContextParts, ReleaseRequest, any PromptPresenter) async throws(ReleaseError) -> Value
+        @Sendable (ContextParts, ReleaseRequest, any PromptPresenter) async throws(ServiceError) -> Value
 
     /// Performs an operation that may prompt the owner; what the owner has shown to this context before counts.
     ///
@@ -38,8 +22,8 @@ extension ContextCore {
     package func release<Value: Sendable>(
         reason: String? = nil,
         _ operation: @escaping Operation<Value>
-    ) async -> Result<Value, ReleaseFailure> {
-        do throws(LAError) {
+    ) async -> Result<Value, ServiceError> {
+        do throws(ServiceError) {
             let running = try beginRelease(reason: reason, operation)
             let result = await withTaskCancellationHandler {
                 await running.task.value
@@ -48,7 +32,7 @@ extension ContextCore {
             }
             return endRelease(running.number, result)
         } catch {
-            return .failure(.context(error))
+            return .failure(error)
         }
     }
 
@@ -58,20 +42,17 @@ extension ContextCore {
     package func releaseBlocking<Value: Sendable>(
         reason: String? = nil,
         _ operation: @escaping Operation<Value>
-    ) -> Result<Value, ReleaseFailure> {
-        guard !PresentingTask.isRunning else {
-            return .failure(.context(LAError(AuthenticationError(.notInteractive))))
-        }
+    ) -> Result<Value, ServiceError> {
+        guard !PresentingTask.isRunning else { return .failure(ServiceError(.notInteractive)) }
         return WorkerThread.releases.wait { await self.release(reason: reason, operation) }
     }
 
     /// The reason why no operation can begin now; `nil` if one can.
     ///
     /// It prompts for nothing.
-    package var releaseObstacle: ReleaseFailure? {
-        if PresentingTask.isRunning { return .context(LAError(AuthenticationError(.notInteractive))) }
-        guard state.withLock({ $0.isInvalidated }) else { return nil }
-        return .context(LAError(AuthenticationError(.invalidContext)))
+    package var releaseObstacle: ServiceError? {
+        if PresentingTask.isRunning { return ServiceError(.notInteractive) }
+        return state.withLock { $0.isInvalidated } ? ServiceError(.invalidContext) : nil
     }
 
     /// Begins an operation on a protected item.
@@ -80,10 +61,10 @@ extension ContextCore {
     private func beginRelease<Value: Sendable>(
         reason: String?,
         _ operation: @escaping Operation<Value>
-    ) throws(LAError) -> (number: Int, task: Task<Result<Value, ReleaseError>, Never>) {
+    ) throws(ServiceError) -> (number: Int, task: Task<Result<Value, ServiceError>, Never>) {
         let parts = parts()
-        return try state.withLock { state throws(LAError) in
-            guard !state.isInvalidated else { throw LAError(AuthenticationError(.invalidContext)) }
+        return try state.withLock { state throws(ServiceError) in
+            guard !state.isInvalidated else { throw ServiceError(.invalidContext) }
             let reasons = [reason, state.settings.reason].compactMap(\.self)
             var request = ReleaseRequest(
                 state.settings.request(
@@ -96,8 +77,8 @@ extension ContextCore {
             request.evaluation.session = session
             let presenter = PresentingTask(presenter: state.settings.presenter ?? parts.presenter)
             let task = Task(executorPreference: WorkerThread.releases) { [request] in
-                do throws(ReleaseError) {
-                    return Result<Value, ReleaseError>.success(try await operation(parts, request, presenter))
+                do throws(ServiceError) {
+                    return Result<Value, ServiceError>.success(try await operation(parts, request, presenter))
                 } catch {
                     return .failure(error)
                 }
@@ -111,14 +92,11 @@ extension ContextCore {
     /// Removes an operation that has ended; after ``invalidate()`` its result is `appCancel`, never a success.
     private func endRelease<Value: Sendable>(
         _ number: Int,
-        _ result: Result<Value, ReleaseError>
-    ) -> Result<Value, ReleaseFailure> {
+        _ result: Result<Value, ServiceError>
+    ) -> Result<Value, ServiceError> {
         state.withLock { state in
             state.releases[number] = nil
-            guard !state.isInvalidated else {
-                return .failure(.context(LAError(AuthenticationError(.appCancel))))
-            }
-            return result.mapError(ReleaseFailure.init)
+            return state.isInvalidated ? .failure(ServiceError(.appCancel)) : result
         }
     }
 }

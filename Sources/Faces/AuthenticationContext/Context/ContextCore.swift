@@ -51,7 +51,7 @@ package final class ContextCore: Sendable {
     /// Whether an evaluation could succeed now; blocks the caller.
     package func check(_ policy: LAPolicy) throws(LAError) {
         guard !state.withLock({ $0.isInvalidated }) else {
-            throw LAError(AuthenticationError(.invalidContext))
+            throw LAError(ServiceError(.invalidContext))
         }
         let preflight = preflight(try policy.serviceRequest())
         if let obstacle = preflight.obstacle { throw LAError(obstacle) }
@@ -112,8 +112,8 @@ package final class ContextCore: Sendable {
     ) throws(LAError) -> Task<Outcome, Never> {
         let parts = parts()
         return try state.withLock { state throws(LAError) in
-            guard !state.isInvalidated else { throw LAError(AuthenticationError(.invalidContext)) }
-            guard !DisplayText.isBlank(reason) else { throw LAError(AuthenticationError(.reasonMissing)) }
+            guard !state.isInvalidated else { throw LAError(ServiceError(.invalidContext)) }
+            guard !DisplayText.isBlank(reason) else { throw LAError(ServiceError(.reasonMissing)) }
             var request = state.settings.request(.deviceOwner, reason: reason, for: parts.application)
             request.session = session
             let requests = try demand.requests(
@@ -137,7 +137,7 @@ package final class ContextCore: Sendable {
         _ presenter: any PromptPresenter
     ) async -> Outcome {
         var shown: [Evaluation] = []
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             for request in requests {
                 shown.append(try await owner.evaluate(request, presenter: presenter))
             }
@@ -154,7 +154,7 @@ package final class ContextCore: Sendable {
         let domainState = demand.domainState(after: outcome)
         let result: Outcome = state.withLock { state in
             state.running = nil
-            guard !state.isInvalidated else { return .failure(LAError(AuthenticationError(.appCancel))) }
+            guard !state.isInvalidated else { return .failure(LAError(ServiceError(.appCancel))) }
             if let domainState { state.domainState = domainState }
             if case .success(let shown) = outcome { state.strength = shown.strengthOfTouch }
             return outcome
@@ -214,7 +214,7 @@ extension LAError {
     /// The error of a second evaluation while a context has one that has not ended.
     fileprivate static var contextIsBusy: LAError {
         LAError(
-            AuthenticationError(
+            ServiceError(
                 .systemCancel,
                 message: "The context has an evaluation that has not ended.",
                 recovery: "Wait for its reply, or use a context for each."

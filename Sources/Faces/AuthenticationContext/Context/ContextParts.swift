@@ -125,19 +125,19 @@ struct NoKeychainRows: KeychainRowService {
         _ match: KeychainMatch,
         withValues: Bool,
         limit: Int
-    ) throws(StateError) -> [KeychainRow] { [] }
+    ) throws(ServiceError) -> [KeychainRow] { [] }
 
     func add(
         _ new: [NewKeychainRow],
         replacing: [KeychainRowVersion]
-    ) throws(StateError) -> KeychainOutcome {
-        throw StateError(.failed, path: "", cause: "there is no state directory")
+    ) throws(ServiceError) -> KeychainOutcome {
+        throw ServiceError(.storeFailed, cause: "there is no state directory")
     }
 
     func update(
         _ changes: [KeychainRowChange],
         replacing: [KeychainRowVersion]
-    ) throws(StateError) -> KeychainOutcome { .stale }
+    ) throws(ServiceError) -> KeychainOutcome { .stale }
 
-    func delete(_ matches: [KeychainMatch]) throws(StateError) -> Int { 0 }
+    func delete(_ matches: [KeychainMatch]) throws(ServiceError) -> Int { 0 }
 }

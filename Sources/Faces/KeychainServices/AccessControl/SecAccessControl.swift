@@ -151,7 +151,7 @@ extension SecAccessControl {
     /// control that requires it cannot be met.
     ///
     /// - Throws: `accessRefused` if no Linux machine can meet the access control.
-    package func vaultAccess() throws(VaultError) -> AccessControl {
+    package func vaultAccess() throws(ServiceError) -> AccessControl {
         var parts: [AccessControl] = []
         if flags.contains(.userPresence) { parts.append(.userPresence) }
         if flags.contains(.biometryAny) { parts.append(.biometryAny) }
@@ -159,7 +159,10 @@ extension SecAccessControl {
         if flags.contains(.devicePasscode) { parts.append(.devicePasscode) }
         let isOneEnough = flags.contains(.or)
         if flags.contains(.companion), !isOneEnough || parts.isEmpty {
-            throw VaultError(.accessRefused("no companion device can be near a Linux machine"))
+            throw ServiceError(
+                .accessRefused,
+                details: [.reason: "no companion device can be near a Linux machine"]
+            )
         }
         var access = parts.first ?? .none
         for part in parts.dropFirst() {

@@ -15,7 +15,7 @@ private struct KeyRequest {
     /// The attributes of the public half and those with which it is stored; `nil` if it is not stored.
     let publicHalf: (attributes: KeyAttributes, place: [String: Any])?
 
-    init(_ dictionary: CFDictionary) throws(KeyFailure) {
+    init(_ dictionary: CFDictionary) throws(NSError) {
         let parameters = try KeyParameters(dictionary).taking(kSecPrivateKeyAttrs)
         isRSA = try parameters.isRSA()
         guard let bitCount = try parameters.number(kSecAttrKeySizeInBits) else {
@@ -37,7 +37,7 @@ private struct KeyRequest {
 
     private static func publicHalf(
         _ dictionary: CFDictionary
-    ) throws(KeyFailure) -> (attributes: KeyAttributes, place: [String: Any])? {
+    ) throws(NSError) -> (attributes: KeyAttributes, place: [String: Any])? {
         let all = KeyParameters(dictionary)
         guard let own = try all.nested(kSecPublicKeyAttrs), try own.flag(kSecAttrIsPermanent) == true else {
             return nil
@@ -52,14 +52,14 @@ private struct KeyRequest {
         return (attributes, place)
     }
 
-    private func checkChip() throws(KeyFailure) {
+    private func checkChip() throws(NSError) {
         guard !isRSA, bitCount == 256 else {
             throw .status(errSecUnimplemented, "the chip makes elliptic curve keys of 256 bits alone")
         }
         try attributes.accessControl?.checkForChip()
     }
 
-    private func checkSoftware() throws(KeyFailure) {
+    private func checkSoftware() throws(NSError) {
         guard let access = attributes.accessControl else { return }
         guard !access.flags.contains(.privateKeyUsage) else {
             throw .status(errSecParam, "privateKeyUsage is for keys in the chip: kSecAttrTokenID is missing")
@@ -69,7 +69,7 @@ private struct KeyRequest {
         }
     }
 
-    func make() throws(KeyFailure) -> SecKey {
+    func make() throws(NSError) -> SecKey {
         let material: KeyMaterial
         if isInChip {
             material = try context.makeKey(attributes.accessControl)
@@ -93,7 +93,7 @@ private struct KeyRequest {
 }
 
 extension KeyAttributes {
-    fileprivate init(_ parameters: KeyParameters) throws(KeyFailure) {
+    fileprivate init(_ parameters: KeyParameters) throws(NSError) {
         label = try parameters.text(kSecAttrLabel)
         applicationTag = try parameters.bytes(kSecAttrApplicationTag)
         applicationLabel = try parameters.bytes(kSecAttrApplicationLabel)
@@ -104,7 +104,7 @@ extension KeyAttributes {
 
 extension KeyParameters {
     /// Returns whether the key is an RSA key; otherwise it is on an elliptic curve.
-    fileprivate func isRSA() throws(KeyFailure) -> Bool {
+    fileprivate func isRSA() throws(NSError) -> Bool {
         switch try text(kSecAttrKeyType) {
         case String(describing: kSecAttrKeyTypeRSA): return true
         case String(describing: kSecAttrKeyTypeECSECPrimeRandom): return false
@@ -113,7 +113,7 @@ extension KeyParameters {
         }
     }
 
-    fileprivate func isInChip() throws(KeyFailure) -> Bool {
+    fileprivate func isInChip() throws(NSError) -> Bool {
         guard let token = try text(kSecAttrTokenID) else { return false }
         guard token == String(describing: kSecAttrTokenIDSecureEnclave) else {
             throw .status(errSecParam, "there is no token \"\(token)\"")
@@ -122,12 +122,12 @@ extension KeyParameters {
     }
 
     /// Returns a tag or label as bytes; programs give them as bytes or as text.
-    fileprivate func bytes(_ key: CFString) throws(KeyFailure) -> Data? {
+    fileprivate func bytes(_ key: CFString) throws(NSError) -> Data? {
         if let text = self[key] as? String { return Data(text.utf8) }
         return try data(key)
     }
 
-    fileprivate func accessControl() throws(KeyFailure) -> SecAccessControl? {
+    fileprivate func accessControl() throws(NSError) -> SecAccessControl? {
         guard let value = self[kSecAttrAccessControl] else { return nil }
         guard let access = value as? SecAccessControl else {
             throw .status(errSecParam, "the value under kSecAttrAccessControl is no access control")
@@ -135,7 +135,7 @@ extension KeyParameters {
         return access
     }
 
-    fileprivate func context() throws(KeyFailure) -> KeyContext? {
+    fileprivate func context() throws(NSError) -> KeyContext? {
         guard let value = self[kSecUseAuthenticationContext] else { return nil }
         guard let holder = value as? any ContextHolder else {
             throw .status(errSecParam, "the value under kSecUseAuthenticationContext is no context")
@@ -166,7 +166,7 @@ public func SecKeyCreateRandomKey(
     _ parameters: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
-    reporting(to: error) { () throws(KeyFailure) in
+    reporting(to: error) { () throws(NSError) in
         try KeyRequest(parameters).make()
     }
 }
@@ -186,8 +186,7 @@ public func SecKeyGeneratePair(
 ) -> OSStatus {
     var error: Unmanaged<CFError>?
     guard let key = SecKeyCreateRandomKey(parameters, &error) else {
-        let failure = error?.takeRetainedValue()
-        return failure?.domain == NSOSStatusErrorDomain ? OSStatus(failure?.code ?? 0) : errSecAuthFailed
+        return error?.takeRetainedValue().status ?? errSecAuthFailed
     }
     publicKey?.pointee = SecKeyCopyPublicKey(key)
     privateKey?.pointee = key
@@ -209,7 +208,7 @@ public func SecKeyCreateWithData(
     _ attributes: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
-    reporting(to: error) { () throws(KeyFailure) in
+    reporting(to: error) { () throws(NSError) in
         let parameters = KeyParameters(attributes)
         guard try !parameters.isInChip() else {
             throw .status(errSecParam, "keys of the chip are made there, and never taken in")

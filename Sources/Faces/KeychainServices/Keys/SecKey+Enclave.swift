@@ -22,11 +22,9 @@ extension SecKey {
         _ access: SecAccessControl,
         _ context: (any ContextHolder)?
     ) throws(NSError) -> EnclaveKey {
-        try throwing { () throws(KeyFailure) in
-            try access.checkForChip()
-            let context = context.map(KeyContext.init)
-            return try EnclaveKey(context.makeKey(access), access, context)
-        }
+        try access.checkForChip()
+        let context = context.map(KeyContext.init)
+        return try EnclaveKey(context.makeKey(access), access, context)
     }
 
     /// Makes a key from the encoding that the caller stored.
@@ -34,13 +32,10 @@ extension SecKey {
         _ dataRepresentation: Data,
         _ context: (any ContextHolder)?
     ) throws(NSError) -> EnclaveKey {
-        try throwing { () throws(KeyFailure) in
-            let context = context.map(KeyContext.init)
-            guard let item = context.item(encoded: dataRepresentation),
-                let material = KeyMaterial(sealed: item)
-            else { throw .status(errSecDecode, "the bytes are no key of the chip") }
-            return try EnclaveKey(material, nil, context)
-        }
+        let context = context.map(KeyContext.init)
+        guard let item = context.item(encoded: dataRepresentation), let material = KeyMaterial(sealed: item)
+        else { throw .status(errSecDecode, "the bytes are no key of the chip") }
+        return try EnclaveKey(material, nil, context)
     }
 
     /// Returns the X coordinate of the product with another party's public key.
@@ -49,12 +44,10 @@ extension SecKey {
     /// - Returns: 32 bytes.
     /// - Throws: An error of `LAErrorDomain` if the owner was not recognised, otherwise an error with a status.
     package func sharedSecret(withX963 other: Data) throws(NSError) -> SecretBox {
-        try throwing { () throws(KeyFailure) in
-            guard let point = ECPublicKey(x963: other) else {
-                throw .status(errSecParam, "the public key is no point of the curve")
-            }
-            return try sharedSecret(with: point)
+        guard let point = ECPublicKey(x963: other) else {
+            throw .status(errSecParam, "the public key is no point of the curve")
         }
+        return try sharedSecret(with: point)
     }
 }
 
@@ -63,7 +56,7 @@ extension EnclaveKey {
         _ material: KeyMaterial,
         _ access: SecAccessControl?,
         _ context: KeyContext?
-    ) throws(KeyFailure) {
+    ) throws(NSError) {
         guard case .enclave(let item, let point) = material else {
             throw .status(errSecInvalidKeyRef, "the key is not in the chip")
         }
@@ -81,7 +74,7 @@ extension SecAccessControl {
     )
 
     /// - Throws: `errSecParam` for an access control that requires authentication but lacks `privateKeyUsage`.
-    func checkForChip() throws(KeyFailure) {
+    func checkForChip() throws(NSError) {
         guard isConstrained, !flags.contains(.privateKeyUsage) else { return }
         throw .status(errSecParam, "an access control that guards a key in the chip needs privateKeyUsage")
     }
@@ -103,14 +96,12 @@ struct KeyContext: Sendable {
 
 extension KeyContext? {
     /// Runs an operation in the chip, through the program's context or a new one for this operation.
-    func run<Value: Sendable>(_ operation: @escaping ContextCore.Operation<Value>) throws(KeyFailure) -> Value
-    {
+    func run<Value: Sendable>(_ operation: @escaping ContextCore.Operation<Value>) -> Result<
+        Value, ServiceError
+    > {
         let parts = ContextParts.current
         let core = self?.core ?? ContextCore { parts }
-        switch core.releaseBlocking(operation) {
-        case .success(let value): return value
-        case .failure(let failure): throw KeyFailure(failure)
-        }
+        return core.releaseBlocking(operation)
     }
 
     /// Decodes a sealed item that the caller stored, with the service of the context; `nil` for other bytes.
@@ -121,23 +112,14 @@ extension KeyContext? {
     }
 
     /// Makes a key in the chip.
-    func makeKey(_ access: SecAccessControl?) throws(KeyFailure) -> KeyMaterial {
-        let control: AccessControl
-        do throws(VaultError) {
-            control = try access?.vaultAccess() ?? .none
-        } catch {
-            throw .vault(error)
+    func makeKey(_ access: SecAccessControl?) throws(NSError) -> KeyMaterial {
+        let made = run { parts, request, _ throws(ServiceError) in
+            try await parts.items.makeKey(
+                access: access?.vaultAccess() ?? .none,
+                applicationPassword: request.applicationPassword
+            )
         }
-        let item = try run { parts, request, _ throws(ReleaseError) in
-            do throws(VaultError) {
-                return try await parts.items.makeKey(
-                    access: control,
-                    applicationPassword: request.applicationPassword
-                )
-            } catch {
-                throw .vault(error)
-            }
-        }
+        let item = try made.mapError(\.ofKeyMaking).get()
         guard let key = KeyMaterial(sealed: item) else {
             throw .status(errSecIO, "the chip made another kind of key")
         }
@@ -164,9 +146,9 @@ extension SecKey {
         over hash: Data,
         with item: SealedItem,
         _ form: KeyAlgorithm.SignatureForm
-    ) throws(KeyFailure) -> Data {
+    ) throws(NSError) -> Data {
         let digest = Data(count: max(0, 32 - hash.count)) + hash.prefix(32)
-        let signature = try context.run { parts, request, presenter throws(ReleaseError) in
+        let signed = context.run { parts, request, presenter throws(ServiceError) in
             try await parts.items.signature(
                 over: digest,
                 with: .sealed(item),
@@ -174,6 +156,7 @@ extension SecKey {
                 presenter: presenter
             ).product
         }
+        let signature = try signed.mapError(\.ofKeyUse).get()
         return switch form {
         case .der: signature.der
         case .raw: signature.raw
@@ -181,11 +164,11 @@ extension SecKey {
     }
 
     /// Computes the shared secret with another party's public key in the chip.
-    func chipSharedSecret(with other: ECPublicKey, of item: SealedItem) throws(KeyFailure) -> SecretBox {
+    func chipSharedSecret(with other: ECPublicKey, of item: SealedItem) throws(NSError) -> SecretBox {
         guard other.curve == .p256 else { throw .status(errSecParam, "the keys lie on different curves") }
-        return try context.run { parts, request, presenter throws(ReleaseError) in
+        return try context.run { parts, request, presenter throws(ServiceError) in
             try await parts.items.sharedSecret(with: other.x963, of: item, request, presenter: presenter)
                 .product
-        }
+        }.mapError(\.ofKeyUse).get()
     }
 }

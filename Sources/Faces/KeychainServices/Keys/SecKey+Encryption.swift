@@ -12,7 +12,7 @@ internal import SecretMemory
 //   ciphertext, and the tag; the IV is 16 zeros, and the tag covers the public key (PKCS#1) too.
 
 extension SecKey {
-    func encrypted(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(KeyFailure) -> Data {
+    func encrypted(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(NSError) -> Data {
         switch (material, try supported(algorithm, .encrypt)) {
         case (.publicEC(let key), .ecies(let hash, let isIVDerived)):
             let ephemeral = try ECPrivateKey(key.curve)
@@ -26,14 +26,14 @@ extension SecKey {
             let wrapped = try key.encrypted(copy, padding)
             let gcm = GCM(iv: Data(count: GCM.size), authenticated: key.pkcs1)
             return try wrapped
-                + session.withUnsafeBytes { key throws(KeyFailure) in
+                + session.withUnsafeBytes { key throws(NSError) in
                     try gcm.close(data, key: key)
                 }
         default: throw .unsupported(algorithm, self)
         }
     }
 
-    func decrypted(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(KeyFailure) -> Data {
+    func decrypted(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(NSError) -> Data {
         switch (material, try supported(algorithm, .decrypt)) {
         case (.privateEC, .ecies(let hash, let isIVDerived)), (.enclave, .ecies(let hash, let isIVDerived)):
             let size = material.publicBytes.count
@@ -54,7 +54,7 @@ extension SecKey {
             }
             let gcm = GCM(iv: Data(count: GCM.size), authenticated: key.publicKey.pkcs1)
             let secret = SecretBox(copying: session)
-            return try secret.bytes.withUnsafeBytes { bytes throws(KeyFailure) in
+            return try secret.bytes.withUnsafeBytes { bytes throws(NSError) in
                 try gcm.open(Data(data.dropFirst(size)), key: bytes)
             }
         default: throw .unsupported(algorithm, self)
@@ -74,25 +74,25 @@ private struct ECIESBox {
 
     private var keySize: Int { ephemeral.curve == .p256 ? 16 : 32 }
 
-    func close(_ data: Data, _ secret: SecretBox) throws(KeyFailure) -> Data {
+    func close(_ data: Data, _ secret: SecretBox) throws(NSError) -> Data {
         try ephemeral.x963
-            + derive(secret) { key, gcm throws(KeyFailure) in try gcm.close(data, key: key) }
+            + derive(secret) { key, gcm throws(NSError) in try gcm.close(data, key: key) }
     }
 
-    func open(_ data: Data, _ secret: SecretBox) throws(KeyFailure) -> Data {
-        try derive(secret) { key, gcm throws(KeyFailure) in try gcm.open(data, key: key) }
+    func open(_ data: Data, _ secret: SecretBox) throws(NSError) -> Data {
+        try derive(secret) { key, gcm throws(NSError) in try gcm.open(data, key: key) }
     }
 
     private func derive(
         _ secret: SecretBox,
-        _ body: (UnsafeRawBufferPointer, GCM) throws(KeyFailure) -> Data
-    ) throws(KeyFailure) -> Data {
+        _ body: (UnsafeRawBufferPointer, GCM) throws(NSError) -> Data
+    ) throws(NSError) -> Data {
         let derived = hash.derive(
             from: secret.bytes,
             sharedInfo: ephemeral.x963,
             count: keySize + (isIVDerived ? GCM.size : 0)
         )
-        return try derived.withUnsafeBytes { bytes throws(KeyFailure) in
+        return try derived.withUnsafeBytes { bytes throws(NSError) in
             let iv = isIVDerived ? Data(bytes.dropFirst(keySize)) : Data(count: GCM.size)
             return try body(UnsafeRawBufferPointer(rebasing: bytes.prefix(keySize)), GCM(iv: iv))
         }
@@ -107,7 +107,7 @@ private struct GCM {
     let iv: Data
     var authenticated = Data()
 
-    func close(_ data: Data, key: UnsafeRawBufferPointer) throws(KeyFailure) -> Data {
+    func close(_ data: Data, key: UnsafeRawBufferPointer) throws(NSError) -> Data {
         do {
             let box = try AES.GCM.seal(
                 data,
@@ -121,7 +121,7 @@ private struct GCM {
         }
     }
 
-    func open(_ data: Data, key: UnsafeRawBufferPointer) throws(KeyFailure) -> Data {
+    func open(_ data: Data, key: UnsafeRawBufferPointer) throws(NSError) -> Data {
         do {
             let box = try AES.GCM.SealedBox(
                 nonce: AES.GCM.Nonce(data: iv),
@@ -153,7 +153,7 @@ public func SecKeyCreateEncryptedData(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     let data = Data(referencing: plaintext)
-    return reporting(to: error) { () throws(KeyFailure) in try key.encrypted(data, algorithm) }
+    return reporting(to: error) { () throws(NSError) in try key.encrypted(data, algorithm) }
         .map { $0 as NSData }
 }
 
@@ -177,6 +177,6 @@ public func SecKeyCreateDecryptedData(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     let data = Data(referencing: ciphertext)
-    return reporting(to: error) { () throws(KeyFailure) in try key.decrypted(data, algorithm) }
+    return reporting(to: error) { () throws(NSError) in try key.decrypted(data, algorithm) }
         .map { $0 as NSData }
 }

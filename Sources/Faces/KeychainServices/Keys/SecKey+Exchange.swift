@@ -4,7 +4,7 @@ internal import SecretMemory
 
 extension SecKey {
     /// Returns the X coordinate of this private key's product with a public key.
-    func sharedSecret(with other: ECPublicKey) throws(KeyFailure) -> SecretBox {
+    func sharedSecret(with other: ECPublicKey) throws(NSError) -> SecretBox {
         switch material {
         case .privateEC(let key): try key.sharedSecret(with: other)
         case .enclave(let item, _): try chipSharedSecret(with: other, of: item)
@@ -13,11 +13,13 @@ extension SecKey {
     }
 
     /// Returns the result of a key exchange: the X coordinate, or a key derived from it.
-    func exchange(
+    ///
+    /// - Throws: The error that ``SecKeyCopyKeyExchangeResult(_:_:_:_:_:)`` reports.
+    package func exchange(
         _ algorithm: SecKeyAlgorithm,
         with other: SecKey,
         _ parameters: ExchangeParameters
-    ) throws(KeyFailure) -> Data {
+    ) throws(NSError) -> Data {
         guard case .keyExchange(let hash) = try supported(algorithm, .keyExchange) else {
             throw .unsupported(algorithm, self)
         }
@@ -34,17 +36,6 @@ extension SecKey {
         return hash.derive(from: secret.bytes, sharedInfo: parameters.sharedInfo, count: count)
             .withUnsafeBytes { Data($0) }
     }
-
-    /// Returns the result of a key exchange to another module of the package.
-    ///
-    /// - Throws: The error that ``SecKeyCopyKeyExchangeResult(_:_:_:_:_:)`` reports.
-    package func exchanged(
-        _ algorithm: SecKeyAlgorithm,
-        with other: SecKey,
-        _ parameters: ExchangeParameters
-    ) throws(NSError) -> Data {
-        try throwing { () throws(KeyFailure) in try exchange(algorithm, with: other, parameters) }
-    }
 }
 
 /// The parameters of a key exchange.
@@ -56,7 +47,7 @@ package struct ExchangeParameters: Sendable {
     let requestedSize: Int?
     let sharedInfo: Data
 
-    init(_ dictionary: CFDictionary) throws(KeyFailure) {
+    init(_ dictionary: CFDictionary) throws(NSError) {
         let parameters = KeyParameters(dictionary)
         requestedSize = try parameters.number(SecKeyKeyExchangeParameter.requestedSize.name)
         sharedInfo = try parameters.data(SecKeyKeyExchangeParameter.sharedInfo.name) ?? Data()
@@ -69,8 +60,7 @@ package struct ExchangeParameters: Sendable {
         let named = parameters.map { key, value in
             ((key.base as? SecKeyKeyExchangeParameter).map { AnyHashable($0.name) } ?? key, value)
         }
-        let dictionary = Dictionary(named) { first, _ in first } as NSDictionary
-        self = try throwing { () throws(KeyFailure) in try ExchangeParameters(dictionary) }
+        try self.init(Dictionary(named) { first, _ in first } as NSDictionary)
     }
 }
 
@@ -96,7 +86,7 @@ public func SecKeyCopyKeyExchangeResult(
     _ parameters: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    reporting(to: error) { () throws(KeyFailure) in
+    reporting(to: error) { () throws(NSError) in
         try privateKey.exchange(algorithm, with: publicKey, try ExchangeParameters(parameters))
     }.map { $0 as NSData }
 }

@@ -74,7 +74,7 @@ public func SecKeyRawSign(
     _ sig: UnsafeMutablePointer<UInt8>,
     _ sigLen: UnsafeMutablePointer<Int>
 ) -> OSStatus {
-    filling(sig, sigLen) { () throws(KeyFailure) in
+    filling(sig, sigLen) { () throws(NSError) in
         let algorithm = try padding.signing(isRSA: key.material.isRSA).orUnsupported()
         return try key.signature(algorithm, over: try bytes(dataToSign, dataToSignLen))
     }
@@ -99,7 +99,7 @@ public func SecKeyRawVerify(
     _ sig: UnsafePointer<UInt8>,
     _ sigLen: Int
 ) -> OSStatus {
-    status { () throws(KeyFailure) in
+    status { () throws(NSError) in
         let algorithm = try padding.signing(isRSA: key.material.isRSA).orUnsupported()
         try key.verify(
             try bytes(sig, sigLen),
@@ -128,7 +128,7 @@ public func SecKeyEncrypt(
     _ cipherText: UnsafeMutablePointer<UInt8>,
     _ cipherTextLen: UnsafeMutablePointer<Int>
 ) -> OSStatus {
-    filling(cipherText, cipherTextLen) { () throws(KeyFailure) in
+    filling(cipherText, cipherTextLen) { () throws(NSError) in
         try key.encrypted(try bytes(plainText, plainTextLen), try padding.encrypting.orUnsupported())
     }
 }
@@ -152,19 +152,19 @@ public func SecKeyDecrypt(
     _ plainText: UnsafeMutablePointer<UInt8>,
     _ plainTextLen: UnsafeMutablePointer<Int>
 ) -> OSStatus {
-    filling(plainText, plainTextLen) { () throws(KeyFailure) in
+    filling(plainText, plainTextLen) { () throws(NSError) in
         try key.decrypted(try bytes(cipherText, cipherTextLen), try padding.encrypting.orUnsupported())
     }
 }
 
 extension SecKeyAlgorithm? {
-    fileprivate func orUnsupported() throws(KeyFailure) -> SecKeyAlgorithm {
+    fileprivate func orUnsupported() throws(NSError) -> SecKeyAlgorithm {
         guard let self else { throw .status(errSecUnimplemented, "there is no such padding") }
         return self
     }
 }
 
-private func bytes(_ start: UnsafePointer<UInt8>, _ count: Int) throws(KeyFailure) -> Data {
+private func bytes(_ start: UnsafePointer<UInt8>, _ count: Int) throws(NSError) -> Data {
     guard count >= 0 else { throw .status(errSecParam, "a size is negative") }
     return Data(bytes: start, count: count)
 }
@@ -173,9 +173,9 @@ private func bytes(_ start: UnsafePointer<UInt8>, _ count: Int) throws(KeyFailur
 private func filling(
     _ buffer: UnsafeMutablePointer<UInt8>,
     _ size: UnsafeMutablePointer<Int>,
-    _ body: () throws(KeyFailure) -> Data
+    _ body: () throws(NSError) -> Data
 ) -> OSStatus {
-    status { () throws(KeyFailure) in
+    status { () throws(NSError) in
         let result = try body()
         guard result.count <= size.pointee else { throw .status(errSecParam, "the buffer is too small") }
         result.copyBytes(to: buffer, count: result.count)
@@ -183,15 +183,11 @@ private func filling(
     }
 }
 
-private func status(_ body: () throws(KeyFailure) -> Void) -> OSStatus {
-    do throws(KeyFailure) {
+private func status(_ body: () throws(NSError) -> Void) -> OSStatus {
+    do throws(NSError) {
         try body()
         return errSecSuccess
     } catch {
-        return switch error {
-        case .status(let status, _): status
-        case .context(let error): KeychainError(error).status
-        case .vault(let error): error.keyStatus
-        }
+        return error.status
     }
 }

@@ -3,7 +3,7 @@
 internal import Crypto
 
 extension SecKey {
-    func signature(_ algorithm: SecKeyAlgorithm, over data: Data) throws(KeyFailure) -> Data {
+    func signature(_ algorithm: SecKeyAlgorithm, over data: Data) throws(NSError) -> Data {
         switch (material, try supported(algorithm, .sign)) {
         case (.privateEC(let key), .ecdsa(let form, let input)):
             return try key.signature(over: try input.hash(of: data), form)
@@ -16,7 +16,7 @@ extension SecKey {
     }
 
     /// - Throws: `errSecVerifyFailed` for an invalid signature.
-    func verify(_ signature: Data, _ algorithm: SecKeyAlgorithm, over data: Data) throws(KeyFailure) {
+    func verify(_ signature: Data, _ algorithm: SecKeyAlgorithm, over data: Data) throws(NSError) {
         let isValid: Bool
         switch (material, try supported(algorithm, .verify)) {
         case (.publicEC(let key), .ecdsa(let form, let input)):
@@ -34,7 +34,7 @@ extension SecKey {
 
 extension KeyAlgorithm.Input {
     /// Returns the hash to sign.
-    fileprivate func hash(of data: Data) throws(KeyFailure) -> Data {
+    fileprivate func hash(of data: Data) throws(NSError) -> Data {
         switch self {
         case .message(let hash): return hash.hash(data)
         case .digest(let size):
@@ -51,7 +51,7 @@ extension KeyAlgorithm.Input {
     }
 
     /// Passes the hash to `use` with the hash function's type, since RSA signs its name too.
-    fileprivate func withDigest<Use: DigestUse>(of data: Data, _ use: Use) throws(KeyFailure) -> Use.Value {
+    fileprivate func withDigest<Use: DigestUse>(of data: Data, _ use: Use) throws(NSError) -> Use.Value {
         switch self {
         case .message(let hash): try hash.size.withDigest(hash.hash(data), use)
         case .digest(let size): try size.withDigest(data, use)
@@ -64,7 +64,7 @@ private struct RSASigning: DigestUse {
     let key: RSAPrivateKey
     let padding: KeyAlgorithm.SignaturePadding
 
-    func use(_ digest: some Digest) throws(KeyFailure) -> Data { try key.signature(over: digest, padding) }
+    func use(_ digest: some Digest) throws(NSError) -> Data { try key.signature(over: digest, padding) }
 }
 
 private struct RSAVerifying: DigestUse {
@@ -72,13 +72,13 @@ private struct RSAVerifying: DigestUse {
     let padding: KeyAlgorithm.SignaturePadding
     let signature: Data
 
-    func use(_ digest: some Digest) throws(KeyFailure) -> Bool {
+    func use(_ digest: some Digest) throws(NSError) -> Bool {
         key.isValid(signature, padding, over: digest)
     }
 }
 
-extension KeyFailure {
-    static func unsupported(_ algorithm: SecKeyAlgorithm, _ key: SecKey) -> KeyFailure {
+extension NSError {
+    static func unsupported(_ algorithm: SecKeyAlgorithm, _ key: SecKey) -> NSError {
         .status(errSecParam, "\(algorithm.name) is not supported by \(key)")
     }
 }
@@ -104,7 +104,7 @@ public func SecKeyCreateSignature(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     let data = Data(referencing: dataToSign)
-    return reporting(to: error) { () throws(KeyFailure) in try key.signature(algorithm, over: data) }
+    return reporting(to: error) { () throws(NSError) in try key.signature(algorithm, over: data) }
         .map { $0 as NSData }
 }
 
@@ -126,7 +126,7 @@ public func SecKeyVerifySignature(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> Bool {
     let (data, signature) = (Data(referencing: signedData), Data(referencing: signature))
-    return reporting(to: error) { () throws(KeyFailure) in
+    return reporting(to: error) { () throws(NSError) in
         try key.verify(signature, algorithm, over: data)
     } != nil
 }

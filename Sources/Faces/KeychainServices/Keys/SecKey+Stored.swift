@@ -43,7 +43,7 @@ extension SecKey: ItemReference {
     ///
     /// - Parameter keys: Each key with the keychain attributes that determine the access group and the protection.
     /// - Throws: The status of the failure.
-    static func store(_ keys: [(key: SecKey, place: [String: Any])]) throws(KeyFailure) {
+    static func store(_ keys: [(key: SecKey, place: [String: Any])]) throws(NSError) {
         let items = keys.map { key, place in
             place.merging([String(describing: kSecValueRef): key]) { $1 } as NSDictionary
         }

@@ -160,7 +160,7 @@ public func SecKeyCopyExternalRepresentation(
     _ key: SecKey,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    reporting(to: error) { () throws(KeyFailure) -> Data in
+    reporting(to: error) { () throws(NSError) -> Data in
         switch key.material {
         case .publicEC, .publicRSA: return key.material.publicBytes
         case .privateEC(let key): return key.x963.bytes.withUnsafeBytes { Data($0) }

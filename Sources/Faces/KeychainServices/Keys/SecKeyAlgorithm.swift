@@ -52,7 +52,7 @@ extension SecKey {
     func supported(
         _ algorithm: SecKeyAlgorithm,
         _ operation: SecKeyOperationType
-    ) throws(KeyFailure) -> KeyAlgorithm {
+    ) throws(NSError) -> KeyAlgorithm {
         guard let known = KeyAlgorithm(algorithm), supports(operation, known) else {
             throw .unsupported(algorithm, self)
         }

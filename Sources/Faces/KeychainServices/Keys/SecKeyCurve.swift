@@ -83,7 +83,7 @@ struct ECPrivateKey: Sendable {
     var curve: KeyCurve { publicKey.curve }
 
     /// Makes a new key.
-    init(_ curve: KeyCurve) throws(KeyFailure) {
+    init(_ curve: KeyCurve) throws(NSError) {
         // The library returns the key as ordinary bytes, which are wiped as soon as they are copied.
         var bytes =
             switch curve {
@@ -120,7 +120,7 @@ struct ECPrivateKey: Sendable {
     }
 
     /// Signs a hash.
-    func signature(over hash: Data, _ form: KeyAlgorithm.SignatureForm) throws(KeyFailure) -> Data {
+    func signature(over hash: Data, _ form: KeyAlgorithm.SignatureForm) throws(NSError) -> Data {
         let digest = GivenDigest(hash)
         let signature = try? x963.bytes.withUnsafeBytes { bytes in
             switch curve {
@@ -140,7 +140,7 @@ struct ECPrivateKey: Sendable {
     }
 
     /// Returns the X coordinate of the product with another party's public key.
-    func sharedSecret(with other: ECPublicKey) throws(KeyFailure) -> SecretBox {
+    func sharedSecret(with other: ECPublicKey) throws(NSError) -> SecretBox {
         guard other.curve == curve else {
             throw .status(errSecParam, "the keys lie on different curves")
         }

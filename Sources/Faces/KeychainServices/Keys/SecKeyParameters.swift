@@ -16,7 +16,7 @@ struct KeyParameters {
     }
 
     /// Returns these parameters merged with those of the dictionary under a key, which take precedence.
-    func taking(_ key: CFString) throws(KeyFailure) -> KeyParameters {
+    func taking(_ key: CFString) throws(NSError) -> KeyParameters {
         guard let inner = try nested(key) else { return self }
         var all = self
         all.values.merge(inner.values) { _, inner in inner }
@@ -24,14 +24,14 @@ struct KeyParameters {
     }
 
     /// Returns only the parameters of the dictionary under a key; `nil` if the key is missing.
-    func nested(_ key: CFString) throws(KeyFailure) -> KeyParameters? {
+    func nested(_ key: CFString) throws(NSError) -> KeyParameters? {
         guard let value = self[key] else { return nil }
         guard let dictionary = value as? NSDictionary ?? (value as? [String: Any]).map({ $0 as NSDictionary })
         else { throw .wrong(key) }
         return KeyParameters(dictionary)
     }
 
-    func text(_ key: CFString) throws(KeyFailure) -> String? {
+    func text(_ key: CFString) throws(NSError) -> String? {
         guard let value = self[key] else { return nil }
         if let text = value as? String ?? (value as? NSString).map(String.init(describing:)) { return text }
         // Apple's constants for kinds of keys are numbers written as text, and programs give them both ways.
@@ -39,18 +39,18 @@ struct KeyParameters {
         throw .wrong(key)
     }
 
-    func number(_ key: CFString) throws(KeyFailure) -> Int? { try number(String(describing: key)) }
+    func number(_ key: CFString) throws(NSError) -> Int? { try number(String(describing: key)) }
 
-    func number(_ name: String) throws(KeyFailure) -> Int? {
+    func number(_ name: String) throws(NSError) -> Int? {
         guard let value = values[name] else { return nil }
         if let number = value as? Int ?? (value as? NSNumber)?.intValue { return number }
         if let text = value as? String, let number = Int(text) { return number }
         throw .wrong(name as NSString)
     }
 
-    func data(_ key: CFString) throws(KeyFailure) -> Data? { try data(String(describing: key)) }
+    func data(_ key: CFString) throws(NSError) -> Data? { try data(String(describing: key)) }
 
-    func data(_ name: String) throws(KeyFailure) -> Data? {
+    func data(_ name: String) throws(NSError) -> Data? {
         guard let value = values[name] else { return nil }
         guard let data = value as? Data ?? (value as? NSData).map({ Data(referencing: $0) }) else {
             throw .wrong(name as NSString)
@@ -58,7 +58,7 @@ struct KeyParameters {
         return data
     }
 
-    func flag(_ key: CFString) throws(KeyFailure) -> Bool? {
+    func flag(_ key: CFString) throws(NSError) -> Bool? {
         guard let value = self[key] else { return nil }
         guard let flag = value as? Bool ?? (value as? NSNumber)?.boolValue ?? (value as? CFBoolean)?.value
         else { throw .wrong(key) }
@@ -74,8 +74,8 @@ struct KeyParameters {
     subscript(key: CFString) -> Any? { values[String(describing: key)] }
 }
 
-extension KeyFailure {
-    fileprivate static func wrong(_ key: CFString) -> KeyFailure {
+extension NSError {
+    fileprivate static func wrong(_ key: CFString) -> NSError {
         .status(errSecParam, "the value under \"\(key)\" has the wrong type")
     }
 }

@@ -34,7 +34,7 @@ struct RSAPublicKey: Sendable, Hashable {
         )
     }
 
-    func encrypted(_ data: Data, _ padding: KeyAlgorithm.EncryptionPadding) throws(KeyFailure) -> Data {
+    func encrypted(_ data: Data, _ padding: KeyAlgorithm.EncryptionPadding) throws(NSError) -> Data {
         do {
             return try _RSA.Encryption.PublicKey(unsafeDERRepresentation: pkcs1)
                 .encrypt(data, padding: padding.librarys)
@@ -54,7 +54,7 @@ struct RSAPrivateKey: Sendable {
     ///
     /// - Parameter bitCount: 1,024 to 8,192, and a multiple of 8.
     /// - Throws: `errSecParam` for any other size.
-    init(bitCount: Int) throws(KeyFailure) {
+    init(bitCount: Int) throws(NSError) {
         guard (1024...8192).contains(bitCount), bitCount.isMultiple(of: 8) else {
             throw .status(errSecParam, "an RSA key has 1,024 to 8,192 bits")
         }
@@ -86,7 +86,7 @@ struct RSAPrivateKey: Sendable {
     func signature(
         over digest: some Digest,
         _ padding: KeyAlgorithm.SignaturePadding
-    ) throws(KeyFailure) -> Data {
+    ) throws(NSError) -> Data {
         let signature = try? pkcs1.bytes.withUnsafeBytes { bytes in
             try _RSA.Signing.PrivateKey(unsafeDERRepresentation: bytes)
                 .signature(for: digest, padding: padding.librarys).rawRepresentation
@@ -95,7 +95,7 @@ struct RSAPrivateKey: Sendable {
         return signature
     }
 
-    func decrypted(_ data: Data, _ padding: KeyAlgorithm.EncryptionPadding) throws(KeyFailure) -> Data {
+    func decrypted(_ data: Data, _ padding: KeyAlgorithm.EncryptionPadding) throws(NSError) -> Data {
         let plain = try? pkcs1.bytes.withUnsafeBytes { bytes in
             try _RSA.Encryption.PrivateKey(unsafeDERRepresentation: bytes)
                 .decrypt(data, padding: padding.librarys)
@@ -127,7 +127,7 @@ extension KeyAlgorithm.EncryptionPadding {
 /// An operation on a hash of one of the library's types.
 protocol DigestUse<Value> {
     associatedtype Value
-    func use(_ digest: some Digest) throws(KeyFailure) -> Value
+    func use(_ digest: some Digest) throws(NSError) -> Value
 }
 
 extension HashSize {
@@ -138,7 +138,7 @@ extension HashSize {
     /// another layout, the operation fails instead of using wrong bytes.
     ///
     /// - Throws: `errSecParam` for bytes of another size, and for SHA-224, which the library does not support.
-    func withDigest<Use: DigestUse>(_ bytes: Data, _ use: Use) throws(KeyFailure) -> Use.Value {
+    func withDigest<Use: DigestUse>(_ bytes: Data, _ use: Use) throws(NSError) -> Use.Value {
         guard bytes.count == byteCount else { throw .status(errSecParam, "the hash has another size") }
         switch self {
         case .sha1: return try use.use(try Self.lay(bytes, over: Insecure.SHA1.hash(data: Data())))
@@ -149,7 +149,7 @@ extension HashSize {
         }
     }
 
-    private static func lay<Value: Digest>(_ bytes: Data, over value: Value) throws(KeyFailure) -> Value {
+    private static func lay<Value: Digest>(_ bytes: Data, over value: Value) throws(NSError) -> Value {
         var value = value
         // `SHA1Digest` has 20 bytes in three words; the rest of the last one is zero.
         if _isPOD(Value.self), MemoryLayout<Value>.size >= bytes.count {

@@ -31,8 +31,6 @@ struct ProtectedValues {
     /// Seals a value, which the chip then releases after the authentication that `protection` requires.
     func seal(_ value: Data, _ protection: SecAccessControl) throws(KeychainError) -> SealedItem {
         guard value.count <= ProtectedValues.longest else { throw KeychainError(errSecParam) }
-        let access: AccessControl
-        do { access = try protection.vaultAccess() } catch { throw KeychainError(error) }
         let secret = SecretBox(
             SecretBytes(count: value.count + 1) { room in
                 room[0] = 1
@@ -42,18 +40,14 @@ struct ProtectedValues {
         let result = context.releaseBlocking(reason: prompt) {
             parts,
             request,
-            _ async throws(ReleaseError) -> SealedItem in
-            do throws(VaultError) {
-                return try await parts.items.seal(
-                    secret,
-                    access: access,
-                    applicationPassword: request.applicationPassword
-                )
-            } catch {
-                throw .vault(error)
-            }
+            _ async throws(ServiceError) -> SealedItem in
+            try await parts.items.seal(
+                secret,
+                access: protection.vaultAccess(),
+                applicationPassword: request.applicationPassword
+            )
         }
-        return try mapped(result)
+        return try result.mapError(KeychainError.init).get()
     }
 
     /// The outcome of opening a value.
@@ -72,14 +66,14 @@ struct ProtectedValues {
         let result = context.releaseBlocking(reason: prompt) {
             parts,
             request,
-            presenter async throws(ReleaseError) -> SecretBox in
+            presenter async throws(ServiceError) -> SecretBox in
             var request = request
             if !mayAsk { request.evaluation.interactionAllowed = false }
             return try await parts.items.secret(in: .sealed(item), request, presenter: presenter).product
         }
         // A finger may have been added since the check in ``dead(of:)``.
-        if case .failure(.vault(let error)) = result, error.code == .enrollmentChanged { return .dead }
-        let secret = try mapped(result)
+        if case .failure(let error) = result, error.code == .enrollmentChanged { return .dead }
+        let secret = try result.mapError(KeychainError.init).get()
         let framed = secret.bytes.withUnsafeBytes { bytes in
             bytes.first == 1 ? Data(bytes.dropFirst()) : nil
         }
@@ -103,25 +97,15 @@ struct ProtectedValues {
         let result = context.releaseBlocking {
             parts,
             _,
-            _ async throws(ReleaseError) -> [VaultItem.Standing] in
-            do throws(VaultError) {
-                return try await parts.items.standing(of: asked)
-            } catch {
-                throw .vault(error)
-            }
+            _ async throws(ServiceError) -> [VaultItem.Standing] in
+            try await parts.items.standing(of: asked)
         }
-        return Set(zip(ids, try mapped(result)).filter { $0.1 == .enrollmentChanged }.map(\.0))
+        let standings = try result.mapError(KeychainError.init).get()
+        return Set(zip(ids, standings).filter { $0.1 == .enrollmentChanged }.map(\.0))
     }
 
     /// Whether an item can never be opened again.
     func isDead(_ item: KeychainRow) throws(KeychainError) -> Bool { try !dead(of: [item]).isEmpty }
-
-    private func mapped<Value>(_ result: Result<Value, ReleaseFailure>) throws(KeychainError) -> Value {
-        switch result {
-        case .success(let value): return value
-        case .failure(let failure): throw KeychainError(failure)
-        }
-    }
 }
 
 /// The context of one call.

@@ -38,16 +38,14 @@ package struct KeychainStore: Sendable {
         withValues: Bool,
         limit: Int = .max
     ) throws(KeychainError) -> [KeychainRow] {
-        try state { () throws(StateError) in
-            try rows.rows(match, withValues: withValues, limit: limit)
-        }
+        try state(try rows.rows(match, withValues: withValues, limit: limit))
     }
 
     /// Deletes the items that any of the filters selects, in one transaction.
     ///
     /// - Returns: The number of deleted items.
     package func delete(_ matches: [KeychainMatch]) throws(KeychainError) -> Int {
-        try state { () throws(StateError) in try rows.delete(matches) }
+        try state(try rows.delete(matches))
     }
 
     /// Whether the chip reports that an item can never be opened again.
@@ -69,7 +67,7 @@ package struct KeychainStore: Sendable {
         unless isDead: IsDead = { _ in false }
     ) throws(KeychainError) -> [KeychainRow] {
         let stored = try outcome(inPlaceOf: replaced, unless: isDead) { replacing throws(KeychainError) in
-            try state { () throws(StateError) in try rows.add(new, replacing: replacing) }
+            try state(try rows.add(new, replacing: replacing))
         }
         return stored ?? []
     }
@@ -102,9 +100,7 @@ package struct KeychainStore: Sendable {
                 changes.append(KeychainRowChange(item.version, to: new))
             }
             guard !changes.isEmpty else { return .stored([]) }
-            return try state { () throws(StateError) in
-                try rows.update(changes, replacing: replacing)
-            }
+            return try state(try rows.update(changes, replacing: replacing))
         }
         return changed?.count
     }
@@ -139,8 +135,10 @@ package struct KeychainStore: Sendable {
     }
 
     /// Performs a call of the service, whose error becomes a status.
-    private func state<Value>(_ body: () throws(StateError) -> Value) throws(KeychainError) -> Value {
-        do { return try body() } catch { throw KeychainError(error) }
+    private func state<Value>(_ call: @autoclosure () throws(ServiceError) -> Value) throws(KeychainError)
+        -> Value
+    {
+        do { return try call() } catch { throw KeychainError(error) }
     }
 }
 

@@ -126,7 +126,7 @@ public final class LAPrivateKey: NSObject, Sendable {
             let other = try exchangeKey(other)
             let parameters = try parameters.get()
             do throws(NSError) {
-                return try key.exchanged(algorithm, with: other, parameters)
+                return try key.exchange(algorithm, with: other, parameters)
             } catch {
                 throw error.ofRight
             }

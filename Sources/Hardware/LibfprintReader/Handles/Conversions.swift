@@ -3,7 +3,7 @@
 internal import CFprint
 internal import CGLib
 internal import GLibRuntime
-internal import WhorlFingerprint
+package import WhorlFingerprint
 
 // Conversions of libfprint 1.94's numbers to Swift. A number that is not listed comes from a newer libfprint or a
 // broken driver: it becomes the most cautious value, and never traps.
@@ -47,7 +47,7 @@ extension ScanRetry {
     /// Converts the number of an error in the domain `fp-device-retry-quark`.
     ///
     /// 4 is `FP_DEVICE_RETRY_TOO_FAST`, which 1.94.5 does not have yet.
-    init(retryCode: Int) {
+    package init(retryCode: Int) {
         switch retryCode {
         case Int(FP_DEVICE_RETRY_TOO_SHORT.rawValue): self = .tooShort
         case Int(FP_DEVICE_RETRY_CENTER_FINGER.rawValue): self = .centerFinger

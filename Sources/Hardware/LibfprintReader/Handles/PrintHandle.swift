@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CFprint
+package import CFprint
 internal import CGLib
-internal import WhorlFingerprint
 internal import GLibRuntime
+package import WhorlFingerprint
 
 /// An owned `FpPrint`.
-struct PrintHandle: ~Copyable {
+package struct PrintHandle: ~Copyable {
     /// The C object, valid for the lifetime of this value.
     ///
     /// Transfer: none.
-    let pointer: OpaquePointer
+    package let pointer: OpaquePointer
 
     /// Takes a print that C created.
     ///
     /// Transfer: full, or floating (libfprint documents both alike).
-    init(taking pointer: OpaquePointer) {
+    package init(taking pointer: OpaquePointer) {
         let object = UnsafeMutableRawPointer(pointer)
         if g_object_is_floating(object) != 0 { g_object_ref_sink(object) }
         self.pointer = pointer
@@ -24,7 +24,8 @@ struct PrintHandle: ~Copyable {
     /// Creates a new print for an enrollment to fill.
     ///
     /// `fp_print_new()`, floating.
-    init(for device: UnsafeMutablePointer<FpDevice>, metadata: EnrollmentMetadata) throws(ReaderError) {
+    package init(for device: UnsafeMutablePointer<FpDevice>, metadata: EnrollmentMetadata) throws(ReaderError)
+    {
         guard let pointer = fp_print_new(device) else {
             throw ReaderError(.malfunction, operation: "enroll", cause: "fp_print_new() returned NULL")
         }
@@ -39,7 +40,7 @@ struct PrintHandle: ~Copyable {
     /// `fp_print_deserialize()`, transfer full.
     ///
     /// - Throws: `templateInvalid` when the bytes are not a template.
-    init(_ template: Template, operation: String) throws(ReaderError) {
+    package init(_ template: Template, operation: String) throws(ReaderError) {
         if let fault = PrintForm.fault(of: template.bytes) {
             throw ReaderError(.templateInvalid, operation: operation, cause: fault)
         }
@@ -59,14 +60,15 @@ struct PrintHandle: ~Copyable {
     /// Whether the print can be used with the device.
     ///
     /// `fp_print_compatible()`.
-    func isCompatible(with device: UnsafeMutablePointer<FpDevice>) -> Bool {
+    package func isCompatible(with device: UnsafeMutablePointer<FpDevice>) -> Bool {
         fp_print_compatible(pointer, device) != 0
     }
 
     /// Returns the bytes that ``init(_:operation:)`` takes.
     ///
     /// `fp_print_serialize()`, whose buffer is freed with `g_free()`.
-    static func template(of pointer: OpaquePointer, operation: String) throws(ReaderError) -> Template {
+    package static func template(of pointer: OpaquePointer, operation: String) throws(ReaderError) -> Template
+    {
         var data: UnsafeMutablePointer<UInt8>?
         var length: gsize = 0
         var error: UnsafeMutablePointer<GError>?
@@ -82,7 +84,7 @@ struct PrintHandle: ~Copyable {
     }
 
     /// Returns the metadata that is stored with a print.
-    static func metadata(of pointer: OpaquePointer) -> EnrollmentMetadata {
+    package static func metadata(of pointer: OpaquePointer) -> EnrollmentMetadata {
         EnrollmentMetadata(
             finger: Finger(fp_print_get_finger(pointer)),
             userName: fp_print_get_username(pointer).map { String(cString: $0) },

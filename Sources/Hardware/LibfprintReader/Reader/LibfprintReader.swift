@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CFprint
+package import CFprint
 internal import CGLib
 internal import FoundationEssentials
 internal import GLibRuntime
@@ -35,8 +35,8 @@ package actor LibfprintReader: FingerprintReader {
         self.emulation = emulation
     }
 
-    /// The C object (transfer none).
-    var device: UnsafeMutablePointer<FpDevice> { handle.pointer }
+    /// The C object (transfer none), which libfprint's own calls take.
+    package var device: UnsafeMutablePointer<FpDevice> { handle.pointer }
 
     /// The GLib thread.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {

@@ -63,8 +63,8 @@ package actor LibfprintSource: ReaderSource {
     /// The readers that were found; none before a program has asked for them.
     var connected: [LibfprintReader] { known.map(\.reader) }
 
-    /// The readers that are connected now, for a client that uses their direct operations.
-    package func directReaders() throws(ReaderError) -> [LibfprintReader] {
+    /// The readers that are connected now, with their own type.
+    package func libfprintReaders() throws(ReaderError) -> [LibfprintReader] {
         try start()
         return connected
     }

@@ -6,11 +6,9 @@
 @_exported public import SecretMemory
 
 // The types of a failure's details, and of a prompt's presenter; a program need not know the modules that define them.
-@_exported public import struct WhorlService.AuthenticationError
 @_exported public import struct WhorlService.Prompt
 @_exported public import enum WhorlService.PromptAction
 @_exported public import class WhorlService.PromptEntry
 @_exported public import protocol WhorlService.PromptPresenter
 @_exported public import enum WhorlService.PromptUpdate
-@_exported public import struct WhorlService.StateError
-@_exported public import struct WhorlService.VaultError
+@_exported public import struct WhorlService.ServiceError

@@ -20,7 +20,7 @@ extension LoginClient {
     ///   - deviceName: The display name of this device at the server, in the form that `LoginName` accepts.
     ///   - reason: The reason that the prompt shows.
     /// - Returns: The enabled login.
-    /// - Throws: `userUnusable`, `deviceNameUnusable`, `otherAccount`; `evaluation` if the owner was not recognised, in
+    /// - Throws: `userUnusable`, `deviceNameUnusable`, `otherAccount`; `service` if the owner was not recognised, in
     ///   which case nothing was changed; `changedMeanwhile` if the login was disabled during the call; `unauthorized`
     ///   and other refusals, after which the former key is unchanged; `transport`, `serverFailed` and `answerRefused`,
     ///   after which it is not known whether the server has the new key.
@@ -169,15 +169,12 @@ extension LoginDesk {
     /// Returns the access control of a new key; a finger must be enrolled, and the reader connected.
     private func accessForNewKey() async throws(LoginError) -> AccessControl {
         let now = await owner.preflight()
-        let access: AccessControl
-        do { access = try options.access(withPasscode: now.isPasscodeSet) } catch {
-            throw LoginError(.vault(error))
-        }
+        let access = options.access(withPasscode: now.isPasscodeSet)
         switch now.obstacle {
         case nil: break
         // If fingers are locked, the passcode lifts the lock at the prompt.
         case let obstacle? where obstacle.code == .biometryLockout && access.takesPasscode: break
-        case let obstacle?: throw LoginError(.evaluation(obstacle))
+        case let obstacle?: throw LoginError(.service(obstacle))
         }
         return access
     }
@@ -187,9 +184,9 @@ extension LoginError {
     /// Whether the server does not have the key: it refused the request, or nothing was signed after a refusal.
     fileprivate var isRefusal: Bool {
         switch code {
-        case .unauthorized, .refused, .tooManyTries, .mustEnableAgain, .notReleased, .vault: true
+        case .unauthorized, .refused, .tooManyTries, .mustEnableAgain, .notReleased, .service: true
         case .notEnabled, .otherAccount, .severalAccounts, .userUnusable, .deviceNameUnusable,
-            .claimsRefused, .evaluation, .changedMeanwhile, .store, .keychain, .transport, .answerRefused,
+            .claimsRefused, .changedMeanwhile, .keychain, .transport, .answerRefused,
             .serverFailed:
             false
         }

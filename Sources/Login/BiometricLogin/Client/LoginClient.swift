@@ -213,12 +213,14 @@ public struct LoginOptions: Sendable {
     public init() {}
 
     /// Returns the access control of a new key.
-    func access(withPasscode isPasscodeSet: Bool) throws(VaultError) -> AccessControl {
+    func access(withPasscode isPasscodeSet: Bool) -> AccessControl {
         let finger: AccessControl =
             switch fingers {
             case .currentSet: .biometryCurrentSet
             case .any: .biometryAny
             }
-        return takesPasscode && isPasscodeSet ? try .either(finger, .devicePasscode) : finger
+        guard takesPasscode, isPasscodeSet else { return finger }
+        // Neither of the two is one that cannot be joined.
+        return (try? .either(finger, .devicePasscode)) ?? finger
     }
 }

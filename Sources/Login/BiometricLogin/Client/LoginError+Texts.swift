@@ -13,10 +13,8 @@ extension LoginError {
         case .userUnusable: "A user’s name must not hold a colon."
         case .deviceNameUnusable: "The name cannot be a device’s."
         case .claimsRefused: "The program’s own claims or its service’s name are too many or too long."
-        case .evaluation(let error): error.message
         case .notReleased: "What was shown does not open the key."
-        case .vault(let error): error.message
-        case .store(let error): error.message
+        case .service(let error): error.message
         case .changedMeanwhile: "The login on this device was changed meanwhile."
         case .keychain(let status): "The record of the login cannot be used (status \(status))."
         case .transport(let error): error.message
@@ -39,10 +37,8 @@ extension LoginError {
         case .deviceNameUnusable:
             "1 to 128 bytes, without control characters and without spaces at its ends."
         case .claimsRefused: "At most 16, with values of at most 256 bytes."
-        case .evaluation(let error): error.recovery
         case .notReleased, .changedMeanwhile: "Try again."
-        case .vault(let error): error.recovery
-        case .store(let error): error.recovery
+        case .service(let error): error.recovery
         case .keychain: "Run `whorl doctor`: it names the cause and the command that mends it."
         case .transport(let error): error.recovery
         case .answerRefused: "Check the server’s address, and what stands between."

@@ -26,15 +26,11 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case deviceNameUnusable
         /// The program's additional claims are too many or too long.
         case claimsRefused
-        /// The owner of the device was not recognised.
-        case evaluation(AuthenticationError)
         /// The owner was recognised, but the key did not open, for example because a finger was removed during the
         /// call.
         case notReleased
-        /// The vault or the chip refused.
-        case vault(VaultError)
-        /// The state directory failed.
-        case store(StateError)
+        /// The owner of the device was not recognised, or the device's TPM or state directory failed.
+        case service(ServiceError)
         /// Another task or program has changed the login on this device during the call, for example by disabling it.
         case changedMeanwhile
         /// The keychain's row could not be read or written; the number is its status.
@@ -133,10 +129,8 @@ extension LoginError: ReportedError {
         case .userUnusable: "userUnusable"
         case .deviceNameUnusable: "deviceNameUnusable"
         case .claimsRefused: "claimsRefused"
-        case .evaluation(let error): error.codeName
         case .notReleased: "accessDenied"
-        case .vault(let error): error.codeName
-        case .store(let error): error.codeName
+        case .service(let error): error.codeName
         case .changedMeanwhile: "changedMeanwhile"
         case .keychain: "storeFailed"
         case .transport: "serverUnreachable"
@@ -156,9 +150,7 @@ extension LoginError: ReportedError {
         case .transport(let fault): fault.rawValue
         case .answerRefused(let fault): fault.rawValue
         case .refused(let refusal): refusal.rawValue
-        case .evaluation(let error): error.cause
-        case .vault(let error): error.cause
-        case .store(let error): error.cause
+        case .service(let error): error.cause
         case .notEnabled, .otherAccount, .severalAccounts, .userUnusable, .deviceNameUnusable,
             .claimsRefused, .notReleased, .changedMeanwhile, .unauthorized, .tooManyTries, .serverFailed:
             ""
@@ -172,10 +164,8 @@ extension LoginError: ReportedError {
         case .mustEnableAgain: .noLongerValid
         case .otherAccount: .alreadyExists
         case .severalAccounts, .userUnusable, .deviceNameUnusable, .claimsRefused: .invalidRequest
-        case .evaluation(let error): error.category
         case .notReleased, .unauthorized: .notAuthenticated
-        case .vault(let error): error.category
-        case .store(let error): error.category
+        case .service(let error): error.category
         case .changedMeanwhile: .other
         case .keychain: .storage
         case .transport(.cancelled): .cancelled

@@ -45,18 +45,14 @@ public struct BiometricKeys: Sendable {
     ///
     /// - Returns: The public half; a server stores `LoginKey.der` (SubjectPublicKeyInfo), in Base64 as
     ///   `der.base64EncodedString()`.
-    /// - Throws: `evaluation` if no finger is enrolled; `vault`, `store`, `keychain`.
+    /// - Throws: `service` if no finger is enrolled or the machine cannot make one; `keychain`.
     public func createKeys() async throws(LoginError) -> LoginKey {
         let (owner, records) = desk()
         let now = await owner.preflight()
         if let obstacle = now.obstacle, obstacle.code != .biometryLockout {
-            throw LoginError(.evaluation(obstacle))
+            throw LoginError(.service(obstacle))
         }
-        let access: AccessControl
-        do { access = try options.access(withPasscode: now.isPasscodeSet) } catch {
-            throw LoginError(.vault(error))
-        }
-        let item = try await owner.makeKey(access)
+        let item = try await owner.makeKey(options.access(withPasscode: now.isPasscodeSet))
         let record = LoginRecord.Key(
             item: item.encoded,
             fingers: now.domainState,
@@ -91,7 +87,7 @@ public struct BiometricKeys: Sendable {
     ///   - payload: The bytes to sign, of any size; the chip gets their SHA-256.
     /// - Returns: The signature over the payload: ECDSA with P-256 and SHA-256, DER (RFC 3279, 2.2.3).
     /// - Throws: `notEnabled` without a pair; `mustEnableAgain` if it can no longer be used: it stays until
-    ///   ``createKeys()`` replaces it, or ``deleteKeys()`` is called; `evaluation`, `vault`, `store`, `keychain`.
+    ///   ``createKeys()`` replaces it, or ``deleteKeys()`` is called; `service`, `keychain`.
     public func createSignature(promptMessage: String, payload: Data) async throws(LoginError) -> Data {
         let (owner, records) = desk()
         guard let pair = try await pair(records) else { throw LoginError(.notEnabled) }
@@ -104,7 +100,7 @@ public struct BiometricKeys: Sendable {
     /// Prompts for a finger (or the passcode, if the options allow it), for uses that need no key.
     ///
     /// - Returns: `true` if the owner was recognised; `false` if the person cancelled.
-    /// - Throws: `evaluation` for every other outcome.
+    /// - Throws: `service` for every other outcome.
     public func simplePrompt(promptMessage: String) async throws(LoginError) -> Bool {
         let owner = desk().owner
         do throws(LoginError) {
@@ -115,10 +111,8 @@ public struct BiometricKeys: Sendable {
             )
             return true
         } catch {
-            switch error.code {
-            case .evaluation(let failure) where failure.code == .userCancel: return false
-            default: throw error
-            }
+            guard case .service(let failure) = error.code, failure.code == .userCancel else { throw error }
+            return false
         }
     }
 
@@ -166,7 +160,7 @@ public enum SensorAvailability: Sendable, Hashable {
     /// A finger can be used.
     case available(Kind)
     /// No finger can be used, for this reason; the error has the message for people, and the recovery.
-    case unavailable(Obstacle, AuthenticationError)
+    case unavailable(Obstacle, ServiceError)
 
     init(_ preflight: Preflight) {
         self = preflight.obstacle.map { .unavailable(Obstacle($0.code), $0) } ?? .available(.touchID)
@@ -174,20 +168,22 @@ public enum SensorAvailability: Sendable, Hashable {
 }
 
 extension SensorAvailability.Obstacle {
-    fileprivate init(_ code: AuthenticationError.Code) {
+    fileprivate init(_ code: ServiceError.Code) {
         self =
             switch code {
-            case .biometryNotAvailable, .readerNotChosen: .noReader
+            case .readerNotChosen: .noReader
             case .biometryDisconnected: .disconnected
             case .biometryNotEnrolled: .notEnrolled
             case .biometryLockout: .lockedOut
             case .biometryOptedOut: .optedOut
-            case .enrollmentTampered, .enrollmentRolledBack: .notTrusted
-            case .storeFailed, .chipUnavailable: .storeFailed
-            case .authenticationFailed, .userCancel, .userFallback, .systemCancel, .passcodeNotSet,
-                .appCancel,
-                .invalidContext, .notInteractive, .reasonMissing, .readerInUse:
-                .other
+            case .readerInUse: .other
+            default:
+                switch code.category {
+                case .readerUnavailable: .noReader
+                case .noLongerValid: .notTrusted
+                case .storage, .chipUnavailable: .storeFailed
+                default: .other
+                }
             }
     }
 }

@@ -44,12 +44,8 @@ struct Owner {
         let session = OwnerSession()
         var request = request(access.takesPasscode ? .deviceOwner : .biometrics, purpose, reason)
         request.session = session
-        do {
-            let evaluation = try await parts.owner.evaluate(request, presenter: presenter)
-            return Recognition(evaluation: evaluation, session: session, purpose: purpose)
-        } catch {
-            throw LoginError(.evaluation(error))
-        }
+        let evaluation = try await called(await parts.owner.evaluate(request, presenter: presenter))
+        return Recognition(evaluation: evaluation, session: session, purpose: purpose)
     }
 
     /// Returns the chip's signature for the result of a prompt, without another prompt.
@@ -63,38 +59,33 @@ struct Owner {
         request.session = recognition.session
         // Only what the claims say was shown may open the key.
         request.interactionAllowed = false
-        do throws(ReleaseError) {
-            return try await parts.items.signature(
-                over: Data(SHA256.hash(data: message)),
-                with: .sealed(key),
-                ReleaseRequest(request),
-                presenter: presenter
-            ).product.raw
-        } catch {
-            switch error {
-            case .evaluation: throw LoginError(.notReleased)
-            case .vault(let error): throw LoginError(refusal: error)
-            }
-        }
+        return try await called(
+            await signature(over: message, with: key, request).raw,
+            failing: { $0.code.appleCode == nil ? LoginError(refusal: $0) : LoginError(.notReleased) }
+        )
     }
 
     /// Returns a signature with its own prompt, for messages that do not say how the owner was recognised.
     func signAsking(_ message: Data, with key: SealedItem, _ reason: String) async throws(LoginError)
         -> Signature
     {
-        do throws(ReleaseError) {
-            return try await parts.items.signature(
-                over: Data(SHA256.hash(data: message)),
-                with: .sealed(key),
-                ReleaseRequest(request(.deviceOwner, .storedByProgram, reason)),
-                presenter: presenter
-            ).product
-        } catch {
-            switch error {
-            case .evaluation(let error): throw LoginError(.evaluation(error))
-            case .vault(let error): throw LoginError(refusal: error)
-            }
-        }
+        try await called(
+            await signature(over: message, with: key, request(.deviceOwner, .storedByProgram, reason)),
+            failing: LoginError.init(refusal:)
+        )
+    }
+
+    private func signature(
+        over message: Data,
+        with key: SealedItem,
+        _ request: EvaluationRequest
+    ) async throws(ServiceError) -> Signature {
+        try await parts.items.signature(
+            over: Data(SHA256.hash(data: message)),
+            with: .sealed(key),
+            ReleaseRequest(request),
+            presenter: presenter
+        ).product
     }
 
     /// Returns the key of a record; `nil` if it cannot be read.
@@ -102,16 +93,12 @@ struct Owner {
 
     /// Makes a new key in the chip.
     func makeKey(_ access: AccessControl) async throws(LoginError) -> SealedItem {
-        do {
-            return try await parts.items.makeKey(access: access, applicationPassword: nil)
-        } catch {
-            throw LoginError(.vault(error))
-        }
+        try await called(await parts.items.makeKey(access: access, applicationPassword: nil))
     }
 
     /// Returns the chip's identity, with a new attestation key.
     func chipIdentity() async throws(LoginError) -> ChipIdentity {
-        do { return try await parts.items.chipIdentity() } catch { throw LoginError(.vault(error)) }
+        try await called(await parts.items.chipIdentity())
     }
 
     /// Makes a new key in the chip, with the chip's evidence.
@@ -119,24 +106,20 @@ struct Owner {
         _ access: AccessControl,
         attestedFor credential: ChipCredential
     ) async throws(LoginError) -> AttestedKey {
-        do {
-            return try await parts.items.makeKey(access: access, attestedFor: credential)
-        } catch {
-            throw LoginError(.vault(error))
-        }
+        try await called(await parts.items.makeKey(access: access, attestedFor: credential))
     }
 
     /// Returns the reason why a key that was made for a set of `fingers` can no longer be used, as far as it is known
     /// without a prompt; `nil` if none is known.
     func loss(of key: SealedItem, madeFor fingers: Data?) async throws(LoginError) -> LoginError.Reason? {
-        do throws(VaultError) {
-            switch try await parts.items.standing(of: [key]).first {
-            case .enrollmentChanged: return .fingersChanged
-            case .tampered, nil: return .keyLost
-            case .valid, .unknown: break
-            }
-        } catch {
-            throw LoginError(refusal: error)
+        let standing = try await called(
+            await parts.items.standing(of: [key]).first,
+            failing: LoginError.init(refusal:)
+        )
+        switch standing {
+        case .enrollmentChanged: return .fingersChanged
+        case .tampered, nil: return .keyLost
+        case .valid, .unknown: break
         }
         guard key.access.isBoundToCurrentSet else { return nil }
         let now = await preflight()
@@ -144,6 +127,14 @@ struct Owner {
         // added a finger.
         if let state = now.domainState { return state == fingers ? nil : .fingersChanged }
         return now.obstacle?.code == .biometryNotEnrolled ? .fingersChanged : nil
+    }
+
+    /// Performs a call of the services.
+    private func called<Value>(
+        _ call: @autoclosure () async throws(ServiceError) -> Value,
+        failing failure: (ServiceError) -> LoginError = { LoginError(.service($0)) }
+    ) async throws(LoginError) -> Value {
+        do { return try await call() } catch { throw failure(error) }
     }
 
     func request(_ policy: Policy, _ purpose: TouchPurpose, _ reason: String) -> EvaluationRequest {
@@ -161,20 +152,11 @@ struct Owner {
 
 extension LoginError {
     /// Makes the error that stands for the vault's refusal of a key.
-    init(refusal error: VaultError) {
+    init(refusal error: ServiceError) {
         switch error.code {
         case .enrollmentChanged: self.init(.mustEnableAgain(.fingersChanged))
         case .chipCleared, .itemTampered: self.init(.mustEnableAgain(.keyLost))
-        case .counterLost, .noChip, .chipBusy, .chipCrowded, .chipFailed, .ownerAuthorizationNeeded,
-            .chipFull,
-            .chipLockedOut, .noEndorsement, .credentialRefused,
-            .nameRefused, .noSuchItem, .itemExists, .measuredBootChanged, .accessDenied,
-            .applicationPasswordNeeded, .applicationPasswordWrong, .secretEmpty, .secretTooLarge,
-            .digestWrongSize, .publicKeyRefused, .accessRefused, .passcodeNotSet, .passcodeExists,
-            .passcodeWrongSize, .passcodeWrong, .passcodeThrottled, .passcodeBusy,
-            .applicationPasswordThrottled,
-            .passcodeNeeded, .store:
-            self.init(.vault(error))
+        default: self.init(.service(error))
         }
     }
 }

@@ -113,17 +113,12 @@ struct RecordStore: Sendable {
         let result = await withCheckedContinuation {
             (done: CheckedContinuation<Result<Value, KeychainError>, Never>) in
             Self.queue.async {
-                do throws(KeychainError) {
-                    done.resume(returning: .success(try body(KeychainStore(parts))))
-                } catch {
-                    done.resume(returning: .failure(error))
-                }
+                done.resume(
+                    returning: Result { () throws(KeychainError) in try body(KeychainStore(parts)) }
+                )
             }
         }
-        switch result {
-        case .success(let value): return value
         // The error of the state is more specific than the keychain's number.
-        case .failure(let error): throw LoginError(error.cause.map { .store($0) } ?? .keychain(error.status))
-        }
+        return try result.mapError { LoginError($0.cause.map { .service($0) } ?? .keychain($0.status)) }.get()
     }
 }

@@ -13,7 +13,7 @@ struct AttemptDiagnosis: Sendable {
     /// Returns one check for the chosen kind of reader, and one for the other kind if tries have failed on it.
     func checks() async -> [Check] {
         let statuses: [AttemptStatus]
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             statuses = try await services.maintenance.attempts()
         } catch {
             return [.bad("lockout", Failure(error))]

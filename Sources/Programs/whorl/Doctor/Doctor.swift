@@ -18,7 +18,7 @@ struct Doctor: Verb {
 
     @OptionGroup var global: GlobalOptions
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
+    func answer(_ session: Session) async throws -> Answer {
         let state = await StateDiagnosis(session).checks()
         let readers = await ReaderDiagnosis(session).checks()
         let tpm = await TPMDiagnosis(session).checks()

@@ -40,7 +40,7 @@ struct ReaderDiagnosis: Sendable {
     }
 
     private func found(_ usb: [USBReaders.Device]) async -> Check {
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             let readers = try await services.readers.readers()
             guard !readers.isEmpty else { return .bad("reader", missing(usb), remedy: remedy(usb)) }
             var names: [String] = []
@@ -106,7 +106,7 @@ struct ReaderDiagnosis: Sendable {
 
     private func chosen() async -> [Check] {
         let reader: any FingerprintReader
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             reader = try await services.readers.chosenReader()
         } catch {
             // A missing reader has been reported already.
@@ -158,10 +158,8 @@ struct ReaderDiagnosis: Sendable {
     /// Returns the checks of the prints in a reader that matches on the chip, compared with the store.
     private func storage(_ reader: any FingerprintReader) async -> [Check] {
         let name = "prints in the reader"
-        do throws(Failure) {
-            let state = try await failing { () async throws(FingerChangeError) in
-                try await services.fingers.reconcile()
-            }
+        do {
+            let state = try await services.fingers.reconcile()
             // Without a list, nothing is known of the prints in it.
             guard await reader.info.features.contains(.storageList) else {
                 return [.note(name, "The reader cannot list them.")]
@@ -171,21 +169,19 @@ struct ReaderDiagnosis: Sendable {
             return [strays(state.strays), missing(state)].compactMap { $0 }
         } catch {
             // The check of the store reports faults of the store.
-            return error.status == .storeFailed ? [] : [.bad(name, error)]
+            let failure = Failure(error)
+            return failure.status == .storeFailed ? [] : [.bad(name, failure)]
         }
     }
 
     /// Returns the prints in the reader; if nothing was ever enrolled, all of them are from elsewhere.
-    private func stored(in reader: any FingerprintReader) async throws(Failure) -> [StoredPrint] {
-        do throws(ReaderError) {
+    private func stored(in reader: any FingerprintReader) async throws -> [StoredPrint] {
+        let prints = await Result {
             try await reader.open()
-            let prints = try await reader.storedPrints(whenBusy: .wait)
-            try await reader.close()
-            return prints
-        } catch {
-            await closeAnyway(reader)
-            throw Failure(error)
+            return try await reader.storedPrints(whenBusy: .wait)
         }
+        await closeAnyway(reader)
+        return try prints.get()
     }
 
     private func strays(_ prints: [EnrollmentMetadata]) -> Check {

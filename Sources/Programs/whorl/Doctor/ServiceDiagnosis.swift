@@ -31,9 +31,9 @@ struct ServiceDiagnosis {
     }
 
     private func systems() async -> Check {
-        do throws(StateError) {
+        do throws(ServiceError) {
             _ = try await session.services.maintenance.hasState()
-        } catch  where error.path == "whorld" {
+        } catch  where error.code == .serviceUnavailable {
             guard !ServiceInstallation().isSwitchedOff else {
                 return .bad(
                     "service",
@@ -47,6 +47,13 @@ struct ServiceDiagnosis {
                 remedy: "sudo systemctl restart whorld.socket; systemctl status whorld.service"
             )
         } catch {
+            guard error.code != .notPermitted else {
+                return .bad(
+                    "service",
+                    "The system's service refuses this program: \(error.message)",
+                    remedy: error.recovery
+                )
+            }
             // The service answers; what is wrong with the state is told by the check of the state.
         }
         return .good("service", "The system's service answers; no other program reaches what a finger opens.")

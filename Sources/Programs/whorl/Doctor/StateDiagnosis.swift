@@ -13,7 +13,7 @@ struct StateDiagnosis: Sendable {
     func checks() async -> [Check] {
         let path = services.maintenance.facts.statePath
         let hasState: Bool
-        do throws(StateError) {
+        do throws(ServiceError) {
             hasState = try await services.maintenance.hasState()
         } catch {
             return [problem(error)]
@@ -58,19 +58,19 @@ struct StateDiagnosis: Sendable {
     }
 
     /// Returns the check for the first problem; the rest cannot be checked.
-    private func problem(_ error: StateError) -> Check {
+    private func problem(_ error: ServiceError) -> Check {
         let name =
             switch error.code {
-            case .notWritable, .tooOpen, .failed: "state directory"
-            case .damaged, .newerVersion, .foreign, .diskFull, .quotaReached, .busy: "database"
-            case .keyMissing, .keyDamaged, .chipUnavailable: "key"
+            case .storeDamaged, .storeNewer, .storeForeign, .diskFull, .quotaReached, .storeBusy: "database"
+            case .storeKeyMissing, .storeKeyDamaged: "key"
+            default: error.category == .chipUnavailable ? "key" : "state directory"
             }
         return .bad(name, Failure(error))
     }
 
     private func fingers() async -> [Check] {
         let fingers: [EnrolledFinger]
-        do throws(EnrollmentError) {
+        do throws(ServiceError) {
             fingers = try await services.fingers.fingers()
         } catch {
             return [.bad("fingers", Failure(error))]

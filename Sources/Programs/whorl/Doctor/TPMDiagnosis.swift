@@ -12,7 +12,7 @@ struct TPMDiagnosis: Sendable {
 
     func checks() async -> [Check] {
         let status: VaultStatus
-        do throws(VaultError) {
+        do throws(ServiceError) {
             status = try await session.services.maintenance.vaultStatus()
         } catch {
             return [.bad("TPM", Failure(error))]
@@ -29,7 +29,7 @@ struct TPMDiagnosis: Sendable {
     /// Returns the check for a chip that cannot be reached: passcodes, secrets and keys, and data that a chip protects,
     /// then do not work; everything else does.
     private func unreachable(_ status: VaultStatus) -> Check {
-        let failure = Failure(status.obstacle ?? VaultError(.noChip))
+        let failure = Failure(status.obstacle ?? ServiceError(.noChip))
         let loss = "A file protects the prints; passcodes, secrets and keys cannot be had."
         guard !session.isWithoutTPM || status.isProvisioned else {
             return .note("TPM", "None is to be used. \(loss)")
@@ -53,7 +53,7 @@ struct TPMDiagnosis: Sendable {
                 remedy: status.stateKey == .none ? nil : "whorl vault provision"
             )
         }
-        guard status.isSameChip != false else { return .bad("vault", Failure(VaultError(.chipCleared))) }
+        guard status.isSameChip != false else { return .bad("vault", Failure(ServiceError(.chipCleared))) }
         switch status.stateKey {
         case .sealed: return .good("vault", "The TPM keeps the directory's key.")
         case .none, .file, .both:
@@ -80,7 +80,7 @@ struct TPMDiagnosis: Sendable {
     }
 
     private func lockout(_ chip: ChipStatus) -> Check {
-        guard !chip.inLockout else { return .bad("TPM lockout", Failure(VaultError(.chipLockedOut))) }
+        guard !chip.inLockout else { return .bad("TPM lockout", Failure(ServiceError(.chipLockedOut))) }
         guard chip.recoverySeconds > 0, chip.failureLimit > 0 else {
             return .warning(
                 "TPM lockout",
@@ -100,7 +100,7 @@ struct TPMDiagnosis: Sendable {
         guard !status.isProvisioned else {
             return .note("TPM owner", "Its authorization is set: new counters and a new vault need it empty.")
         }
-        return .bad("TPM owner", Failure(VaultError(.ownerAuthorizationNeeded)))
+        return .bad("TPM owner", Failure(ServiceError(.ownerAuthorizationNeeded)))
     }
 
     private func lockoutAuthorization(_ chip: ChipStatus) -> Check {

@@ -21,8 +21,8 @@ struct AccessOption: ParsableArguments {
     @OptionGroup var password: ApplicationPasswordOption
 
     /// Reads the access control, and the item's own password if it takes one.
-    func read() async throws(Failure) -> (AccessControl, SecretBox?) {
-        let control = try failing { () throws(VaultError) in try AccessControl(access) }
+    func read() async throws -> (AccessControl, SecretBox?) {
+        let control = try AccessControl(access)
         return (control, control.needsApplicationPassword ? try await password.readNew() : nil)
     }
 }
@@ -58,8 +58,8 @@ struct ReleaseOptions: ParsableArguments {
         _ session: Session,
         patience: Duration,
         otherwise reason: String,
-        _ take: (ReleaseRequest, any PromptPresenter) async throws(ReleaseError) -> Released<Value>
-    ) async throws(Failure) -> Value {
+        _ take: (ReleaseRequest, any PromptPresenter) async throws -> Released<Value>
+    ) async throws -> Value {
         let evaluation = EvaluationRequest(
             policy: .deviceOwner,
             purpose: .item(id.name.text),
@@ -72,15 +72,12 @@ struct ReleaseOptions: ParsableArguments {
         )
         let presenter = session.presenter(handing: try await passcode.preset())
         let released: Released<Value>
-        do throws(ReleaseError) {
+        do {
             released = try await take(ReleaseRequest(evaluation), presenter)
-        } catch .vault(let error) where error.code == .applicationPasswordNeeded {
+        } catch let error as ServiceError where error.code == .applicationPasswordNeeded {
             // This is said before the owner is prompted.
             let request = ReleaseRequest(evaluation, applicationPassword: try await password.read())
-            released = try await failing { () async throws(ReleaseError) in try await take(request, presenter)
-            }
-        } catch {
-            throw error.failure
+            released = try await take(request, presenter)
         }
         released.evaluations.forEach(session.console.succeeded)
         return released.product
@@ -89,21 +86,18 @@ struct ReleaseOptions: ParsableArguments {
 
 extension Session {
     /// Returns the ID of an item of the profile, after a check of its name.
-    func item(_ kind: ItemKind, _ name: String) throws(Failure) -> ItemID {
-        let name = try failing { () throws(VaultError) in try ItemName(name) }
-        return ItemID(kind, name, of: services.profile)
+    func item(_ kind: ItemKind, _ name: String) throws -> ItemID {
+        ItemID(kind, try ItemName(name), of: services.profile)
     }
 
     /// Reports a missing chip before anything is read that a new item would hold.
-    func prepareItems() async throws(Failure) {
-        try await failing { () async throws(VaultError) in try await services.namedItems.prepare() }
+    func prepareItems() async throws {
+        try await services.namedItems.prepare()
     }
 
     /// Returns the profile's items of a kind.
-    func items(_ kind: ItemKind) async throws(Failure) -> [VaultItem] {
-        try await failing { () async throws(VaultError) in
-            try await services.namedItems.items()
-        }.filter { $0.id.kind == kind }
+    func items(_ kind: ItemKind) async throws -> [VaultItem] {
+        try await services.namedItems.items().filter { $0.id.kind == kind }
     }
 
     /// Deletes an item; its owner is prompted where the item requires it.
@@ -111,15 +105,13 @@ extension Session {
         _ kind: ItemKind,
         _ name: String,
         handing passcode: SecretBox?
-    ) async throws(Failure) -> Answer {
+    ) async throws -> Answer {
         let id = try item(kind, name)
-        try await failing { () async throws(ReleaseError) in
-            try await services.namedItems.delete(
-                id,
-                consentRequest(handing: passcode),
-                presenter: presenter(handing: passcode)
-            )
-        }
+        try await services.namedItems.delete(
+            id,
+            consentRequest(handing: passcode),
+            presenter: presenter(handing: passcode)
+        )
         return Answer(result: ["deleted": .string(id.name.text)], text: ["deleted: \(id.name.text)"])
     }
 }

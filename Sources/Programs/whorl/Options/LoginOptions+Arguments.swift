@@ -62,7 +62,7 @@ struct SignInOptions: ParsableArguments {
     func client(
         _ session: Session,
         _ global: GlobalOptions
-    ) async throws(Failure) -> (LoginClient, LoginName?) {
+    ) async throws -> (LoginClient, LoginName?) {
         let origin = try server.origin()
         let user = try who.name()
         let passcode = try await passcode.preset()

@@ -20,17 +20,17 @@ struct PasscodeOption: ParsableArguments {
     }
 
     /// Reads the existing passcode.
-    func read(_ question: String = "Passcode") async throws(Failure) -> SecretBox {
-        try await line(descriptor) { reader throws(PasscodeReadingError) in try await reader.read(question) }
+    func read(_ question: String = "Passcode") async throws -> SecretBox {
+        try await line(descriptor) { try await $0.read(question) }
     }
 
     /// Reads a new passcode, asked for twice on the terminal.
-    func readNew() async throws(Failure) -> SecretBox {
-        try await line(descriptor) { reader throws(PasscodeReadingError) in try await reader.readNew() }
+    func readNew() async throws -> SecretBox {
+        try await line(descriptor) { try await $0.readNew() }
     }
 
     /// Returns the passcode if it comes from a descriptor; `nil` if the prompt asks for it.
-    func preset() async throws(Failure) -> SecretBox? {
+    func preset() async throws -> SecretBox? {
         descriptor == nil ? nil : try await read()
     }
 }
@@ -53,17 +53,13 @@ struct ApplicationPasswordOption: ParsableArguments {
     }
 
     /// Reads the password of an existing item.
-    func read() async throws(Failure) -> SecretBox {
-        try await line(descriptor) { reader throws(PasscodeReadingError) in
-            try await reader.read("Application password")
-        }
+    func read() async throws -> SecretBox {
+        try await line(descriptor) { try await $0.read("Application password") }
     }
 
     /// Reads the password of a new item.
-    func readNew() async throws(Failure) -> SecretBox {
-        try await line(descriptor) { reader throws(PasscodeReadingError) in
-            try await reader.readNew("New application password")
-        }
+    func readNew() async throws -> SecretBox {
+        try await line(descriptor) { try await $0.readNew("New application password") }
     }
 }
 
@@ -82,18 +78,16 @@ struct PasswordOption: ParsableArguments {
         if let descriptor, descriptor < 0 { throw ValidationError("--password-fd must be 0 or more.") }
     }
 
-    func read(_ question: String = "Password") async throws(Failure) -> SecretBox {
-        try await line(descriptor) { reader throws(PasscodeReadingError) in try await reader.read(question) }
+    func read(_ question: String = "Password") async throws -> SecretBox {
+        try await line(descriptor) { try await $0.read(question) }
     }
 }
 
 /// Reads a line of a descriptor, or of a person at the terminal.
 private func line(
     _ descriptor: Int32?,
-    _ ask: @escaping (PasscodeReader) async throws(PasscodeReadingError) -> SecretBox
-) async throws(Failure) -> SecretBox {
-    try await failing { () async throws(PasscodeReadingError) in
-        if let descriptor { return try await PasscodeReader.read(from: descriptor) }
-        return try await ask(PasscodeReader())
-    }
+    _ ask: (PasscodeReader) async throws -> SecretBox
+) async throws -> SecretBox {
+    if let descriptor { return try await PasscodeReader.read(from: descriptor) }
+    return try await ask(PasscodeReader())
 }

@@ -14,8 +14,8 @@ enum PasswordAgent {
     /// Does something for which polkit may want a password, with the agent beside it.
     static func beside<Value>(
         _ session: Session,
-        _ body: () async throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
+        _ body: () async throws -> Value
+    ) async throws -> Value {
         let agent = start(session)
         defer { if let agent { end(agent) } }
         return try await body()

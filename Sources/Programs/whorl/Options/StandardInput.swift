@@ -13,7 +13,7 @@ enum StandardInput {
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     /// Reads all of it into locked memory, but at most one byte more than `limit`.
-    static func read(atMost limit: Int) async throws(Failure) -> SecretBox {
+    static func read(atMost limit: Int) async throws -> SecretBox {
         let room = Mutex(SecretBuffer(capacity: limit + 1))
         try await drain { descriptor in
             room.withLock { room in room.append { Glibc.read(descriptor, $0.baseAddress, $0.count) } }
@@ -22,7 +22,7 @@ enum StandardInput {
     }
 
     /// Returns the SHA-256 digest of all of it, 32 bytes; the input may have any size.
-    static func digest() async throws(Failure) -> Data {
+    static func digest() async throws -> Data {
         let state = Mutex(SHA256())
         try await drain { descriptor in
             var part = SecretBuffer(capacity: 1 << 16)
@@ -36,7 +36,7 @@ enum StandardInput {
     }
 
     /// Calls `take` until it returns 0, on a thread of its own; cancelling the task ends it.
-    private static func drain(_ take: @escaping @Sendable (CInt) -> Int) async throws(Failure) {
+    private static func drain(_ take: @escaping @Sendable (CInt) -> Int) async throws {
         let isCancelled = Mutex(false)
         let reason = await withTaskCancellationHandler {
             await onThread("whorl-stdin") { drained(take) { isCancelled.withLock(\.self) } } ?? EAGAIN
@@ -45,7 +45,7 @@ enum StandardInput {
         }
         guard reason != 0 else { return }
         throw reason == ECANCELED
-            ? Failure(.init(.appCancel))
+            ? Failure(ServiceError(.appCancel))
             : Failure(
                 code: "unreadable",
                 rawValue: nil,

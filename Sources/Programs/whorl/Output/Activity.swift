@@ -31,13 +31,11 @@ final class Activity: Sendable {
         console: Console,
         success: (Value) -> ScanActivityUpdate,
         failure: String,
-        _ work: (Activity) async throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
+        _ work: (Activity) async throws -> Value
+    ) async throws -> Value {
         let activity = Activity(title, console: console)
         activity.begin(at: info)
-        return try await activity.run(success: success, failure: failure) { () async throws(Failure) in
-            try await work(activity)
-        }
+        return try await activity.run(success: success, failure: failure) { try await work(activity) }
     }
 
     /// Runs `work`, and shows how it ended in a last line.
@@ -46,9 +44,9 @@ final class Activity: Sendable {
     func run<Value: Sendable>(
         success: (Value) -> ScanActivityUpdate,
         failure: String,
-        _ work: () async throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
-        do throws(Failure) {
+        _ work: () async throws -> Value
+    ) async throws -> Value {
+        do {
             let value = try await work()
             await end(success(value))
             return value
@@ -110,39 +108,33 @@ final class Activity: Sendable {
 
 /// Runs one operation of a reader, and cancels it when no finger comes.
 ///
-/// The time limit restarts with every event. When it is over the failure is `systemCancel`; otherwise it is the
+/// The time limit restarts with every event. When it is over the error is `timedOut`; otherwise it is the
 /// operation's error.
 func patiently<Value: Sendable>(
     _ limit: Duration,
     observer: @escaping ScanObserver,
-    _ operation: @escaping @Sendable (@escaping ScanObserver) async throws(ReaderError) -> Value
-) async throws(Failure) -> Value {
+    _ operation: @escaping @Sendable (@escaping ScanObserver) async throws -> Value
+) async throws -> Value {
     let deadline = IdleTimeout(limit)
-    let work = Task { () async -> Result<Value, ReaderError> in
-        do throws(ReaderError) {
-            return .success(
-                try await operation { event in
-                    deadline.restart()
-                    observer(event)
-                }
-            )
-        } catch {
-            return .failure(error)
+    let work = Task {
+        try await operation { event in
+            deadline.restart()
+            observer(event)
         }
     }
     let watch = Task {
         if await deadline.end() { work.cancel() }
     }
-    let result = await withTaskCancellationHandler {
-        await work.value
-    } onCancel: {
-        work.cancel()
-    }
-    watch.cancel()
-    switch result {
-    case .success(let value): return value
-    case .failure(let error) where error.code == .cancelled && deadline.deadline <= .now && !Task.isCancelled:
-        throw Failure(.init(.systemCancel, cause: error.description))
-    case .failure(let error): throw Failure(error)
+    defer { watch.cancel() }
+    do {
+        return try await withTaskCancellationHandler {
+            try await work.value
+        } onCancel: {
+            work.cancel()
+        }
+    } catch let error as ReaderError
+        where error.code == .cancelled && deadline.deadline <= .now && !Task.isCancelled
+    {
+        throw ServiceError(.timedOut, cause: error.description)
     }
 }

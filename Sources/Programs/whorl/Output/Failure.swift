@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BiometricLogin
+package import TerminalPrompt
 import WhorlFingerprint
-import WhorlService
+import WhorlRemote
+package import WhorlService
 import WhorlSupport
 
 /// A failure of a command, in the words of the layer where it happened.
@@ -39,83 +42,85 @@ struct Failure: Error, Sendable, Equatable {
 }
 
 extension Failure {
-    init(_ error: AuthenticationError) {
-        self.init(
-            code: error.code.rawValue,
-            rawValue: error.code.appleRawValue,
-            status: ExitStatus(error.code),
-            message: error.message,
-            reason: error.cause,
-            recovery: error.recovery,
-            isCancellation: error.code == .appCancel
-        )
+    /// Makes the failure of any error that ends a command: the one place where an error becomes an answer.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as ServiceError:
+            self.init(reported: error, error.code.appleCode, error.code.exitStatus)
+            isCancellation = error.code == .appCancel
+        case let error as ReaderError: self.init(ServiceError(error))
+        case let error as LoginError:
+            switch error.code {
+            case .service(let error): self.init(error)
+            case .transport(.cancelled): self.init(ServiceError(.appCancel))
+            default: self.init(reported: error)
+            }
+        case let error as PasscodeReadingError where error.code == .cancelled:
+            self.init(ServiceError(.userCancel, message: error.message, recovery: error.recovery))
+            isCancellation = true
+        case let error as any ReportedError: self.init(reported: error)
+        case let fault as ServicePlace.Fault: self.init(fault)
+        default:
+            self.init(
+                code: "unexpected",
+                rawValue: nil,
+                status: .failure,
+                message: "The command failed.",
+                reason: "\(error)",
+                recovery: "Run `whorl doctor`: it looks for the cause."
+            )
+        }
     }
 
-    /// Makes the failure of an error that an evaluation has no name for.
-    ///
-    /// - Parameters:
-    ///   - error: The error.
-    ///   - status: The status; by default that of the error's category.
-    ///   - reason: The text of a lower layer; by default the error's cause.
-    init(_ error: some ReportedError, status: ExitStatus? = nil, reason: String? = nil) {
+    private init(reported error: any ReportedError, _ number: Int? = nil, _ status: Int32? = nil) {
         self.init(
             code: error.codeName,
-            rawValue: nil,
-            status: status ?? ExitStatus(error.category),
+            rawValue: number,
+            status: ExitStatus(rawValue: status ?? error.category.exitStatus) ?? .failure,
             message: error.message,
-            reason: reason ?? error.cause,
+            reason: error.cause,
             recovery: error.recovery
         )
     }
 
-    init(_ error: ReaderError) {
-        switch error.code {
-        case .notFound, .permissionDenied, .busy, .inUse, .unplugged, .cancelled, .suspended:
-            self.init(AuthenticationError(error))
-        case .duplicate, .printNotFound: self.init(error, status: nil, reason: error.description)
-        case .notOpen, .unsupported, .storageFull, .templateInvalid, .tooHot, .untrustworthy, .malfunction,
-            .lockUnusable:
-            self.init(error, status: .failure, reason: error.description)
+    /// Makes the failure of a choice of the engine's place that cannot be met.
+    private init(_ fault: ServicePlace.Fault) {
+        switch fault {
+        case .unknown(let other):
+            self = .usage(
+                "WHORL_SERVICE is “\(DisplayText.clean(other, limit: 40))”.",
+                hint: "It is system, private or in-process."
+            )
+        case .hasChoices:
+            self = .usage(
+                "The system's service has a directory, a profile, a reader and a TPM of its own.",
+                hint: "Leave these options and variables out, or set WHORL_SERVICE=in-process."
+            )
+        case .noChild, .noEngine:
+            self.init(
+                code: "incomplete",
+                rawValue: nil,
+                status: .failure,
+                message: "The program whorld, which belongs to this one, could not be started.",
+                reason: fault.description,
+                recovery: "Install Whorl again as a whole, or unset WHORL_SERVICE."
+            )
         }
     }
+}
 
-    init(_ error: EnrollmentError) {
-        switch error.code {
-        case .reader(let error): self.init(error)
-        case .store(let error): self.init(error)
-        case .timedOut, .changedMeanwhile: self.init(error, as: .systemCancel)
-        case .enrollmentTampered, .readerWasOpen, .accountRenamed: self.init(error, as: .enrollmentTampered)
-        case .enrollmentRolledBack: self.init(error, as: .enrollmentRolledBack)
-        case .readerNotConnected: self.init(error, as: .biometryDisconnected)
-        case .lockedOut: self.init(error, as: .biometryLockout)
-        case .fingerExists, .duplicate, .inconsistent, .tooManyRetries, .noSuchFinger, .ownerNeeded:
-            self.init(error, status: nil)
+extension PasscodeReadingError: ReportedError {
+    /// The name of the code.
+    package var codeName: String { code.rawValue }
+
+    /// The kind of handling that the failure asks for.
+    package var category: ErrorCategory {
+        switch code {
+        case .cancelled: .cancelled
+        case .noTerminal: .notInteractive
+        case .isTerminal, .empty, .tooLong, .control: .invalidRequest
+        case .different, .unreadable: .other
         }
     }
-
-    private init(_ error: EnrollmentError, as code: AuthenticationError.Code) {
-        self.init(
-            AuthenticationError(code, message: error.message, recovery: error.recovery, cause: error.cause)
-        )
-    }
-
-    init(_ error: AgentError) {
-        let status: ExitStatus =
-            switch error.code {
-            case .taken: .existsAlready
-            case .notAllowed: .failure
-            case .cancelled: .userCancel
-            case .unanswered: .storeFailed
-            }
-        self.init(
-            code: "agent" + error.code.rawValue.prefix(1).uppercased() + error.code.rawValue.dropFirst(),
-            rawValue: nil,
-            status: status,
-            message: error.message,
-            reason: "",
-            recovery: error.recovery
-        )
-    }
-
-    init(_ error: StateError) { self.init(AuthenticationError(error)) }
 }

@@ -29,7 +29,7 @@ struct AccountCommand: AsyncParsableCommand {
         )
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             try requireAdministrator()
             let accounts = try await storedAccounts()
             return Answer(
@@ -51,16 +51,14 @@ struct AccountCommand: AsyncParsableCommand {
         var account: String
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             try requireAdministrator()
             let accounts = try await storedAccounts()
             let found = try only(
                 accounts.filter { $0.current == account || "\($0.number)" == account },
                 account
             )
-            try await failing { () async throws(StateError) in
-                try await RemoteAccounts().confirm(found.number)
-            }
+            try await RemoteAccounts().confirm(found.number)
             let name = DisplayText.clean(found.current ?? account, limit: 60)
             return Answer(
                 result: ["number": .integer(Int(found.number)), "name": .string(name)],
@@ -79,12 +77,11 @@ struct AccountCommand: AsyncParsableCommand {
         var account: String
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             try requireAdministrator()
             let accounts = try await storedAccounts()
             let found = try only(accounts.filter { $0.name == account || "\($0.number)" == account }, account)
-            try await failing { () async throws(StateError) in try await RemoteAccounts().remove(found.number)
-            }
+            try await RemoteAccounts().remove(found.number)
             let name = found.name.map { " (“\(DisplayText.clean($0, limit: 60))”)" } ?? ""
             return Answer(
                 result: ["number": .integer(Int(found.number))],
@@ -102,8 +99,8 @@ extension Verb {
         )
     }
 
-    fileprivate func storedAccounts() async throws(Failure) -> [AccountOfFolder] {
-        try await failing { () async throws(StateError) in try await RemoteAccounts().accounts() }
+    fileprivate func storedAccounts() async throws -> [AccountOfFolder] {
+        try await RemoteAccounts().accounts()
     }
 
     /// Returns the only account that is meant.

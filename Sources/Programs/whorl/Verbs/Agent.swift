@@ -23,31 +23,29 @@ struct Agent: Verb {
 
     @OptionGroup var global: GlobalOptions
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
+    func answer(_ session: Session) async throws -> Answer {
         guard session.place == .system else {
-            throw .usage(
+            throw Failure.usage(
                 "Only the system's service has agents, and another place is chosen.",
                 hint: "Enable it: sudo systemctl enable --now whorld.socket"
             )
         }
         let prompt = TerminalPrompt.onStandardError()
         guard await prompt.isInteractive else {
-            throw Failure(
-                AuthenticationError(
-                    .notInteractive,
-                    message: "There is no terminal here on which prompts could be shown.",
-                    recovery: "Run it in the foreground of a terminal."
-                )
+            throw ServiceError(
+                .notInteractive,
+                message: "There is no terminal here on which prompts could be shown.",
+                recovery: "Run it in the foreground of a terminal."
             )
         }
         return try await show(on: prompt, session.console)
     }
 
     /// Shows prompts, also after the service was restarted.
-    private func show(on prompt: TerminalPrompt, _ console: Console) async throws(Failure) -> Answer {
+    private func show(on prompt: TerminalPrompt, _ console: Console) async throws -> Answer {
         let hasBegun = Atomic(false)
         while true {
-            do throws(AgentError) {
+            do throws(ServiceError) {
                 try await ServicePlace.showPrompts(on: prompt) {
                     hasBegun.store(true, ordering: .relaxed)
                     console.event(["event": "registered"])
@@ -55,10 +53,10 @@ struct Agent: Verb {
                 }
             } catch {
                 switch error.code {
-                case .cancelled: return Answer(result: ["ended": true], text: [])
-                case .unanswered where hasBegun.load(ordering: .relaxed):
+                case .appCancel: return Answer(result: ["ended": true], text: [])
+                case .serviceUnavailable where hasBegun.load(ordering: .relaxed):
                     _ = await OffPoolTimer.wait(.seconds(1))
-                case .unanswered, .taken, .notAllowed: throw error.failure
+                default: throw error
                 }
             }
         }

@@ -28,7 +28,7 @@ struct Biometry: AsyncParsableCommand {
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             try await session.setOptedOut(
                 false,
                 for: program.id(session),
@@ -47,7 +47,7 @@ struct Biometry: AsyncParsableCommand {
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             try await session.setOptedOut(
                 true,
                 for: program.id(session),
@@ -65,11 +65,9 @@ struct Biometry: AsyncParsableCommand {
         @OptionGroup var program: ProgramOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let id = try program.id(session)
-            let isOptedOut = try await failing { () async throws(AuthenticationError) in
-                try await session.services.owner.isOptedOut(id)
-            }
+            let isOptedOut = try await session.services.owner.isOptedOut(id)
             return .biometry(isAllowed: !isOptedOut, id)
         }
     }
@@ -103,15 +101,13 @@ extension Session {
         _ isOut: Bool,
         for id: ApplicationID,
         handing passcode: SecretBox?
-    ) async throws(Failure) -> Answer {
-        try await failing { () async throws(AuthenticationError) in
-            try await services.owner.setOptedOut(
-                isOut,
-                for: id,
-                consentRequest(handing: passcode),
-                presenter: presenter(handing: passcode)
-            )
-        }
+    ) async throws -> Answer {
+        try await services.owner.setOptedOut(
+            isOut,
+            for: id,
+            consentRequest(handing: passcode),
+            presenter: presenter(handing: passcode)
+        )
         return .biometry(isAllowed: !isOut, id)
     }
 }

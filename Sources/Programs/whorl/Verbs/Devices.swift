@@ -22,10 +22,8 @@ struct Devices: Verb {
 
     @OptionGroup var global: GlobalOptions
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
-        let readers = try await failing { () async throws(AuthenticationError) in
-            try await session.services.readers.readers()
-        }
+    func answer(_ session: Session) async throws -> Answer {
+        let readers = try await session.services.readers.readers()
         var infos: [ReaderInfo] = []
         for reader in readers { infos.append(await reader.info) }
         infos.forEach { session.console.used($0.kind) }
@@ -109,7 +107,7 @@ struct DevicesCapture: Verb {
         guard !output.isEmpty else { throw ValidationError("--output must name a file.") }
     }
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
+    func answer(_ session: Session) async throws -> Answer {
         // The place is checked before a finger is asked for.
         let file = OutputFile(path: output)
         try file.check()
@@ -120,7 +118,7 @@ struct DevicesCapture: Verb {
             console: session.console,
             success: { _ in .finished("Taken.") },
             failure: "No picture was taken."
-        ) { (activity) async throws(Failure) in
+        ) { activity in
             try await capture(reader, activity)
         }
         // The format is netpbm's, pgm(5).
@@ -136,19 +134,15 @@ struct DevicesCapture: Verb {
     private func capture(
         _ reader: any FingerprintReader,
         _ activity: Activity
-    ) async throws(Failure) -> FingerprintImage {
-        try await failing { () async throws(ReaderError) in try await reader.open() }
-        do throws(Failure) {
-            let image = try await patiently(global.patience, observer: activity.scan) {
-                (observer) async throws(ReaderError) in
-                try await reader.capture(whenBusy: .fail, observer: observer)
+    ) async throws -> FingerprintImage {
+        try await reader.open()
+        let image = await Result {
+            try await patiently(global.patience, observer: activity.scan) {
+                try await reader.capture(whenBusy: .fail, observer: $0)
             }
-            await closeAnyway(reader)
-            return image
-        } catch {
-            await closeAnyway(reader)
-            throw error
         }
+        await closeAnyway(reader)
+        return try image.get()
     }
 }
 
@@ -185,22 +179,20 @@ struct DevicesExercise: Verb {
     @OptionGroup var passcode: PasscodeOption
     @OptionGroup var global: GlobalOptions
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
+    func answer(_ session: Session) async throws -> Answer {
         let exercise = ReaderExercise(clearsStorage: clearStorage, skipped: try steps())
         let preset = try await passcode.preset()
         let activity = Activity("Try the reader", console: session.console)
         let results = try await activity.run(
             success: { $0.isGood ? .finished("Done.") : .failed("Not all of it worked.") },
             failure: "Not done."
-        ) { () async throws(Failure) in
-            try await failing { () async throws(FingerChangeError) in
-                try await session.services.fingers.exercise(
-                    exercise,
-                    session.consentRequest(handing: preset),
-                    presenter: session.presenter(handing: preset),
-                    observer: { show($0, activity) }
-                )
-            }
+        ) {
+            try await session.services.fingers.exercise(
+                exercise,
+                session.consentRequest(handing: preset),
+                presenter: session.presenter(handing: preset),
+                observer: { show($0, activity) }
+            )
         }
         return Answer(
             result: ["steps": .array(results.map(\.json))],

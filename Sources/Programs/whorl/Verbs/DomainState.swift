@@ -24,16 +24,12 @@ struct DomainState: Verb {
 
     @OptionGroup var global: GlobalOptions
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
+    func answer(_ session: Session) async throws -> Answer {
         let earlier = try decodedSince()
         let (fingers, application) = (session.services.fingers, session.services.application)
-        let state = try await failing { () async throws(EnrollmentError) in
-            try await fingers.state(for: application)
-        }
+        let state = try await fingers.state(for: application)
         guard let earlier else { return try answer(state?.digest, nil) }
-        let difference = try await failing { () async throws(EnrollmentError) in
-            try await fingers.difference(since: earlier, for: application)
-        }
+        let difference = try await fingers.difference(since: earlier, for: application)
         return try answer(state?.digest, difference)
     }
 
@@ -48,10 +44,10 @@ struct DomainState: Verb {
         return data
     }
 
-    private func answer(_ digest: Data?, _ difference: EnrollmentDifference?) throws(Failure) -> Answer {
+    private func answer(_ digest: Data?, _ difference: EnrollmentDifference?) throws -> Answer {
         guard let difference else {
             guard let digest else {
-                throw Failure(AuthenticationError(.biometryNotEnrolled, message: "No finger is enrolled."))
+                throw ServiceError(.biometryNotEnrolled, message: "No finger is enrolled.")
             }
             let text = digest.base64EncodedString()
             return Answer(result: ["domainState": .string(text)], text: [text])

@@ -43,7 +43,7 @@ struct Enroll: Verb {
     @OptionGroup var passcode: PasscodeOption
     @OptionGroup var global: GlobalOptions
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
+    func answer(_ session: Session) async throws -> Answer {
         let finger = try Finger(argument: finger)
         let preset = try await passcode.preset()
         let isGuided = guided ?? session.console.isForPerson
@@ -59,21 +59,19 @@ struct Enroll: Verb {
                 return .finished(sentences.compactMap(\.self).joined(separator: " "))
             },
             failure: "Not enrolled."
-        ) { () async throws(Failure) in
-            try await PasswordAgent.beside(session) { () async throws(Failure) in
-                try await failing { () async throws(FingerChangeError) in
-                    try await session.services.fingers.enroll(
-                        NewFinger(finger, label: label, isGuided: isGuided),
-                        session.consentRequest(handing: preset),
-                        presenter: session.presenter(handing: preset),
-                        observer: { progress in
-                            tests.withLock { $0.take(progress) }
-                            // Some drivers know their stages only after they were open.
-                            if case .scan(.stage(_, let total)) = progress { stages.withLock { $0 = total } }
-                            show(progress, activity)
-                        }
-                    )
-                }
+        ) {
+            try await PasswordAgent.beside(session) {
+                try await session.services.fingers.enroll(
+                    NewFinger(finger, label: label, isGuided: isGuided),
+                    session.consentRequest(handing: preset),
+                    presenter: session.presenter(handing: preset),
+                    observer: { progress in
+                        tests.withLock { $0.take(progress) }
+                        // Some drivers know their stages only after they were open.
+                        if case .scan(.stage(_, let total)) = progress { stages.withLock { $0 = total } }
+                        show(progress, activity)
+                    }
+                )
             }
         }
         let tested = isGuided ? tests.withLock(\.self) : nil

@@ -24,11 +24,11 @@ struct CanEvaluate: Verb {
 
     @OptionGroup var global: GlobalOptions
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
+    func answer(_ session: Session) async throws -> Answer {
         let services = session.services
         let preflight = await services.owner.preflight(policy, for: services.application)
         session.console.used(preflight.readerKind)
-        if let obstacle = preflight.obstacle { throw Failure(obstacle) }
+        if let obstacle = preflight.obstacle { throw obstacle }
         return Answer(
             result: [
                 "canEvaluate": true,
@@ -82,18 +82,16 @@ struct Evaluate: Verb {
         }
     }
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
+    func answer(_ session: Session) async throws -> Answer {
         guard !DisplayText.isBlank(reason) else {
-            throw Failure(AuthenticationError(.reasonMissing))
+            throw ServiceError(.reasonMissing)
         }
         let console = session.console
         let presenter = session.presenter(handing: try await passcode.preset())
-        let evaluation = try await failing { () async throws(AuthenticationError) in
-            try await session.services.owner.evaluate(
-                request(of: session.services.application),
-                presenter: presenter
-            )
-        }
+        let evaluation = try await session.services.owner.evaluate(
+            request(of: session.services.application),
+            presenter: presenter
+        )
         console.succeeded(evaluation)
         return answer(evaluation)
     }

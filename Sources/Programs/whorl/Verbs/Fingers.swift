@@ -28,10 +28,8 @@ struct Fingers: AsyncParsableCommand {
         )
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
-            let fingers = try await failing { () async throws(EnrollmentError) in
-                try await session.services.fingers.fingers()
-            }
+        func answer(_ session: Session) async throws -> Answer {
+            let fingers = try await session.services.fingers.fingers()
             return Answer(
                 result: ["fingers": .array(fingers.map(\.json))],
                 text: fingers.isEmpty ? ["No finger is enrolled."] : Table.lines(fingers.map(\.row))
@@ -53,21 +51,17 @@ struct Fingers: AsyncParsableCommand {
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let service = session.services.fingers
-            let candidates = try await failing { () async throws(EnrollmentError) in
-                try await service.acceptable()
-            }
+            let candidates = try await service.acceptable()
             guard let candidates else { return answer(nil) }
             for finger in candidates { session.console.tell("would be accepted: \(finger.rowText)") }
             let preset = try await passcode.preset()
             return answer(
-                try await failing { () async throws(FingerChangeError) in
-                    try await service.accept(
-                        session.consentRequest(handing: preset),
-                        presenter: session.presenter(handing: preset)
-                    )
-                }
+                try await service.accept(
+                    session.consentRequest(handing: preset),
+                    presenter: session.presenter(handing: preset)
+                )
             )
         }
 

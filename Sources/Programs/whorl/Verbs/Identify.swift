@@ -29,7 +29,7 @@ struct Identify: Verb {
 
     @OptionGroup var global: GlobalOptions
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
+    func answer(_ session: Session) async throws -> Answer {
         try requireRoot("Only root may compare the fingers of several people.")
         try requireSystemService(
             "The system's service is not installed, and nothing else knows several people."
@@ -44,9 +44,11 @@ struct Identify: Verb {
             timeout: global.patience
         )
         let presenter = session.presenter(handing: nil)
-        let person = try await failing { () async throws(AuthenticationError) in
-            try await RemoteAccounts().identify(among: users.map(\.number), request, presenter: presenter)
-        }
+        let person = try await RemoteAccounts().identify(
+            among: users.map(\.number),
+            request,
+            presenter: presenter
+        )
         return answer(person, names: users.reduce(into: [:]) { $0[$1.number] = $1.name })
     }
 
@@ -82,7 +84,7 @@ struct Identify: Verb {
             } ?? "It is not known how often a stranger is taken for one of these people."
         var text = ["\(name): \(person.finger.spokenName)", chance]
         text += person.leftOut.map { left in
-            "\(names[left.user] ?? String(left.user)) was not compared: \(AuthenticationError(left.reason).message)"
+            "\(names[left.user] ?? String(left.user)) was not compared: \(ServiceError(left.reason).message)"
         }
         return Answer(
             result: [

@@ -50,7 +50,7 @@ struct ImportFprintd: Verb {
         let refusal: String?
     }
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
+    func answer(_ session: Session) async throws -> Answer {
         try requireRoot("fprintd's prints belong to root.")
         try requireSystemService(
             "The system's service is not installed, and prints of other users can go nowhere else."
@@ -64,11 +64,11 @@ struct ImportFprintd: Verb {
         )
     }
 
-    private func outcome(of prints: FprintdPrints.OfUser) async throws(Failure) -> Outcome {
+    private func outcome(of prints: FprintdPrints.OfUser) async throws -> Outcome {
         guard let user = ThisProcess.userNumber(of: prints.user) else {
             return Outcome(prints: prints, takings: [], refusal: "this system has no such user")
         }
-        do throws(FingerChangeError) {
+        do throws(ServiceError) {
             let takings = try await RemoteAccounts().takeOver(
                 prints.prints,
                 for: user,
@@ -77,9 +77,7 @@ struct ImportFprintd: Verb {
             )
             return Outcome(prints: prints, takings: takings, refusal: nil)
         } catch {
-            guard case .fingers(let failure) = error, failure.code == .ownerNeeded else {
-                throw error.failure
-            }
+            guard error.code == .ownerNeeded else { throw error }
             let refusal = "has a finger or a passcode in the service already"
             return Outcome(prints: prints, takings: [], refusal: refusal)
         }

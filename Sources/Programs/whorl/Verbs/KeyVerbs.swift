@@ -32,19 +32,17 @@ struct Key: AsyncParsableCommand {
         @OptionGroup var access: AccessOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let id = try session.item(.key, name)
             try await session.prepareItems()
             let (control, password) = try await access.read()
-            let key = try await failing { () async throws(VaultError) in
-                try await session.services.namedItems.add(
-                    .key,
-                    as: id,
-                    access: control,
-                    applicationPassword: password
-                )
-            }
-            guard let key else { throw Failure(VaultError(.chipFailed, id.spoken, cause: "no public key")) }
+            let key = try await session.services.namedItems.add(
+                .key,
+                as: id,
+                access: control,
+                applicationPassword: password
+            )
+            guard let key else { throw ServiceError(.chipFailed, id.spoken, cause: "no public key") }
             var answer = Answer.publicKey(key, of: id)
             answer.result = answer.result.adding("access", .string(control.text))
             return answer
@@ -59,7 +57,7 @@ struct Key: AsyncParsableCommand {
         )
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             .items(try await session.items(.key), as: "keys", none: "There is no key.")
         }
     }
@@ -74,11 +72,9 @@ struct Key: AsyncParsableCommand {
         var name: String
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let id = try session.item(.key, name)
-            let key = try await failing { () async throws(VaultError) in
-                try await session.services.namedItems.publicKey(of: id)
-            }
+            let key = try await session.services.namedItems.publicKey(of: id)
             return .publicKey(key, of: id)
         }
     }
@@ -100,10 +96,10 @@ struct Key: AsyncParsableCommand {
         @OptionGroup var options: ReleaseOptions
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let id = try session.item(.key, name)
             guard global.json || isatty(STDOUT_FILENO) == 0 else {
-                throw .usage(
+                throw Failure.usage(
                     "A signature is bytes, which a terminal does not show.",
                     hint: "Write it to a file, as in `> message.sig`, or take it in Base64 with --json."
                 )
@@ -114,7 +110,7 @@ struct Key: AsyncParsableCommand {
                 session,
                 patience: global.patience,
                 otherwise: "sign with the key “\(id.name.text)”"
-            ) { request, presenter throws(ReleaseError) in
+            ) { request, presenter in
                 try await session.services.items.signature(
                     over: digest,
                     with: .named(id),
@@ -145,7 +141,7 @@ struct Key: AsyncParsableCommand {
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             try await session.delete(.key, name, handing: try await passcode.preset())
         }
     }

@@ -34,7 +34,7 @@ extension KeychainMigration {
         /// The end of the time for which an answer stands for items that ask no one; `nil` before one.
         var shownUntil: ContinuousClock.Instant?
         /// The reason for which the owner was not recognised, after which nothing is asked again.
-        var refusal: Failure?
+        var refusal: ServiceError?
     }
 
     /// Moves the items of a plan, each after its owner has shown what opens it.
@@ -49,57 +49,58 @@ extension KeychainMigration {
         _ plan: KeychainMigrationPlan,
         _ asking: Asking,
         onMove: (KeychainItemName) -> Void
-    ) async throws(Failure) -> Outcome {
+    ) async throws -> Outcome {
         var owner = Owner()
         var outcome = Outcome()
         for row in plan.moves {
             let name = KeychainItemName(row.record)
-            do throws(Failure) {
+            do {
                 try await move(row, asking, &owner)
                 outcome.moved.append(name)
                 onMove(name)
             } catch {
-                guard !error.isCancellation, error.status != .userCancel else { throw error }
-                outcome.refused.append(Refused(item: name, failure: error))
+                let failure = Failure(error)
+                guard !failure.isCancellation, failure.status != .userCancel else { throw error }
+                outcome.refused.append(Refused(item: name, failure: failure))
             }
         }
         return outcome
     }
 
-    private func move(_ row: KeychainRow, _ asking: Asking, _ owner: inout Owner) async throws(Failure) {
+    private func move(_ row: KeychainRow, _ asking: Asking, _ owner: inout Owner) async throws {
         if let refusal = owner.refusal { throw refusal }
-        guard let present = try await value(of: row) else { throw .changedMeanwhile }
+        guard let present = try await value(of: row) else { throw Failure.changedMeanwhile }
         let contents: NewKeychainContents
         switch (present, row.contents) {
         case (.value(let value), .encrypted):
             try await ask(asking, &owner)
             contents = .plain(value)
         case (.sealed, .sealed(let item)): contents = .sealed(try await resealed(item, asking, &owner))
-        default: throw .changedMeanwhile
+        default: throw Failure.changedMeanwhile
         }
         let new = NewKeychainRow(row.record, contents)
         let rows = try keychain(row.record.accessGroup)
-        let stored = try await blocking { () throws(StateError) in try rows.add([new], replacing: []) }
+        let stored = try await blocking { try rows.add([new], replacing: []) }
         switch stored {
         case .stored: return
-        case .taken: throw .takenMeanwhile
-        case .noPasscode: throw Failure(VaultError(.passcodeNotSet, service.profile))
-        case .stale, .groupRefused: throw .changedMeanwhile
+        case .taken: throw Failure.takenMeanwhile
+        case .noPasscode: throw ServiceError(.passcodeNotSet, service.profile)
+        case .stale, .groupRefused: throw Failure.changedMeanwhile
         }
     }
 
     /// Asks the owner for the items that ask no one, and again when the time of the answer is up: in the own directory, or in the service where the directory
     /// has neither a finger nor a passcode.
-    private func ask(_ asking: Asking, _ owner: inout Owner) async throws(Failure) {
+    private func ask(_ asking: Asking, _ owner: inout Owner) async throws {
         if let end = owner.shownUntil, ContinuousClock.now < end { return }
         var request = request(asking)
         if asking.hasOwner { request.session = owner.session }
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             let asked = asking.hasOwner ? own.owner : service.owner
             asking.onAnswer(try await asked.evaluate(request, presenter: asking.presenter()))
         } catch {
-            owner.refusal = Failure(error)
-            throw Failure(error)
+            owner.refusal = error
+            throw error
         }
         owner.shownUntil = .now + ProofLimits.standard.unused
     }
@@ -110,11 +111,11 @@ extension KeychainMigration {
         _ item: SealedItem,
         _ asking: Asking,
         _ owner: inout Owner
-    ) async throws(Failure) -> SealedItem {
+    ) async throws -> SealedItem {
         var request = request(asking)
         request.session = owner.session
         let released: Released<SecretBox>
-        do throws(ReleaseError) {
+        do throws(ServiceError) {
             released = try await own.items.secret(
                 in: .sealed(item),
                 ReleaseRequest(request),
@@ -122,13 +123,11 @@ extension KeychainMigration {
             )
         } catch {
             // The vault's refusal concerns this item alone; the owner's concerns all that follow.
-            if case .evaluation(let error) = error { owner.refusal = Failure(error) }
-            throw Failure(error)
+            if error.code.appleCode != nil { owner.refusal = error }
+            throw error
         }
         for evaluation in released.evaluations { asking.onAnswer(evaluation) }
-        return try await failing { () async throws(VaultError) in
-            try await service.items.seal(released.product, access: item.access, applicationPassword: nil)
-        }
+        return try await service.items.seal(released.product, access: item.access, applicationPassword: nil)
     }
 
     private func request(_ asking: Asking) -> EvaluationRequest {

@@ -16,10 +16,10 @@ struct KeychainMigration: Sendable {
     /// The services of the system's service.
     let service: Services
     /// Returns the service's rows in an access group.
-    let keychain: @Sendable (String) throws(Failure) -> any KeychainRowService
+    let keychain: @Sendable (String) throws -> any KeychainRowService
 
     /// Reads what there is on both sides, and decides; the owner is not asked.
-    func plan() async throws(Failure) -> KeychainMigrationPlan {
+    func plan() async throws -> KeychainMigrationPlan {
         let own = try await ownItems()
         guard stored.count > 0 else {
             return KeychainMigrationPlan(
@@ -41,17 +41,13 @@ struct KeychainMigration: Sendable {
             unreadable: max(0, stored.count - own.count),
             service: there,
             conditions: .init(
-                hasPasscode: try await failing { () async throws(VaultError) in
-                    try await service.passcode.isSet()
-                },
-                hasFingers: try await failing { () async throws(EnrollmentError) in
-                    try await !service.fingers.fingers().isEmpty
-                }
+                hasPasscode: try await service.passcode.isSet(),
+                hasFingers: try await !service.fingers.fingers().isEmpty
             )
         )
     }
 
-    private func ownItems() async throws(Failure) -> [KeychainMigrationPlan.Own] {
+    private func ownItems() async throws -> [KeychainMigrationPlan.Own] {
         var found: [KeychainMigrationPlan.Own] = []
         for itemClass in KeychainClass.allCases {
             for row in try await Self.all(itemClass, stored.rows.groups, stored.rows) {
@@ -62,7 +58,7 @@ struct KeychainMigration: Sendable {
     }
 
     /// Looks whether an item's value can be had, one value at a time.
-    private func item(_ row: KeychainRow) async throws(Failure) -> KeychainMigrationPlan.Own {
+    private func item(_ row: KeychainRow) async throws -> KeychainMigrationPlan.Own {
         guard let sealed = row.contents.item else {
             let isWhole = try await value(of: row) != nil
             return .init(row: row, standing: isWhole ? .valid : .tampered)
@@ -71,9 +67,7 @@ struct KeychainMigration: Sendable {
         guard let item = try? own.items.sealedItem(encoded: sealed.encoded) else {
             return .init(row: row, standing: .tampered)
         }
-        let standing = try await failing { () async throws(VaultError) in
-            try await own.items.standing(of: [item])
-        }
+        let standing = try await own.items.standing(of: [item])
         return .init(
             row: KeychainRow(row.version, row.record, .sealed(item)),
             standing: standing.first ?? .unknown
@@ -82,13 +76,13 @@ struct KeychainMigration: Sendable {
 
     /// Returns an item as it is now, with the value that the directory's key encrypts; `nil` where it has changed since it
     /// was read, or does not decrypt.
-    func value(of row: KeychainRow) async throws(Failure) -> KeychainContents? {
+    func value(of row: KeychainRow) async throws -> KeychainContents? {
         var match = KeychainMatch(row.record.itemClass, groups: [row.record.accessGroup])
         match.id = row.id
         match.isSynchronizable = nil
         let rows = stored.rows
         let asked = match
-        let now = try await blocking { () throws(StateError) in
+        let now = try await blocking {
             try rows.rows(asked, withValues: true, limit: 1)
         }
         guard let now = now.first, now.version == row.version, now.contents != .damaged else { return nil }
@@ -99,11 +93,11 @@ struct KeychainMigration: Sendable {
         _ itemClass: KeychainClass,
         _ groups: [String],
         _ rows: any KeychainRowService
-    ) async throws(Failure) -> [KeychainRow] {
+    ) async throws -> [KeychainRow] {
         var match = KeychainMatch(itemClass, groups: groups)
         match.isSynchronizable = nil
         let asked = match
-        return try await blocking { () throws(StateError) in
+        return try await blocking {
             try rows.rows(asked, withValues: false, limit: .max)
         }
     }
@@ -111,13 +105,9 @@ struct KeychainMigration: Sendable {
 
 /// Calls the keychain's rows, which block, on a thread that is not of the shared pool.
 func blocking<Value: Sendable>(
-    _ body: @escaping @Sendable () throws(StateError) -> Value
-) async throws(Failure) -> Value {
-    let result = await withCheckedContinuation {
-        (done: CheckedContinuation<Result<Value, StateError>, Never>) in
-        DispatchQueue.global().async {
-            done.resume(returning: Result { () throws(StateError) in try body() })
-        }
+    _ body: @escaping @Sendable () throws -> Value
+) async throws -> Value {
+    try await withCheckedThrowingContinuation { done in
+        DispatchQueue.global().async { done.resume(with: Result(catching: body)) }
     }
-    return try failing { () throws(StateError) in try result.get() }
 }

@@ -28,22 +28,18 @@ struct Keyring: AsyncParsableCommand {
         )
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             guard session.place == .system else {
-                throw Failure(
-                    AuthenticationError(
-                        .notInteractive,
-                        message: "Logins ask the system's service, which is not in use here.",
-                        recovery: "Install it (see Docs/Service.md), or unset WHORL_SERVICE."
-                    )
+                throw ServiceError(
+                    .notInteractive,
+                    message: "Logins ask the system's service, which is not in use here.",
+                    recovery: "Install it (see Docs/Service.md), or unset WHORL_SERVICE."
                 )
             }
-            try await failing { () async throws(ReleaseError) in
-                try await session.services.keyring.turnOn(
-                    session.consentRequest(handing: nil),
-                    presenter: session.presenter(handing: nil)
-                )
-            }
+            try await session.services.keyring.turnOn(
+                session.consentRequest(handing: nil),
+                presenter: session.presenter(handing: nil)
+            )
             return try await session.keyring()
         }
     }
@@ -57,14 +53,12 @@ struct Keyring: AsyncParsableCommand {
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let preset = try await passcode.preset()
-            try await failing { () async throws(ReleaseError) in
-                try await session.services.keyring.turnOff(
-                    session.consentRequest(handing: preset),
-                    presenter: session.presenter(handing: preset)
-                )
-            }
+            try await session.services.keyring.turnOff(
+                session.consentRequest(handing: preset),
+                presenter: session.presenter(handing: preset)
+            )
             return try await session.keyring()
         }
     }
@@ -77,16 +71,14 @@ struct Keyring: AsyncParsableCommand {
         )
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer { try await session.keyring() }
+        func answer(_ session: Session) async throws -> Answer { try await session.keyring() }
     }
 }
 
 extension Session {
     /// Returns the answer that tells the state of the keyring.
-    fileprivate func keyring() async throws(Failure) -> Answer {
-        let status = try await failing { () async throws(VaultError) in
-            try await services.keyring.status()
-        }
+    fileprivate func keyring() async throws -> Answer {
+        let status = try await services.keyring.status()
         return Answer(result: ["keyring": .string(status.rawValue)], text: [status.sentence])
     }
 }

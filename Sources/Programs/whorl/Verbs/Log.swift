@@ -27,10 +27,8 @@ struct Log: Verb {
         guard limit > 0 else { throw ValidationError("--limit must be 1 or more.") }
     }
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
-        let entries = try await failing { () async throws(AuthenticationError) in
-            try await session.services.maintenance.log(limit: limit)
-        }.reversed()
+    func answer(_ session: Session) async throws -> Answer {
+        let entries = try await session.services.maintenance.log(limit: limit).reversed()
         return Answer(
             result: ["entries": .array(entries.map(\.json))],
             text: entries.isEmpty ? ["The log is empty."] : Table.lines(entries.map(\.row))

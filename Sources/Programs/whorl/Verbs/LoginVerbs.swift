@@ -47,7 +47,7 @@ struct Login: AsyncParsableCommand {
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let origin = try server.origin()
             let user = try LoginName.argument(user)
             let name = deviceName ?? Host.name
@@ -58,14 +58,12 @@ struct Login: AsyncParsableCommand {
             options.allowsSeveralAccounts = severalAccounts
             let client = try session.login(origin, options, handing: try await passcode.preset())
             let secret = try await password.read("Password of \(user) at \(origin)")
-            let login = try await failing { () async throws(LoginError) in
-                try await client.enable(
-                    user,
-                    with: .password(secret),
-                    deviceName: name,
-                    reason: server.reason ?? "enable the login to \(origin) as \(user)"
-                )
-            }
+            let login = try await client.enable(
+                user,
+                with: .password(secret),
+                deviceName: name,
+                reason: server.reason ?? "enable the login to \(origin) as \(user)"
+            )
             return Answer(
                 result: .object(login.members),
                 text: ["The login to \(origin) is enabled for \(user)."]
@@ -92,18 +90,16 @@ struct Login: AsyncParsableCommand {
         var service: String?
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let (client, user) = try await owner.client(session, global)
             let wantsPassword = withPassword || owner.password.descriptor != nil
             let secret = wantsPassword ? try await owner.password.read("Password at \(client.server)") : nil
-            let signedIn = try await failing { () async throws(LoginError) in
-                try await client.attempt(
-                    user,
-                    reason: owner.server.reason,
-                    password: secret,
-                    service: service
-                )
-            }
+            let signedIn = try await client.attempt(
+                user,
+                reason: owner.server.reason,
+                password: secret,
+                service: service
+            )
             session.console.used(signedIn.readerKind)
             return Answer(
                 result: [
@@ -132,20 +128,18 @@ struct Login: AsyncParsableCommand {
         var onlyHere = false
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let (client, user) = try await owner.client(session, global)
             let credential = onlyHere ? nil : try await credential(client, user, session)
-            let outcome = try await failing { () async throws(LoginError) in
-                try await client.disable(user, telling: credential)
-            }
+            let outcome = try await client.disable(user, telling: credential)
             switch outcome {
-            case .wasNotEnabled: throw Failure(LoginError(.notEnabled))
+            case .wasNotEnabled: throw LoginError(.notEnabled)
             case .here:
                 return answer(revoked: false, "The key is deleted here; the server still lists the device.")
             case .everywhere: return answer(revoked: true, "The login is disabled here and at the server.")
             case .hereOnly(let error):
                 session.console.warn("The key is deleted here; the server was not told: \(error.message)")
-                throw Failure(error)
+                throw error
             }
         }
 
@@ -153,15 +147,13 @@ struct Login: AsyncParsableCommand {
             _ client: LoginClient,
             _ user: LoginName?,
             _ session: Session
-        ) async throws(Failure) -> LoginCredential {
+        ) async throws -> LoginCredential {
             if owner.password.descriptor != nil { return .password(try await owner.password.read()) }
-            let signedIn = try await failing { () async throws(LoginError) in
-                try await client.attempt(
-                    user,
-                    reason: owner.server.reason ?? "disable the login to \(client.server)",
-                    service: client.server.credentialsService
-                )
-            }
+            let signedIn = try await client.attempt(
+                user,
+                reason: owner.server.reason ?? "disable the login to \(client.server)",
+                service: client.server.credentialsService
+            )
             session.console.used(signedIn.readerKind)
             return .session(signedIn.token)
         }
@@ -181,12 +173,11 @@ struct Login: AsyncParsableCommand {
         @OptionGroup var who: UserOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let origin = try server.origin()
             let user = try who.name()
             let client = try session.login(origin, server.options(global), handing: nil)
-            let status = try await failing { () async throws(LoginError) in try await client.status(of: user)
-            }
+            let status = try await client.status(of: user)
             switch status {
             case .notEnabled: return answer("notEnabled", [], "not enabled", .failure)
             case .unfinished(let login):

@@ -36,57 +36,54 @@ struct Migrate: Verb {
         let failure: Failure
     }
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
+    func answer(_ session: Session) async throws -> Answer {
         // The directory of one's own, whatever WHORL_SERVICE says.
         let own = session.root.services
         let service = try Self.service()
-        let outcome = await outcome(own, service, session)
+        let outcome = await Result { try await moved(from: own, to: service, session) }
         await own.maintenance.close()
         return try outcome.get()
     }
 
-    private func outcome(
-        _ own: Services,
-        _ service: Services,
+    private func moved(
+        from own: Services,
+        to service: Services,
         _ session: Session
-    ) async -> Result<Answer, Failure> {
-        do throws(Failure) {
-            let keychain = try await keychain(own, service, session)
-            let plan = try await plan(own, service, hasItems: keychain.stored.count > 0)
-            // Before anything is asked for.
-            for rest in plan.rests { tell(rest, session) }
-            let items = try await keychain.plan()
-            for rest in items.rests { tell(rest, session) }
-            guard !dryRun else { return .success(answer(plan, [], [], items, .init())) }
-            let preset = try await passcode.preset()
-            var moved: [String] = []
-            var refused: [Refused] = []
-            for item in plan.moves {
-                do throws(Failure) {
-                    try await move(item, own, service, session, preset)
-                    moved.append(item.id.name.text)
-                } catch {
-                    // The person or a signal ends the whole run; another reason concerns this secret alone.
-                    guard !error.isCancellation, error.status != .userCancel else { throw error }
-                    refused.append(Refused(name: item.id.name.text, failure: error))
-                }
+    ) async throws -> Answer {
+        let keychain = try await keychain(own, service, session)
+        let plan = try await plan(own, service, hasItems: keychain.stored.count > 0)
+        // Before anything is asked for.
+        for rest in plan.rests { tell(rest, session) }
+        let items = try await keychain.plan()
+        for rest in items.rests { tell(rest, session) }
+        guard !dryRun else { return answer(plan, [], [], items, .init()) }
+        let preset = try await passcode.preset()
+        var moved: [String] = []
+        var refused: [Refused] = []
+        for item in plan.moves {
+            do {
+                try await move(item, own, service, session, preset)
+                moved.append(item.id.name.text)
+            } catch {
+                // The person or a signal ends the whole run; another reason concerns this secret alone.
+                let failure = Failure(error)
+                guard !failure.isCancellation, failure.status != .userCancel else { throw error }
+                refused.append(Refused(name: item.id.name.text, failure: failure))
             }
-            let outcome = try await keychain.move(
-                items,
-                .init(
-                    timeout: global.patience,
-                    hasOwner: plan.hasOwner,
-                    presenter: { session.presenter(handing: preset) },
-                    onAnswer: { session.console.used($0.readerKind) }
-                )
-            ) { item in
-                session.console.event(["event": "moved", "item": item.json])
-                session.console.tell("moved: \(item.words)")
-            }
-            return .success(answer(plan, moved, refused, items, outcome))
-        } catch {
-            return .failure(error)
         }
+        let outcome = try await keychain.move(
+            items,
+            .init(
+                timeout: global.patience,
+                hasOwner: plan.hasOwner,
+                presenter: { session.presenter(handing: preset) },
+                onAnswer: { session.console.used($0.readerKind) }
+            )
+        ) { item in
+            session.console.event(["event": "moved", "item": item.json])
+            session.console.tell("moved: \(item.words)")
+        }
+        return answer(plan, moved, refused, items, outcome)
     }
 
     /// Names what stays.
@@ -99,13 +96,13 @@ struct Migrate: Verb {
         _ own: Services,
         _ service: Services,
         _ session: Session
-    ) async throws(Failure) -> KeychainMigration {
+    ) async throws -> KeychainMigration {
         let root = session.root
         return KeychainMigration(
             own: own,
-            stored: try await blocking { () throws(StateError) in try root.keychainOfAllPrograms() },
+            stored: try await blocking { try root.keychainOfAllPrograms() },
             service: service,
-            keychain: { group throws(Failure) in try Self.service(for: group).keychain }
+            keychain: { try Self.service(for: $0).keychain }
         )
     }
 
@@ -114,34 +111,27 @@ struct Migrate: Verb {
     /// - Parameter program: The program whose keychain items are meant; `nil` is this one.
     /// - Returns: The services.
     /// - Throws: where no service can be asked.
-    private static func service(for program: String? = nil) throws(Failure) -> Services {
+    private static func service(for program: String? = nil) throws -> Services {
         var configuration = SystemConfiguration(environment: [:])
         configuration.application = program.map(ApplicationID.init(rawValue:))
-        do throws(ServicePlace.Fault) {
-            return try ServicePlace.system.services(configuration) { InProcessRoot(configuration) }
-        } catch {
-            throw Failure(error)
-        }
+        return try ServicePlace.system.services(configuration) { InProcessRoot(configuration) }
     }
 
     private func plan(
         _ own: Services,
         _ service: Services,
         hasItems: Bool
-    ) async throws(Failure) -> MigrationPlan {
-        let fingers = try await failing { () async throws(EnrollmentError) in try await own.fingers.fingers()
-        }
-        return try await failing { () async throws(VaultError) in
-            let items = try await own.namedItems.items()
-            // Without any state there is no chip to ask for.
-            let hasState = hasItems || !items.isEmpty || !fingers.isEmpty
-            return MigrationPlan(
-                own: items,
-                service: try await service.namedItems.items(),
-                fingers: fingers.map(\.finger),
-                hasPasscode: hasState ? try await own.passcode.isSet() : false
-            )
-        }
+    ) async throws -> MigrationPlan {
+        let fingers = try await own.fingers.fingers()
+        let items = try await own.namedItems.items()
+        // Without any state there is no chip to ask for.
+        let hasState = hasItems || !items.isEmpty || !fingers.isEmpty
+        return MigrationPlan(
+            own: items,
+            service: try await service.namedItems.items(),
+            fingers: fingers.map(\.finger),
+            hasPasscode: hasState ? try await own.passcode.isSet() : false
+        )
     }
 
     /// Copies a secret; it is in locked memory alone between the two vaults.
@@ -151,7 +141,7 @@ struct Migrate: Verb {
         _ service: Services,
         _ session: Session,
         _ preset: SecretBox?
-    ) async throws(Failure) {
+    ) async throws {
         let name = item.id.name
         let request = ReleaseRequest(
             EvaluationRequest(
@@ -162,22 +152,18 @@ struct Migrate: Verb {
                 timeout: global.patience
             )
         )
-        let released = try await failing { () async throws(ReleaseError) in
-            try await own.items.secret(
-                in: .named(item.id),
-                request,
-                presenter: session.presenter(handing: preset)
-            )
-        }
+        let released = try await own.items.secret(
+            in: .named(item.id),
+            request,
+            presenter: session.presenter(handing: preset)
+        )
         for evaluation in released.evaluations { session.console.used(evaluation.readerKind) }
-        try await failing { () async throws(VaultError) in
-            _ = try await service.namedItems.add(
-                .secret(released.product),
-                as: ItemID(.secret, name, of: service.profile),
-                access: item.access,
-                applicationPassword: nil
-            )
-        }
+        _ = try await service.namedItems.add(
+            .secret(released.product),
+            as: ItemID(.secret, name, of: service.profile),
+            access: item.access,
+            applicationPassword: nil
+        )
         session.console.event(["event": "moved", "name": .string(name.text)])
         session.console.tell("moved: \(name.text)")
     }

@@ -59,7 +59,7 @@ struct PAMCommand: AsyncParsableCommand {
         @OptionGroup var place: Place
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let stack = try place.files.effectiveStack(of: place.service)
             let by = stack.hasModule ? "own" : place.files.includesModule(stack) ? "included" : nil
             // A chain that cannot be read as a whole names no other module here; `add` says why.
@@ -102,9 +102,9 @@ struct PAMCommand: AsyncParsableCommand {
         /// In the folder of another system stand lines for that system's modules.
         private var isTried: Bool { !dryRun && tries ?? (place.folder == PAMFolder.own) }
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let old = try place.files.stack(of: place.service)
-            guard !place.files.includesModule(old) else { throw .stack(.there, place.service) }
+            guard !place.files.includesModule(old) else { throw Failure.stack(.there, place.service) }
             let new: PAMStack
             do throws(PAMStack.Fault) {
                 new = try old.adding { place.files.hasLogins($0) }
@@ -114,7 +114,7 @@ struct PAMCommand: AsyncParsableCommand {
                 // The new file is the old one and the line, and nothing is written otherwise.
                 guard try new.removing() == old else { throw .unclear }
             } catch {
-                throw .stack(error, place.service)
+                throw Failure.stack(error, place.service)
             }
             if !dryRun {
                 if place.folder == PAMFolder.own { try Self.tryModule() }
@@ -170,14 +170,14 @@ struct PAMCommand: AsyncParsableCommand {
         @OptionGroup var place: Place
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let old = try place.files.stack(of: place.service)
             let isThere = old.hasModule
             let new: PAMStack
             do throws(PAMStack.Fault) {
                 new = try old.removing()
             } catch {
-                throw .stack(error, place.service)
+                throw Failure.stack(error, place.service)
             }
             if isThere, !dryRun { try place.files.restore(place.service, old, to: new) }
             return Answer(

@@ -41,28 +41,24 @@ struct Passcode: AsyncParsableCommand {
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             try await session.prepareItems()
             // This is reported before anything is typed.
             guard try await !session.isPasscodeSet() else {
-                throw Failure(VaultError(.passcodeExists, session.services.profile))
+                throw ServiceError(.passcodeExists, session.services.profile)
             }
             let service = session.services.passcode
             // Asked for first: the touch counts for a minute.
             let new = try await passcode.readNew()
             let shown = OwnerSession()
             let request = session.consentRequest(handing: nil)
-            try await failing { () async throws(AuthenticationError) in
-                try await service.askForFinger(
-                    request,
-                    in: shown,
-                    presenter: session.presenter(handing: nil)
-                )
-            }
-            try await PasswordAgent.beside(session) { () async throws(Failure) in
-                try await failing { () async throws(VaultError) in
-                    try await service.set(new, request, shown: shown)
-                }
+            try await service.askForFinger(
+                request,
+                in: shown,
+                presenter: session.presenter(handing: nil)
+            )
+            try await PasswordAgent.beside(session) {
+                try await service.set(new, request, shown: shown)
             }
             return Answer(result: ["set": true], text: ["The passcode is set."] + Passcode.advice(on: new))
         }
@@ -79,17 +75,15 @@ struct Passcode: AsyncParsableCommand {
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             try await session.requirePasscode()
             let preset = try await passcode.preset()
             let new = try await passcode.readNew()
-            try await failing { () async throws(ReleaseError) in
-                try await session.services.passcode.change(
-                    to: new,
-                    session.consentRequest(handing: preset),
-                    presenter: session.presenter(handing: preset)
-                )
-            }
+            try await session.services.passcode.change(
+                to: new,
+                session.consentRequest(handing: preset),
+                presenter: session.presenter(handing: preset)
+            )
             return Answer(
                 result: ["changed": true],
                 text: ["The passcode is another one now."] + Passcode.advice(on: new)
@@ -107,7 +101,7 @@ struct Passcode: AsyncParsableCommand {
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             try await session.requirePasscode()
             var request = EvaluationRequest(
                 policy: .deviceOwner,
@@ -119,9 +113,7 @@ struct Passcode: AsyncParsableCommand {
             request.takesPasscodeAlone = true
             let presenter = session.presenter(handing: try await passcode.preset())
             let asked = request
-            let evaluation = try await failing { () async throws(AuthenticationError) in
-                try await session.services.owner.evaluate(asked, presenter: presenter)
-            }
+            let evaluation = try await session.services.owner.evaluate(asked, presenter: presenter)
             session.console.succeeded(evaluation)
             return Answer(result: ["verified": true], text: ["The passcode is right."])
         }
@@ -139,24 +131,23 @@ struct Passcode: AsyncParsableCommand {
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             try await session.requirePasscode()
             let service = session.services.passcode
-            let lost = try await failing { () async throws(VaultError) in try await service.itemsLostWithout()
-            }
+            let lost = try await service.itemsLostWithout()
             guard force || lost.isEmpty else {
-                throw Failure(
-                    VaultError(.passcodeNeeded(by: lost.map(\.spoken)), session.services.profile)
+                throw ServiceError(
+                    .passcodeNeeded,
+                    session.services.profile,
+                    details: [.items: lost.map(\.spoken).joined(separator: "\n")]
                 )
             }
             let preset = try await passcode.preset()
-            let deleted = try await failing { () async throws(ReleaseError) in
-                try await service.remove(
-                    force: force,
-                    session.consentRequest(handing: preset),
-                    presenter: session.presenter(handing: preset)
-                )
-            }
+            let deleted = try await service.remove(
+                force: force,
+                session.consentRequest(handing: preset),
+                presenter: session.presenter(handing: preset)
+            )
             return Answer(
                 result: [
                     "removed": true,
@@ -172,13 +163,13 @@ struct Passcode: AsyncParsableCommand {
 
 extension Session {
     /// Refuses to go on unless a passcode is set, before anything is typed.
-    func requirePasscode() async throws(Failure) {
+    func requirePasscode() async throws {
         guard try await isPasscodeSet() else {
-            throw Failure(VaultError(.passcodeNotSet, services.profile))
+            throw ServiceError(.passcodeNotSet, services.profile)
         }
     }
 
-    fileprivate func isPasscodeSet() async throws(Failure) -> Bool {
-        try await failing { () async throws(VaultError) in try await services.passcode.isSet() }
+    fileprivate func isPasscodeSet() async throws -> Bool {
+        try await services.passcode.isSet()
     }
 }

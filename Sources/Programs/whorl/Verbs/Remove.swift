@@ -30,17 +30,15 @@ struct Remove: Verb {
     @OptionGroup var passcode: PasscodeOption
     @OptionGroup var global: GlobalOptions
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
+    func answer(_ session: Session) async throws -> Answer {
         let selection = try FingerSelection(argument: finger, all: all, on: namedReader)
         let preset = try await passcode.preset()
-        let removed = try await failing { () async throws(FingerChangeError) in
-            try await session.services.fingers.remove(
-                selection,
-                force: force,
-                session.consentRequest(handing: preset),
-                presenter: session.presenter(handing: preset)
-            )
-        }
+        let removed = try await session.services.fingers.remove(
+            selection,
+            force: force,
+            session.consentRequest(handing: preset),
+            presenter: session.presenter(handing: preset)
+        )
         return answer(removed)
     }
 

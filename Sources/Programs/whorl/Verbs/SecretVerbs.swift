@@ -31,20 +31,18 @@ struct Secret: AsyncParsableCommand {
         @OptionGroup var access: AccessOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let id = try session.item(.secret, name)
             // Refusals come before anything is read.
             try await session.prepareItems()
             let (control, password) = try await access.read()
             let secret = try await Secret.fromStandardInput()
-            try await failing { () async throws(VaultError) in
-                _ = try await session.services.namedItems.add(
-                    .secret(secret),
-                    as: id,
-                    access: control,
-                    applicationPassword: password
-                )
-            }
+            _ = try await session.services.namedItems.add(
+                .secret(secret),
+                as: id,
+                access: control,
+                applicationPassword: password
+            )
             return Answer(
                 result: ["name": .string(id.name.text), "access": .string(control.text)],
                 text: ["added: \(id.name.text) (\(control.text))"]
@@ -64,14 +62,14 @@ struct Secret: AsyncParsableCommand {
         @OptionGroup var options: ReleaseOptions
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             let id = try session.item(.secret, name)
             let secret = try await options.release(
                 id,
                 session,
                 patience: global.patience,
                 otherwise: "get the secret “\(id.name.text)”"
-            ) { request, presenter throws(ReleaseError) in
+            ) { request, presenter in
                 try await session.services.items.secret(
                     in: .named(id),
                     request,
@@ -94,7 +92,7 @@ struct Secret: AsyncParsableCommand {
         )
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             .items(try await session.items(.secret), as: "secrets", none: "There is no secret.")
         }
     }
@@ -110,18 +108,16 @@ struct Secret: AsyncParsableCommand {
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             try await session.delete(.secret, name, handing: try await passcode.preset())
         }
     }
 
     /// Reads a pipe or a file unchanged, or one line that a person types and that is not shown.
-    private static func fromStandardInput() async throws(Failure) -> SecretBox {
+    private static func fromStandardInput() async throws -> SecretBox {
         guard StandardInput.isTerminal else {
             return try await StandardInput.read(atMost: SecretSize.allowed.upperBound)
         }
-        return try await failing { () async throws(PasscodeReadingError) in
-            try await PasscodeReader().read("Secret")
-        }
+        return try await PasscodeReader().read("Secret")
     }
 }

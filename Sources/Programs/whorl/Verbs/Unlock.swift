@@ -27,7 +27,7 @@ struct Unlock: Verb {
 
     @OptionGroup var global: GlobalOptions
 
-    func answer(_ session: Session) async throws(Failure) -> Answer {
+    func answer(_ session: Session) async throws -> Answer {
         try requireSystemService(
             "The system's service is not installed, and nothing else locks another user's fingers."
         )
@@ -35,8 +35,8 @@ struct Unlock: Verb {
         guard let number = ThisProcess.userNumber(of: user) else {
             throw Failure.usage("This system has no user \(name).", hint: "`getent passwd` lists the users.")
         }
-        let wasLocked = try await PasswordAgent.beside(session) { () async throws(Failure) in
-            try await failing { () async throws(VaultError) in try await RemoteAccounts().unlock(number) }
+        let wasLocked = try await PasswordAgent.beside(session) {
+            try await RemoteAccounts().unlock(number)
         }
         return Answer(
             result: ["user": .string(user), "wasLocked": .bool(wasLocked)],

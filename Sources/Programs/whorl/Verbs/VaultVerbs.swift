@@ -26,10 +26,8 @@ struct VaultCommand: AsyncParsableCommand {
         )
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
-            let status = try await failing { () async throws(VaultError) in
-                try await session.services.maintenance.vaultStatus()
-            }
+        func answer(_ session: Session) async throws -> Answer {
+            let status = try await session.services.maintenance.vaultStatus()
             return Answer(
                 result: status.json,
                 text: status.lines,
@@ -47,10 +45,8 @@ struct VaultCommand: AsyncParsableCommand {
         )
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
-            try await failing { () async throws(VaultError) in
-                try await session.services.maintenance.provisionVault()
-            }
+        func answer(_ session: Session) async throws -> Answer {
+            try await session.services.maintenance.provisionVault()
             return Answer(
                 result: ["provisioned": true, "stateKey": "sealed"],
                 text: ["The TPM keeps the directory's key now."]
@@ -72,17 +68,15 @@ struct VaultCommand: AsyncParsableCommand {
         var force = false
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             guard force else {
-                throw .usage(
+                throw Failure.usage(
                     "This loses every secret, key and passcode of the directory.",
                     hint: "Say so with --force; `whorl secret list` and `whorl key list` show what there is."
                 )
             }
-            let reset = try await PasswordAgent.beside(session) { () async throws(Failure) in
-                try await failing { () async throws(VaultError) in
-                    try await session.services.maintenance.resetVault(withoutChip: force)
-                }
+            let reset = try await PasswordAgent.beside(session) {
+                try await session.services.maintenance.resetVault(withoutChip: force)
             }
             switch reset {
             case .fingersKept:
@@ -106,15 +100,13 @@ struct VaultCommand: AsyncParsableCommand {
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
-        func answer(_ session: Session) async throws(Failure) -> Answer {
+        func answer(_ session: Session) async throws -> Answer {
             try await session.requirePasscode()
             let preset = try await passcode.preset()
-            let resealing = try await failing { () async throws(ReleaseError) in
-                try await session.services.maintenance.reseal(
-                    session.consentRequest(handing: preset),
-                    presenter: session.presenter(handing: preset)
-                )
-            }
+            let resealing = try await session.services.maintenance.reseal(
+                session.consentRequest(handing: preset),
+                presenter: session.presenter(handing: preset)
+            )
             return Answer(
                 result: [
                     "resealed": .strings(resealing.resealed.map(\.name.text)),

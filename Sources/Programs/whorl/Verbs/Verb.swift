@@ -16,7 +16,7 @@ protocol Verb: AsyncParsableCommand, Sendable {
     var global: GlobalOptions { get }
 
     /// Runs the command.
-    func answer(_ session: Session) async throws(Failure) -> Answer
+    func answer(_ session: Session) async throws -> Answer
 }
 
 extension Verb {
@@ -27,31 +27,26 @@ extension Verb {
     }
 
     private func execute(_ console: Console) async -> ExitStatus {
-        let outcome = await Interruption.cancelling { await self.outcome(console) }
+        let outcome = await Interruption.cancelling { await Result { try await self.outcome(console) } }
         switch outcome {
         case .success(let answer): return console.finish(answer)
-        case .failure(let failure): return console.finish(failure.interrupted(by: Interruption.status))
+        case .failure(let error): return console.finish(Failure(error).interrupted(by: Interruption.status))
         }
     }
 
-    private func outcome(_ console: Console) async -> Result<Answer, Failure> {
-        do throws(Failure) {
-            let session = try Session(options: global, console: console, try global.configuration())
-            let outcome = await outcome(session)
-            console.isProtected(by: Protection(session.services.maintenance))
-            await session.services.maintenance.close()
-            return outcome
-        } catch {
-            return .failure(error)
-        }
+    private func outcome(_ console: Console) async throws -> Answer {
+        let session = try Session(options: global, console: console, try global.configuration())
+        let outcome = await Result { try await answer(session) }
+        console.isProtected(by: Protection(session.services.maintenance))
+        await session.services.maintenance.close()
+        return try outcome.get()
     }
+}
 
-    private func outcome(_ session: Session) async -> Result<Answer, Failure> {
-        do throws(Failure) {
-            return .success(try await answer(session))
-        } catch {
-            return .failure(error)
-        }
+extension Result where Failure == any Error {
+    /// Performs asynchronous work, and keeps its value or its error.
+    init(_ work: () async throws -> Success) async {
+        do { self = .success(try await work()) } catch { self = .failure(error) }
     }
 }
 
@@ -78,15 +73,7 @@ extension Failure {
     /// Returns the failure in the words of the signal, if a signal ended the work.
     func interrupted(by status: ExitStatus?) -> Failure {
         guard isCancellation, let status else { return self }
-        return status == .userCancel
-            ? Failure(.init(.userCancel))
-            : Failure(
-                .init(
-                    .systemCancel,
-                    message: "The system ended the request.",
-                    recovery: "Start again when ready."
-                )
-            )
+        return Failure(ServiceError(status == .userCancel ? .userCancel : .systemCancel))
     }
 }
 
@@ -99,17 +86,13 @@ struct Session: Sendable {
     let place: ServicePlace
     private let ownRoot: OwnRoot
 
-    init(options: GlobalOptions, console: Console, _ configuration: SystemConfiguration) throws(Failure) {
+    init(options: GlobalOptions, console: Console, _ configuration: SystemConfiguration) throws {
         self.options = options
         self.console = console
         let ownRoot = OwnRoot(configuration)
         self.ownRoot = ownRoot
-        do throws(ServicePlace.Fault) {
-            place = try ServicePlace(configuration)
-            services = try place.services(configuration) { ownRoot.get() }
-        } catch {
-            throw Failure(error)
-        }
+        place = try ServicePlace(configuration)
+        services = try place.services(configuration) { ownRoot.get() }
     }
 
     /// The engine in this process, which `whorl migrate` and root's use of a reader need beside the services.
@@ -118,10 +101,8 @@ struct Session: Sendable {
     /// Returns the chosen reader itself, of which nothing was asked yet; no picture leaves a service.
     ///
     /// A real reader that belongs to the service is for root alone.
-    func ownReader() async throws(Failure) -> any FingerprintReader {
-        try await failing { () async throws(AuthenticationError) in
-            try await root.readerOfOwn()
-        }
+    func ownReader() async throws -> any FingerprintReader {
+        try await root.readerOfOwn()
     }
 }
 

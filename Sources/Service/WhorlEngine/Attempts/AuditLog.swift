@@ -30,21 +30,17 @@ package struct AuditLog: Sendable {
     package func entries(
         limit: Int,
         profile: String? = nil
-    ) async throws(AuthenticationError) -> [AuditEntry] {
-        do throws(StateError) {
-            return try await database.read { db in
-                try Row.fetchAll(
-                    db,
-                    sql: """
-                        SELECT id, at, profile, application, event, outcome, finger, reader, detail, asker, repeats
-                        FROM audit
-                        WHERE ?1 IS NULL OR profile = ?1 ORDER BY id DESC LIMIT ?2
-                        """,
-                    arguments: [profile, max(0, limit)]
-                ).map(AuditLog.entry)
-            }
-        } catch {
-            throw AuthenticationError(error)
+    ) async throws(ServiceError) -> [AuditEntry] {
+        try await database.read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT id, at, profile, application, event, outcome, finger, reader, detail, asker, repeats
+                    FROM audit
+                    WHERE ?1 IS NULL OR profile = ?1 ORDER BY id DESC LIMIT ?2
+                    """,
+                arguments: [profile, max(0, limit)]
+            ).map(AuditLog.entry)
         }
     }
 
@@ -53,12 +49,8 @@ package struct AuditLog: Sendable {
     /// The line survives the process being killed, but not a power cut within seconds.
     ///
     /// - Throws: `storeFailed`.
-    package func append(_ entry: AuditEntry) async throws(AuthenticationError) {
-        do throws(StateError) {
-            try await database.write(.relaxed) { try AuditLog.append(entry, in: $0) }
-        } catch {
-            throw AuthenticationError(error)
-        }
+    package func append(_ entry: AuditEntry) async throws(ServiceError) {
+        try await database.write(.relaxed) { try AuditLog.append(entry, in: $0) }
     }
 
     /// Adds a line within the transaction of the event that it describes.

@@ -47,27 +47,23 @@ extension AuthenticationEngine {
     /// - Returns: One value for each ``ReaderClass``, also where there was no try.
     /// - Throws: `storeFailed`.
     @concurrent
-    package func attempts() async throws(AuthenticationError) -> [AttemptStatus] {
+    package func attempts() async throws(ServiceError) -> [AttemptStatus] {
         let endsByTime = await lockEndsByTime
         let now = time.now()
-        do throws(StateError) {
-            guard let database = try await state.existing() else {
-                return ReaderClass.allCases.map {
-                    AttemptStatus(.fresh(under: rules), on: $0, at: now, endsByTime: endsByTime)
-                }
+        guard let database = try await state.existing() else {
+            return ReaderClass.allCases.map {
+                AttemptStatus(.fresh(under: rules), on: $0, at: now, endsByTime: endsByTime)
             }
-            return try await database.read { [profile, rules] db in
-                try AttemptLedger.all(of: profile, rules: rules).map { ledger in
-                    AttemptStatus(
-                        try ledger.record(in: db),
-                        on: ledger.readers,
-                        at: now,
-                        endsByTime: endsByTime
-                    )
-                }
+        }
+        return try await database.read { [profile, rules] db in
+            try AttemptLedger.all(of: profile, rules: rules).map { ledger in
+                AttemptStatus(
+                    try ledger.record(in: db),
+                    on: ledger.readers,
+                    at: now,
+                    endsByTime: endsByTime
+                )
             }
-        } catch {
-            throw AuthenticationError(error)
         }
     }
 
@@ -76,19 +72,19 @@ extension AuthenticationEngine {
     ///
     /// An evaluation ends with the same error. A preflight does not check the lock file.
     @concurrent
-    package func turnsFault() async -> AuthenticationError? {
-        do throws(StateError) {
+    package func turnsFault() async -> ServiceError? {
+        do throws(ServiceError) {
             guard let database = try await state.existing() else { return nil }
             return EvaluationLock.fault(at: EvaluationLock.path(in: database.directory, profile: profile))
         } catch {
-            return AuthenticationError(error)
+            return error
         }
     }
 
     /// Whether a lock ends by time: only where it is certain that no passcode is set.
     var lockEndsByTime: Bool {
         get async {
-            do throws(AuthenticationError) { return try await !passcode.isSet } catch { return false }
+            do throws(ServiceError) { return try await !passcode.isSet } catch { return false }
         }
     }
 }

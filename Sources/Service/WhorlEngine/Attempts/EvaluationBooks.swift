@@ -64,7 +64,7 @@ package struct EvaluationBooks: Sendable {
     /// Reserves the next scan; only the holder of the profile's ``EvaluationLock`` may call it.
     ///
     /// - Throws: `biometryLockout` when no try is left, or while the place rests; `storeFailed`.
-    package func reserve() async throws(AuthenticationError) {
+    package func reserve() async throws(ServiceError) {
         try await place?.check(readers)
         let now = time.now()
         let lock = try await write(.full) { db in
@@ -76,7 +76,7 @@ package struct EvaluationBooks: Sendable {
             if record.lockouts > before { try locked(at: now, in: db) }
             return lock
         }
-        if let error = AuthenticationError.lockout(lock) { throw error }
+        if let error = ServiceError.lockout(lock) { throw error }
     }
 
     /// Counts the reserved scan as a failure, since it did not match: at the place first, then for the person.
@@ -85,17 +85,17 @@ package struct EvaluationBooks: Sendable {
     /// fingers are locked.
     ///
     /// - Returns: The number of tries that are left, and the error that ends the touches; `nil` where another one is free.
-    func chargeMiss() async throws(AuthenticationError) -> (remaining: Int, end: AuthenticationError?) {
+    func chargeMiss() async throws(ServiceError) -> (remaining: Int, end: ServiceError?) {
         switch try await place?.charge(readers) {
         case nil:
             let (remaining, lock) = try await charge()
-            return (remaining, AuthenticationError.lockout(lock))
+            return (remaining, ServiceError.lockout(lock))
         case .open(let remainingHere):
             let (remaining, lock) = try await charge()
-            return (min(remaining, remainingHere), AuthenticationError.lockout(lock))
+            return (min(remaining, remainingHere), ServiceError.lockout(lock))
         case .rests(let left, isFirst: false):
             let (_, lock) = try await charge()
-            return (0, AuthenticationError.lockout(lock) ?? .placeRests(for: left))
+            return (0, ServiceError.lockout(lock) ?? .placeRests(for: left))
         case .rests(let left, isFirst: true):
             try await spare()
             return (0, .placeRests(for: left))
@@ -103,7 +103,7 @@ package struct EvaluationBooks: Sendable {
     }
 
     /// Logs the reserved scan as a failure that does not count for the person.
-    private func spare() async throws(AuthenticationError) {
+    private func spare() async throws(ServiceError) {
         let now = time.now()
         try await write(.full) { db in
             var record = try ledger.record(in: db)
@@ -116,7 +116,7 @@ package struct EvaluationBooks: Sendable {
     /// Counts the reserved scan as a failure of the person's.
     ///
     /// - Returns: The number of tries that are left, and the state of the lock.
-    package func charge() async throws(AuthenticationError) -> (remaining: Int, lock: LockState) {
+    package func charge() async throws(ServiceError) -> (remaining: Int, lock: LockState) {
         let now = time.now()
         let record = try await write(.full) { db in
             var record = try ledger.record(in: db)
@@ -167,15 +167,15 @@ package struct EvaluationBooks: Sendable {
         and second: ReusableMatch? = nil,
         of fingers: EnrollmentSnapshot,
         _ decision: Decision
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         let now = time.now()
-        let refusal = try await first(.biometry, decision) { db -> AuthenticationError? in
+        let refusal = try await first(.biometry, decision) { db -> ServiceError? in
             let isCurrent = try fingers.isEnrolled(match.print, in: db)
             guard isCurrent, decision.take(.biometry) else {
                 var record = try ledger.record(in: db)
                 record.release()
                 try ledger.save(record, in: db)
-                return isCurrent ? AuthenticationError(.appCancel) : .enrollmentChangedMeanwhile
+                return isCurrent ? ServiceError(.appCancel) : .enrollmentChangedMeanwhile
             }
             try ledger.reset(in: db)
             if stay != nil { try reuse.remember(match, in: db) }
@@ -188,7 +188,7 @@ package struct EvaluationBooks: Sendable {
     }
 
     /// Records that the reserved scan matched a person of a group, whose own log has the match.
-    func settleIdentified() async throws(AuthenticationError) {
+    func settleIdentified() async throws(ServiceError) {
         let now = time.now()
         try await write(.relaxed) { db in
             try ledger.reset(in: db)
@@ -201,8 +201,8 @@ package struct EvaluationBooks: Sendable {
         _ method: Evaluation.Method,
         _ decision: Decision,
         _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws(AuthenticationError) -> Value {
-        do throws(AuthenticationError) {
+    ) async throws(ServiceError) -> Value {
+        do throws(ServiceError) {
             return try await write(.relaxed, body)
         } catch {
             decision.giveBack(method)
@@ -217,7 +217,7 @@ package struct EvaluationBooks: Sendable {
     package func reusableMatch(
         of fingers: EnrollmentSnapshot,
         within window: Duration
-    ) async throws(AuthenticationError) -> ReusableMatch? {
+    ) async throws(ServiceError) -> ReusableMatch? {
         guard let reader, let stay, window > .zero else { return nil }
         let now = time.now()
         return try await write(.relaxed) { db in
@@ -255,7 +255,7 @@ package struct EvaluationBooks: Sendable {
     /// Logs the end of an evaluation without success.
     ///
     /// If the log cannot be written, the answer stays the same.
-    package func logEnd(_ error: AuthenticationError) async {
+    package func logEnd(_ error: ServiceError) async {
         await logQuietly(.evaluation, error.code.rawValue, detail: reason)
     }
 
@@ -303,12 +303,8 @@ package struct EvaluationBooks: Sendable {
     private func write<Value: Sendable>(
         _ durability: Durability,
         _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws(AuthenticationError) -> Value {
-        do throws(StateError) {
-            return try await database.write(durability, body)
-        } catch {
-            throw AuthenticationError(error)
-        }
+    ) async throws(ServiceError) -> Value {
+        try await database.write(durability, body)
     }
 }
 

@@ -41,15 +41,15 @@ package enum EvaluationLock {
     package static func acquire(
         _ path: String,
         within limit: Duration
-    ) async throws(AuthenticationError) -> FileLock {
+    ) async throws(ServiceError) -> FileLock {
         do throws(FileLockError) {
             return try await FileLock.acquire(path, within: limit)
         } catch {
             switch error {
             case .held:
-                throw AuthenticationError(.readerInUse, cause: "another evaluation of this profile goes on")
-            case .cancelled: throw AuthenticationError(.appCancel)
-            case .unusable, .system: throw AuthenticationError(StateError(error, path: path))
+                throw ServiceError(.readerInUse, cause: "another evaluation of this profile goes on")
+            case .cancelled: throw ServiceError(.appCancel)
+            case .unusable, .system: throw ServiceError(error, path: path)
             }
         }
     }
@@ -57,8 +57,8 @@ package enum EvaluationLock {
     /// Returns the reason why a file cannot be the lock; `nil` if it can, or does not exist yet.
     ///
     /// It neither takes the lock nor makes the file.
-    package static func fault(at path: String) -> AuthenticationError? {
-        FileLock.fault(at: path).map { AuthenticationError(StateError(file: $0, path: path)) }
+    package static func fault(at path: String) -> ServiceError? {
+        FileLock.fault(at: path).map { ServiceError(file: $0, path: path) }
     }
 
     /// Returns a 64-bit FNV-1a hash, which keeps names apart and is not secret.

@@ -12,7 +12,7 @@ package struct Preconditions: Sendable {
         /// No reader is connected.
         case none
         /// The reader cannot be determined or used, for the reason in the error.
-        case unclear(AuthenticationError)
+        case unclear(ServiceError)
     }
 
     /// The readers that fingers are enrolled for.
@@ -32,13 +32,13 @@ package struct Preconditions: Sendable {
         /// No passcode is set.
         case notSet
         /// Whether a passcode is set cannot be determined, for the reason in the error.
-        case unknown(AuthenticationError)
+        case unknown(ServiceError)
     }
 
     /// The reason why the store cannot be used; `nil` when it can.
-    package var storeFailure: AuthenticationError?
+    package var storeFailure: ServiceError?
     /// The reason why the enrolled fingers cannot be trusted (tampered with, rolled back); `nil` when they can.
-    package var enrollmentFault: AuthenticationError?
+    package var enrollmentFault: ServiceError?
     /// Whether the person has told the program not to use fingers.
     package var isOptedOut = false
     /// The state of the reader.
@@ -46,7 +46,7 @@ package struct Preconditions: Sendable {
     /// The readers that fingers are enrolled for.
     package var fingers = Fingers.none
     /// The reason why no touch can be as strong as is demanded; `nil` when one can.
-    package var weakness: AuthenticationError?
+    package var weakness: ServiceError?
     /// Whether the machine demands the passcode with each touch.
     package var demandsPasscode = false
     /// Whether fingers are locked after too many failures.
@@ -81,18 +81,18 @@ package struct Preconditions: Sendable {
     ///
     /// Without a reader, the reason is "disconnected" where fingers are enrolled, since plugging the reader in mends
     /// it, and "not available" where none are enrolled.
-    package var biometryObstacle: AuthenticationError? {
+    package var biometryObstacle: ServiceError? {
         if let storeFailure { return storeFailure }
         if let enrollmentFault { return enrollmentFault }
-        if isOptedOut { return AuthenticationError(.biometryOptedOut) }
+        if isOptedOut { return ServiceError(.biometryOptedOut) }
         switch (reader, fingers) {
         case (.unclear(let error), _): return error
         case (.none, .none):
-            return AuthenticationError(.biometryNotAvailable, cause: "no reader is connected")
-        case (.none, .usable), (.none, .elsewhere): return AuthenticationError(.biometryDisconnected)
-        case (.connected, .none): return AuthenticationError(.biometryNotEnrolled)
-        case (.connected, .elsewhere): return AuthenticationError(.biometryDisconnected)
-        case (.connected, .usable): return weakness ?? AuthenticationError.lockout(lock)
+            return ServiceError(.biometryNotAvailable, cause: "no reader is connected")
+        case (.none, .usable), (.none, .elsewhere): return ServiceError(.biometryDisconnected)
+        case (.connected, .none): return ServiceError(.biometryNotEnrolled)
+        case (.connected, .elsewhere): return ServiceError(.biometryDisconnected)
+        case (.connected, .usable): return weakness ?? ServiceError.lockout(lock)
         }
     }
 }
@@ -102,9 +102,9 @@ package enum Plan: Sendable {
     /// A finger is asked for; if a passcode is set, it may stand in.
     case finger
     /// Only the passcode can meet the policy; no finger can, for the reason in the error.
-    case passcode(insteadOf: AuthenticationError)
+    case passcode(insteadOf: ServiceError)
     /// Neither a finger nor the passcode can meet the policy.
-    case refuse(AuthenticationError)
+    case refuse(ServiceError)
 }
 
 extension Preconditions {
@@ -129,10 +129,10 @@ extension Preconditions {
         return switch passcode {
         case .set:
             .passcode(
-                insteadOf: AuthenticationError(.notInteractive, cause: "the prompt takes no passcode")
+                insteadOf: ServiceError(.notInteractive, cause: "the prompt takes no passcode")
             )
         case .unknown(let error): .refuse(error)
-        case .notSet: .refuse(AuthenticationError(.passcodeNotSet))
+        case .notSet: .refuse(ServiceError(.passcodeNotSet))
         }
     }
 
@@ -140,11 +140,11 @@ extension Preconditions {
         switch passcode {
         case .set: .finger
         case .unknown(let error): .refuse(error)
-        case .notSet: .refuse(AuthenticationError(.passcodeNotSet))
+        case .notSet: .refuse(ServiceError(.passcodeNotSet))
         }
     }
 
-    private func planWithoutFinger(_ obstacle: AuthenticationError) -> Plan {
+    private func planWithoutFinger(_ obstacle: ServiceError) -> Plan {
         guard storeFailure == nil else { return .refuse(obstacle) }
         switch passcode {
         case .set: return .passcode(insteadOf: obstacle)
@@ -154,20 +154,20 @@ extension Preconditions {
     }
 }
 
-extension AuthenticationError {
+extension ServiceError {
     /// Returns the error of a lock; `nil` when fingers are not locked.
-    package static func lockout(_ lock: LockState) -> AuthenticationError? {
+    package static func lockout(_ lock: LockState) -> ServiceError? {
         switch lock {
         case .open:
             nil
         case .untilPasscode:
-            AuthenticationError(
+            ServiceError(
                 .biometryLockout,
                 recovery: "Verify the passcode.",
                 cause: "until the passcode"
             )
         case .for(let left):
-            AuthenticationError(
+            ServiceError(
                 .biometryLockout,
                 recovery: "Wait \(left.spoken); then one try is free, and a failed one locks for longer.",
                 cause: "for \(left.components.seconds) s"
@@ -179,15 +179,9 @@ extension AuthenticationError {
     ///
     /// `passcodeNotSet` fits only where the remedy is to set a passcode or use a finger. A lock, a set of fingers that
     /// cannot be trusted and an unclear reader have remedies of their own, so their errors stay.
-    fileprivate var withoutPasscode: AuthenticationError {
-        switch code {
-        case .biometryNotAvailable, .biometryNotEnrolled, .biometryDisconnected, .biometryOptedOut:
-            AuthenticationError(.passcodeNotSet, cause: "\(code.rawValue): \(message)")
-        case .authenticationFailed, .userCancel, .userFallback, .systemCancel, .passcodeNotSet,
-            .biometryLockout,
-            .appCancel, .invalidContext, .notInteractive, .reasonMissing, .enrollmentTampered,
-            .enrollmentRolledBack, .readerInUse, .storeFailed, .chipUnavailable, .readerNotChosen:
-            self
-        }
+    fileprivate var withoutPasscode: ServiceError {
+        let isAboutReader = category == .readerUnavailable && code != .readerInUse
+        guard isAboutReader || code == .biometryNotEnrolled || code == .biometryOptedOut else { return self }
+        return ServiceError(.passcodeNotSet, cause: "\(code.rawValue): \(message)")
     }
 }

@@ -27,13 +27,13 @@ extension AuthenticationEngine {
         to change: OwnerConsent.Change,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> OwnerConsent? {
+    ) async throws(ServiceError) -> OwnerConsent? {
         // If nothing was ever stored, neither a finger nor a passcode is set.
         guard let status = try await enrollmentStatus() else {
             try await request.allowsFirst?()
             return nil
         }
-        if let fault = status.fault, change.needsSoundFingers { throw AuthenticationError(fault) }
+        if let fault = status.fault, change.needsSoundFingers { throw fault }
         if change.isEmpty(in: status) { return nil }
         let evaluation: EvaluationRequest
         switch status.need {
@@ -56,7 +56,7 @@ extension AuthenticationEngine {
         // Neither can happen: a request without a reuse window takes no earlier match, and a request for the passcode
         // alone asks for no finger.
         guard !owner.isReused, status.need != .passcode || owner.method == .passcode else {
-            throw AuthenticationError(.authenticationFailed, cause: "not shown for this change")
+            throw ServiceError(.authenticationFailed, cause: "not shown for this change")
         }
         return OwnerConsent(to: change, in: status, by: owner.method == .biometry ? .finger : .passcode)
     }
@@ -78,7 +78,7 @@ extension AuthenticationEngine {
         to text: String,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         guard let status = try await enrollmentStatus() else {
             try await request.allowsFirst?()
             return
@@ -95,7 +95,7 @@ extension AuthenticationEngine {
         let owner = try await evaluate(asked, presenter: presenter)
         // Neither can happen: the request takes no earlier match, and one for the passcode alone asks for no finger.
         guard !owner.isReused, status.need != .passcode || owner.method == .passcode else {
-            throw AuthenticationError(.authenticationFailed, cause: "not shown for this")
+            throw ServiceError(.authenticationFailed, cause: "not shown for this")
         }
     }
 
@@ -116,7 +116,7 @@ extension AuthenticationEngine {
         _ request: ConsentRequest,
         _ vault: Vault,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> OwnerProof {
+    ) async throws(ServiceError) -> OwnerProof {
         var asked = EvaluationRequest(
             policy: .deviceOwner,
             purpose: purpose,
@@ -128,14 +128,9 @@ extension AuthenticationEngine {
         asked.asker = request.asker
         asked.obstacle = request.obstacle
         let keeper = ProofKeeper(VaultPasscode(of: profile, in: FoundVault(vault)))
-        let evaluation: Evaluation
-        do throws(AuthenticationError) {
-            evaluation = try await evaluate(asked, keeper: keeper, presenter)
-        } catch {
-            throw .evaluation(error)
-        }
+        let evaluation = try await evaluate(asked, keeper: keeper, presenter)
         guard evaluation.method == .passcode, let proof = keeper.proof else {
-            throw .vault(VaultError(.accessDenied, profile, cause: "no passcode was shown"))
+            throw ServiceError(.accessDenied, profile, cause: "no passcode was shown")
         }
         return proof
     }
@@ -152,7 +147,7 @@ extension AuthenticationEngine {
         _ request: ConsentRequest,
         in session: OwnerSession,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         guard let status = try await enrollmentStatus(), status.hasFingers else { return }
         var evaluation = forFirstPasscode(request, in: session)
         evaluation.waived = TouchStrength(hasTwoFingers: !status.hasTwoFingersOnAReader, hasPasscode: true)
@@ -192,16 +187,12 @@ extension AuthenticationEngine {
     }
 
     /// Returns whether a finger is enrolled, on whatever reader.
-    package func hasFingers() async throws(AuthenticationError) -> Bool {
+    package func hasFingers() async throws(ServiceError) -> Bool {
         try await enrollmentStatus()?.hasFingers ?? false
     }
 
-    func enrollmentStatus() async throws(AuthenticationError) -> EnrollmentStatus? {
-        do throws(EnrollmentError) {
-            return try await state.existingStore()?.status(of: profile)
-        } catch {
-            throw AuthenticationError(error)
-        }
+    func enrollmentStatus() async throws(ServiceError) -> EnrollmentStatus? {
+        try await state.existingStore()?.status(of: profile)
     }
 
     /// Returns the ways in which the owner can consent now; without a passcode always a finger, so that its obstacle is
@@ -289,10 +280,10 @@ extension Prompt.Parts {
     }
 }
 
-extension AuthenticationError {
+extension ServiceError {
     /// Returns the error for fingers that are enrolled only on another reader, where alone they can agree.
-    fileprivate static func ownersReaderAway(_ error: AuthenticationError) -> AuthenticationError {
-        AuthenticationError(
+    fileprivate static func ownersReaderAway(_ error: ServiceError) -> ServiceError {
+        ServiceError(
             error.code,
             recovery: "Plug that reader in and set a passcode with it (`whorl passcode set`): that agrees "
                 + "for every reader.",
@@ -300,7 +291,7 @@ extension AuthenticationError {
         )
     }
 
-    fileprivate static let nothingVouchesForOwner = AuthenticationError(
+    fileprivate static let nothingVouchesForOwner = ServiceError(
         .passcodeNotSet,
         message: "No passcode is set, and the fingers cannot be trusted: nothing tells who their owner is.",
         recovery: "Give them up with `whorl remove --all`, then enroll again; secrets and keys are kept."
@@ -327,12 +318,12 @@ extension AuthenticationEngine {
         to change: OwnerConsent.Change,
         for application: ApplicationID,
         _ isAllowed: @Sendable (_ isFirst: Bool) async -> Bool
-    ) async throws(AuthenticationError) -> OwnerConsent? {
+    ) async throws(ServiceError) -> OwnerConsent? {
         let status = try await enrollmentStatus()
-        if let fault = status?.fault { throw AuthenticationError(fault) }
+        if let fault = status?.fault { throw fault }
         let isFirst = status.map { $0.need == .nothing } ?? true
         guard await isAllowed(isFirst) else {
-            throw AuthenticationError(.authenticationFailed, cause: "the system's rules do not allow it")
+            throw ServiceError(.notPermitted, cause: "the system's rules do not allow it")
         }
         guard let status, !isFirst else { return nil }
         let detail = "the system's rules allowed to \(change.spoken)"

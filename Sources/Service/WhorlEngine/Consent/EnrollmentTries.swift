@@ -35,13 +35,10 @@ struct EnrollmentTries: TouchCounter {
         _ finger: Finger,
         on reader: ReaderInfo,
         within limit: Duration
-    ) async throws(EnrollmentError) -> any CountedTouches {
+    ) async throws(ServiceError) -> any CountedTouches {
         let database = try await engine.state.createdStore().database
-        let directory = database.directory
-        let lock = try await counting(in: directory) { () async throws(AuthenticationError) in
-            let path = EvaluationLock.path(in: directory, profile: engine.profile)
-            return try await EvaluationLock.acquire(path, within: limit)
-        }
+        let path = EvaluationLock.path(in: database.directory, profile: engine.profile)
+        let lock = try await EvaluationLock.acquire(path, within: limit)
         let books = EvaluationBooks(
             database: database,
             profile: engine.profile,
@@ -61,50 +58,15 @@ struct EnrollmentTries: TouchCounter {
         let books: EvaluationBooks
         let lock: FileLock
 
-        func reserve() async throws(EnrollmentError) {
-            try await counting(in: books.database.directory) { () async throws(AuthenticationError) in
-                try await books.reserve()
-            }
+        func reserve() async throws(ServiceError) {
+            try await books.reserve()
         }
 
-        func charge() async throws(EnrollmentError) {
-            let left = try await counting(in: books.database.directory) {
-                () async throws(AuthenticationError) in try await books.charge()
-            }
-            if let error = AuthenticationError.lockout(left.lock) {
-                throw EnrollmentError(.lockedOut, cause: error.cause)
-            }
+        func charge() async throws(ServiceError) {
+            let left = try await books.charge()
+            if let lockout = ServiceError.lockout(left.lock) { throw lockout }
         }
 
         func release() async { await books.release() }
-    }
-}
-
-/// Runs a function, and turns its error into an enrollment's error.
-private func counting<Value: Sendable>(
-    in directory: StateDirectory,
-    _ body: () async throws(AuthenticationError) -> Value
-) async throws(EnrollmentError) -> Value {
-    do throws(AuthenticationError) {
-        return try await body()
-    } catch {
-        switch error.code {
-        case .biometryLockout: throw EnrollmentError(.lockedOut, cause: error.cause)
-        case .readerInUse:
-            throw EnrollmentError(.reader(ReaderError(.inUse, operation: "enroll", cause: error.cause)))
-        case .appCancel: throw EnrollmentError(.reader(ReaderError(.cancelled, operation: "enroll")))
-        default:
-            throw EnrollmentError(
-                .store(
-                    StateError(
-                        .failed,
-                        path: directory.path,
-                        message: error.message,
-                        recovery: error.recovery,
-                        cause: error.cause
-                    )
-                )
-            )
-        }
     }
 }

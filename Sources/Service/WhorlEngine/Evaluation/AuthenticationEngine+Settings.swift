@@ -10,14 +10,10 @@ extension AuthenticationEngine {
     ///
     /// - Throws: `storeFailed`.
     @concurrent
-    package func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool {
+    package func isOptedOut(_ application: ApplicationID) async throws(ServiceError) -> Bool {
         let optOuts = OptOuts(profile: profile)
-        do throws(StateError) {
-            guard let database = try await state.existing() else { return false }
-            return try await database.read { try optOuts.contains(application, in: $0) }
-        } catch {
-            throw AuthenticationError(error)
-        }
+        guard let database = try await state.existing() else { return false }
+        return try await database.read { try optOuts.contains(application, in: $0) }
     }
 
     /// Stores that a program must not use fingers, or that it may again; the owner is asked first about another program.
@@ -32,7 +28,7 @@ extension AuthenticationEngine {
         for application: ApplicationID,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         guard try await isOptedOut(application) != optedOut else { return }
         let isKnown = request.asker.map { $0.confinedAs != nil } ?? true
         let isOwn = isKnown && application == request.application
@@ -66,7 +62,7 @@ extension AuthenticationEngine {
     package func setOptedOut(
         _ optedOut: Bool,
         for application: ApplicationID
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         try await store(
             optedOut,
             for: application,
@@ -78,18 +74,14 @@ extension AuthenticationEngine {
         _ optedOut: Bool,
         for application: ApplicationID,
         _ entry: AuditEntry
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         let optOuts = OptOuts(profile: profile)
-        do throws(StateError) {
-            let database = optedOut ? try await state.created() : try await state.existing()
-            guard let database else { return }
-            try await database.write { db in
-                guard try optOuts.contains(application, in: db) != optedOut else { return }
-                try optOuts.set(optedOut, application, in: db)
-                try AuditLog.append(entry, in: db)
-            }
-        } catch {
-            throw AuthenticationError(error)
+        let database = optedOut ? try await state.created() : try await state.existing()
+        guard let database else { return }
+        try await database.write { db in
+            guard try optOuts.contains(application, in: db) != optedOut else { return }
+            try optOuts.set(optedOut, application, in: db)
+            try AuditLog.append(entry, in: db)
         }
     }
 
@@ -99,7 +91,7 @@ extension AuthenticationEngine {
     /// - Returns: Whether fingers were locked.
     /// - Throws: The reason why the lock cannot be lifted.
     @concurrent
-    package func unlock(by asker: Asker?) async throws(StateError) -> Bool {
+    package func unlock(by asker: Asker?) async throws(ServiceError) -> Bool {
         let by = asker.map { "by user \($0.user)" }
         let entry = entry(.lockout, "unlocked", for: "", detail: by, asker: asker)
         guard let database = try await state.existing() else { return false }
@@ -112,12 +104,8 @@ extension AuthenticationEngine {
     /// Changes the state in one transaction; if nothing was ever stored, it stays so.
     func changeExisting(
         _ change: @escaping @Sendable (Database) throws -> Void
-    ) async throws(AuthenticationError) {
-        do throws(StateError) {
-            try await state.existing()?.write { try change($0) }
-        } catch {
-            throw AuthenticationError(error)
-        }
+    ) async throws(ServiceError) {
+        try await state.existing()?.write { try change($0) }
     }
 
     /// Makes a line of the log, for an event without a reader.

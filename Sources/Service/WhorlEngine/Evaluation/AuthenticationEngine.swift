@@ -23,7 +23,7 @@ package final class AuthenticationEngine: AuthenticationService {
     ///
     /// It may throw `readerNotChosen` where several are connected, and `biometryNotAvailable`.
     package typealias ReaderProvider =
-        @Sendable () async throws(AuthenticationError) -> (any FingerprintReader)?
+        @Sendable () async throws(ServiceError) -> (any FingerprintReader)?
 
     /// The profile whose fingers are asked for.
     package let profile: String
@@ -148,7 +148,7 @@ package final class AuthenticationEngine: AuthenticationService {
     @concurrent
     package func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
         let survey = await survey(for: application, demanding: [strength])
-        let obstacle: AuthenticationError? =
+        let obstacle: ServiceError? =
             switch survey.preconditions.plan(for: policy) {
             case .finger, .passcode: nil
             case .refuse(let error): error
@@ -186,7 +186,7 @@ package final class AuthenticationEngine: AuthenticationService {
     package func evaluate(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> Evaluation {
+    ) async throws(ServiceError) -> Evaluation {
         let keeper = request.session.flatMap { _ in (passcode as? VaultPasscode).map(ProofKeeper.init) }
         return try await evaluate(request, keeper: keeper, presenter)
     }

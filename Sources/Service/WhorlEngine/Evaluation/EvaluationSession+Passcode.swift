@@ -19,10 +19,10 @@ extension EvaluationSession {
     /// Refuses an evaluation that needs the passcode after the finger where no person could type it.
     ///
     /// - Throws: `notInteractive`.
-    func checkThatBothCanBeAsked() async throws(AuthenticationError) {
+    func checkThatBothCanBeAsked() async throws(ServiceError) {
         let isAsked = await presenter.isInteractive
         guard request.interactionAllowed, isAsked, await presenter.takesPasscode else {
-            throw AuthenticationError(
+            throw ServiceError(
                 .notInteractive,
                 cause: "the machine demands the passcode with each touch, and the prompt takes none"
             )
@@ -34,7 +34,7 @@ extension EvaluationSession {
         _ finger: Evaluation,
         _ survey: Survey,
         _ books: EvaluationBooks
-    ) async throws(AuthenticationError) -> Evaluation {
+    ) async throws(ServiceError) -> Evaluation {
         guard survey.preconditions.demandsPasscode else { return finger }
         _ = try await ask(.passcode, survey, books)
         return finger.withPasscode
@@ -45,7 +45,7 @@ extension EvaluationSession {
         _ reader: any FingerprintReader,
         _ survey: Survey,
         _ books: EvaluationBooks
-    ) async throws(AuthenticationError) -> Evaluation {
+    ) async throws(ServiceError) -> Evaluation {
         try await ask([.finger, .passcode], survey, books) { decision, entry in
             // The time limit applies to the prompt as a whole, so its parts have none of their own.
             let limits = Scan.Limits(
@@ -53,7 +53,7 @@ extension EvaluationSession {
                 touch: EvaluationSession.longestTimeout,
                 decision: decision
             )
-            do throws(AuthenticationError) {
+            do throws(ServiceError) {
                 return .success(
                     try await scan(reader, books, limits) { scan in
                         await self.outcome(of: scan, entry)
@@ -69,12 +69,12 @@ extension EvaluationSession {
     ///
     /// - Throws: `notInteractive` where no person can be asked, and the obstacle where the prompt takes no passcode.
     func answer(
-        insteadOf obstacle: AuthenticationError,
+        insteadOf obstacle: ServiceError,
         _ survey: Survey,
         _ books: EvaluationBooks
-    ) async throws(AuthenticationError) -> Evaluation {
+    ) async throws(ServiceError) -> Evaluation {
         guard request.interactionAllowed, await presenter.isInteractive else {
-            throw AuthenticationError(
+            throw ServiceError(
                 .notInteractive,
                 cause: "\(obstacle.code.rawValue): \(obstacle.message)"
             )
@@ -88,9 +88,9 @@ extension EvaluationSession {
         _ parts: Prompt.Parts,
         _ survey: Survey,
         _ books: EvaluationBooks,
-        _ obstacle: AuthenticationError? = nil,
+        _ obstacle: ServiceError? = nil,
         finger: PasscodeRace.FingerPart? = nil
-    ) async throws(AuthenticationError) -> Evaluation {
+    ) async throws(ServiceError) -> Evaluation {
         let prompt = engine.texts.prompt(for: request, engine.limits, at: survey.readerInfo, parts: parts)
         let idle = IdleTimeout(timeout)
         let entry = PromptEntry(parts) { idle.restart() }
@@ -107,20 +107,15 @@ extension EvaluationSession {
     }
 }
 
-extension AuthenticationError {
+extension ServiceError {
     /// The message that says why fingers are refused; `nil` where the person knows, such as without a reader or an
     /// enrolled finger.
     fileprivate var worthTelling: String? {
         switch code {
-        case .biometryLockout, .enrollmentTampered, .enrollmentRolledBack, .biometryDisconnected,
-            .readerNotChosen, .biometryOptedOut:
-            message
-        // A shut lid or a reader without permission; that none is connected is seen.
-        case .biometryNotAvailable: message == code.message ? nil : message
-        case .biometryNotEnrolled, .authenticationFailed, .userCancel, .userFallback,
-            .systemCancel, .passcodeNotSet, .appCancel, .invalidContext, .notInteractive, .reasonMissing,
-            .readerInUse, .storeFailed, .chipUnavailable:
-            nil
+        // That no reader is connected, or no finger enrolled, is seen.
+        case .biometryLockout, .placeRests, .readerNotChosen, .biometryOptedOut: message
+        case .biometryNotAvailable, .readerInUse: nil
+        default: isDistrust || category == .readerUnavailable ? message : nil
         }
     }
 }

@@ -40,23 +40,23 @@ struct EvaluationSession: Sendable {
     /// The longest wait for others that use the reader.
     private var wait: Duration { request.patience.map { min($0, timeout) } ?? timeout }
 
-    func run() async throws(AuthenticationError) -> Evaluation {
-        guard !DisplayText.isBlank(request.reason) else { throw AuthenticationError(.reasonMissing) }
-        guard !Task.isCancelled else { throw AuthenticationError(.appCancel) }
+    func run() async throws(ServiceError) -> Evaluation {
+        guard !DisplayText.isBlank(request.reason) else { throw ServiceError(.reasonMissing) }
+        guard !Task.isCancelled else { throw ServiceError(.appCancel) }
         if let obstacle = request.obstacle { throw obstacle }
-        return try await engine.interruptions.run { run async throws(AuthenticationError) in
+        return try await engine.interruptions.run { run async throws(ServiceError) in
             try await self.run(run)
         }
     }
 
-    private func run(_ run: Interruptions.Run) async throws(AuthenticationError) -> Evaluation {
+    private func run(_ run: Interruptions.Run) async throws(ServiceError) -> Evaluation {
         var survey = await engine.survey(for: request.application, demanding: strengths)
         if let obstacle = request.fingerObstacle { survey.preconditions.reader = .unclear(obstacle) }
         let plan =
             request.takesPasscodeAlone
             ? survey.preconditions.planForPasscode : survey.preconditions.plan(for: request.policy)
         let books = books(try await database(survey, plan), survey)
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             let failed = await books.failedTries()
             switch plan {
             case .finger: return try checked(await answer(survey, books)).after(failedTries: failed)
@@ -76,17 +76,13 @@ struct EvaluationSession: Sendable {
     private func database(
         _ survey: Survey,
         _ plan: Plan
-    ) async throws(AuthenticationError) -> StateDatabase {
+    ) async throws(ServiceError) -> StateDatabase {
         if let database = survey.database { return database }
         switch plan {
         case .finger: throw .incompleteSurvey
         case .refuse(let error): throw error
         case .passcode:
-            do throws(StateError) {
-                return try await engine.state.created()
-            } catch {
-                throw AuthenticationError(error)
-            }
+            return try await engine.state.created()
         }
     }
 
@@ -111,7 +107,7 @@ struct EvaluationSession: Sendable {
     private func answer(
         _ survey: Survey,
         _ books: EvaluationBooks
-    ) async throws(AuthenticationError) -> Evaluation {
+    ) async throws(ServiceError) -> Evaluation {
         guard let reader = survey.reader, let info = survey.readerInfo,
             let fingers = survey.fingers, let enrollment = survey.enrollment
         else { throw .incompleteSurvey }
@@ -120,13 +116,13 @@ struct EvaluationSession: Sendable {
             let match = ScanLoop.Success(match: reused, updated: nil, hasTwoFingers: false)
             return try await adding(evaluation(match, info, enrollment, isReused: true), survey, books)
         }
-        guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
+        guard request.interactionAllowed else { throw ServiceError(.notInteractive) }
         if !survey.preconditions.demandsPasscode, await asksPasscode(survey) {
             guard await !presenter.handsPasscodeIn else { return try await ask(.passcode, survey, books) }
             return try await either(reader, survey, books)
         }
         if info.kind == .hardware, await !presenter.isInteractive {
-            throw AuthenticationError(.notInteractive)
+            throw ServiceError(.notInteractive)
         }
         let evaluation = try await scan(reader, books, Scan.Limits(wait: wait, touch: timeout)) { scan in
             let prompt = engine.texts.prompt(
@@ -148,11 +144,11 @@ struct EvaluationSession: Sendable {
         _ books: EvaluationBooks,
         _ limits: Scan.Limits,
         _ run: (Scan) async -> PromptRace.Outcome
-    ) async throws(AuthenticationError) -> Evaluation {
+    ) async throws(ServiceError) -> Evaluation {
         let kept = KeptMatch()
         return try await engine.withReader(reader, books, within: limits.wait) { [engine] in
             await kept.write(at: engine.time)
-        } _: { isTooEarly async throws(AuthenticationError) in
+        } _: { isTooEarly async throws(ServiceError) in
             try await run(try await prepare(reader, books, limits, kept, isTooEarly)).get()
         }
     }
@@ -166,21 +162,16 @@ struct EvaluationSession: Sendable {
         _ limits: Scan.Limits,
         _ kept: KeptMatch,
         _ isTooEarly: @escaping @Sendable () -> Bool
-    ) async throws(AuthenticationError) -> Scan {
+    ) async throws(ServiceError) -> Scan {
         let info = await reader.info
         let store = engine.state.store(on: books.database)
-        let fingers: EnrollmentSnapshot
-        do throws(EnrollmentError) {
-            fingers = try await store.snapshot(of: books.profile)
-        } catch {
-            throw AuthenticationError(error)
-        }
+        let fingers = try await store.snapshot(of: books.profile)
         let all = fingers.gallery(on: info.id)
         let gallery = all.filter { entry in
             request.finger.map { $0 == fingers.finger(of: entry.id) } ?? true
         }
         guard let enrollment = fingers.state(for: request.application.rawValue), !gallery.isEmpty else {
-            throw AuthenticationError(.biometryNotEnrolled)
+            throw ServiceError(.biometryNotEnrolled)
         }
         let source = TouchSource(
             reader: reader,
@@ -203,7 +194,7 @@ struct EvaluationSession: Sendable {
     }
 
     func outcome(of scan: Scan, _ entry: PromptEntry) async -> PromptRace.Outcome {
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             let success = try await scan.loop.run(entry)
             scan.kept.take(success, for: scan.store)
             return .success(evaluation(success, scan.info, scan.enrollment, isReused: false))
@@ -245,9 +236,9 @@ struct EvaluationSession: Sendable {
     }
 
     /// Refuses a touch that is weaker than one of the demands, which never occurs: each was looked at before it.
-    private func checked(_ evaluation: Evaluation) throws(AuthenticationError) -> Evaluation {
+    private func checked(_ evaluation: Evaluation) throws(ServiceError) -> Evaluation {
         guard evaluation.method == .passcode || strengths.allSatisfy(evaluation.strength.meets) else {
-            throw AuthenticationError(.authenticationFailed, cause: "the touch was weaker than is demanded")
+            throw ServiceError(.authenticationFailed, cause: "the touch was weaker than is demanded")
         }
         return evaluation
     }
@@ -255,12 +246,12 @@ struct EvaluationSession: Sendable {
     private var demandsTwoFingers: Bool { strengths.contains(where: \.hasTwoFingers) }
 }
 
-extension AuthenticationError {
+extension ServiceError {
     /// The error for a survey with a part missing, which never occurs, since the plan from the same survey refuses
     /// first.
     ///
     /// It ensures that an evaluation is refused even if that plan is wrong.
-    fileprivate static let incompleteSurvey = AuthenticationError(
+    fileprivate static let incompleteSurvey = ServiceError(
         .biometryNotAvailable,
         cause: "the survey is incomplete"
     )

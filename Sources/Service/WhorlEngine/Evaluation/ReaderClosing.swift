@@ -85,7 +85,7 @@ final class KeptMatch: Sendable {
     /// Writes the match that was kept, if one was.
     func write(at time: MachineTime) async {
         guard let (success, store) = match.withLock({ $0 }) else { return }
-        do throws(EnrollmentError) {
+        do throws(ServiceError) {
             try await store.recordMatch(success.match.print, updated: success.updated, at: time.now().date)
         } catch {
             log.debug("the last match of a print was not kept (\(error)), ignoring")

@@ -23,15 +23,15 @@ extension AuthenticationEngine {
         _ books: EvaluationBooks,
         within wait: Duration,
         afterwards: @escaping @Sendable () async -> Void = {},
-        _ scan: (_ isTooEarly: @escaping @Sendable () -> Bool) async throws(AuthenticationError) -> Value
-    ) async throws(AuthenticationError) -> Value {
+        _ scan: (_ isTooEarly: @escaping @Sendable () -> Bool) async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
         let path = EvaluationLock.path(in: books.database.directory, profile: books.profile)
         let lock = try await EvaluationLock.acquire(path, within: wait)
         let turn: ReaderTurn
         do throws(ReaderError) {
             turn = try await ReaderOpening.open(reader, waiting: wait)
         } catch {
-            throw AuthenticationError(duringScan: error)
+            throw ServiceError(duringScan: error)
         }
         defer { ReaderClosing.begin(reader, holding: [lock, turn], besides: afterwards) }
         // A script needs no time, and its touches are meant for this prompt.

@@ -42,12 +42,12 @@ package struct ScanLoop: Sendable {
     /// error ends the loop.
     ///
     /// Every way out of it leaves a settled try, or a reservation that the next evaluation charges.
-    package func run(_ entry: PromptEntry) async throws(AuthenticationError) -> Success {
+    package func run(_ entry: PromptEntry) async throws(ServiceError) -> Success {
         var first: Success?
         return try await TouchLoop(books: books, allowed: allowed).run(
             entry,
             touch: { await source(after: first?.match).next(entry) },
-            settle: { print, updated async throws(AuthenticationError) in
+            settle: { print, updated async throws(ServiceError) in
                 let match = try await known(print, among: source(after: first?.match).gallery)
                 if let first, first.match.finger != match.finger {
                     try await books.settle(first.match, and: match, of: fingers, decision)
@@ -83,14 +83,14 @@ package struct ScanLoop: Sendable {
     private func known(
         _ print: PrintID,
         among gallery: [GalleryEntry]
-    ) async throws(AuthenticationError) -> ReusableMatch {
+    ) async throws(ServiceError) -> ReusableMatch {
         guard gallery.contains(where: { $0.id == print }) else {
             throw await books.refuse(unknown: print)
         }
         // A button or the program was faster.
         guard !Task.isCancelled else {
             await books.release()
-            throw AuthenticationError(.appCancel)
+            throw ServiceError(.appCancel)
         }
         guard let finger = fingers.finger(of: print) else {
             await books.release()
@@ -108,9 +108,9 @@ package struct ScanLoop: Sendable {
     }
 }
 
-extension AuthenticationError {
+extension ServiceError {
     /// The error when the print that a finger matched may no longer be enrolled.
-    static let enrollmentChangedMeanwhile = AuthenticationError(
+    static let enrollmentChangedMeanwhile = ServiceError(
         .systemCancel,
         message: "The enrolled fingers changed while the finger was read.",
         recovery: "Try again.",

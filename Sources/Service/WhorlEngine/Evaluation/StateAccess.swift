@@ -9,9 +9,9 @@ package import WhorlVault
 /// The engine's access to its state; no file is made before data must be stored.
 package struct StateAccess: Sendable {
     /// Returns the database, or `nil` if nothing was ever stored.
-    package let existing: @Sendable () async throws(StateError) -> StateDatabase?
+    package let existing: @Sendable () async throws(ServiceError) -> StateDatabase?
     /// Returns the database, which is made if it does not exist.
-    package let created: @Sendable () async throws(StateError) -> StateDatabase
+    package let created: @Sendable () async throws(ServiceError) -> StateDatabase
     /// The counter of the generations of the set of enrolled fingers.
     let generations: any GenerationCounter
     /// The prints that count.
@@ -22,8 +22,8 @@ package struct StateAccess: Sendable {
     /// Both functions may be called often and at the same time; they must return the same open database.
     package init(
         generations: any GenerationCounter = SoftwareGeneration(),
-        existing: @escaping @Sendable () async throws(StateError) -> StateDatabase?,
-        created: @escaping @Sendable () async throws(StateError) -> StateDatabase
+        existing: @escaping @Sendable () async throws(ServiceError) -> StateDatabase?,
+        created: @escaping @Sendable () async throws(ServiceError) -> StateDatabase
     ) {
         self.init(generations: generations, trust: .everyPrint, existing: existing, created: created)
     }
@@ -32,8 +32,8 @@ package struct StateAccess: Sendable {
     package init(
         generations: any GenerationCounter,
         trust: PrintTrust,
-        existing: @escaping @Sendable () async throws(StateError) -> StateDatabase?,
-        created: @escaping @Sendable () async throws(StateError) -> StateDatabase
+        existing: @escaping @Sendable () async throws(ServiceError) -> StateDatabase?,
+        created: @escaping @Sendable () async throws(ServiceError) -> StateDatabase
     ) {
         self.existing = existing
         self.created = created
@@ -43,8 +43,10 @@ package struct StateAccess: Sendable {
 
     /// Access without a state, which cannot be made either.
     package static let none = StateAccess(
-        existing: { () throws(StateError) in nil },
-        created: { () throws(StateError) in throw StateError(.failed, path: "", cause: "no state directory") }
+        existing: { () throws(ServiceError) in nil },
+        created: { () throws(ServiceError) in
+            throw ServiceError(.storeFailed, "", cause: "no state directory")
+        }
     )
 
     /// Makes access to a state directory, which is opened at the first use and kept open.
@@ -55,14 +57,14 @@ package struct StateAccess: Sendable {
         let kept = KeptDatabase()
         self.init(
             generations: generations,
-            existing: { () throws(StateError) in
-                try kept.database { () throws(StateError) in try StateDatabase.openExisting(directory) }
+            existing: { () throws(ServiceError) in
+                try kept.database { () throws(ServiceError) in try StateDatabase.openExisting(directory) }
             },
-            created: { () throws(StateError) in
-                let database = try kept.database { () throws(StateError) in
+            created: { () throws(ServiceError) in
+                let database = try kept.database { () throws(ServiceError) in
                     try StateDatabase(directory: directory)
                 }
-                guard let database else { throw StateError(.failed, path: directory.path) }
+                guard let database else { throw ServiceError(.storeFailed, directory.path) }
                 return database
             }
         )
@@ -72,17 +74,13 @@ package struct StateAccess: Sendable {
 /// The store of the enrolled fingers.
 extension StateAccess {
     /// Returns the store; `nil` if nothing was ever stored.
-    package func existingStore() async throws(EnrollmentError) -> EnrollmentStore? {
-        do throws(StateError) { return try await existing().map(store) } catch {
-            throw EnrollmentError(.store(error))
-        }
+    package func existingStore() async throws(ServiceError) -> EnrollmentStore? {
+        try await existing().map(store)
     }
 
     /// Returns the store, which is made if it does not exist.
-    package func createdStore() async throws(EnrollmentError) -> EnrollmentStore {
-        do throws(StateError) { return store(on: try await created()) } catch {
-            throw EnrollmentError(.store(error))
-        }
+    package func createdStore() async throws(ServiceError) -> EnrollmentStore {
+        store(on: try await created())
     }
 
     /// Returns the store on a database of this state.
@@ -97,9 +95,9 @@ private final class KeptDatabase: Sendable {
 
     /// Returns the open database, or else the result of `open`, which is kept unless it is `nil`.
     func database(
-        _ open: () throws(StateError) -> StateDatabase?
-    ) throws(StateError) -> StateDatabase? {
-        try kept.withLock { kept throws(StateError) in
+        _ open: () throws(ServiceError) -> StateDatabase?
+    ) throws(ServiceError) -> StateDatabase? {
+        try kept.withLock { kept throws(ServiceError) in
             if let database = kept { return database }
             kept = try open()
             return kept
@@ -110,17 +108,17 @@ private final class KeptDatabase: Sendable {
 /// Gives the engine the vault; no chip is asked before an operation needs it.
 package protocol VaultSource: Sendable {
     /// Returns the vault of the directory; `nil` if nothing was ever stored there.
-    func existingVault() async throws(VaultError) -> Vault?
+    func existingVault() async throws(ServiceError) -> Vault?
 
     /// Returns the vault with a chip behind it; `nil` if nothing was ever stored.
     ///
     /// - Throws: `noChip` without a chip.
-    func vaultInChip() async throws(VaultError) -> Vault?
+    func vaultInChip() async throws(ServiceError) -> Vault?
 
     /// Returns the vault with a chip behind it, which is created if nothing was ever stored.
     ///
     /// - Throws: `noChip` without a chip.
-    func createdVault() async throws(VaultError) -> Vault
+    func createdVault() async throws(ServiceError) -> Vault
 }
 
 /// A vault that was found already.
@@ -143,7 +141,11 @@ package struct NoVault: VaultSource {
     /// Returns `nil`.
     package func existingVault() -> Vault? { nil }
     /// Throws the error that there is no vault.
-    package func vaultInChip() throws(VaultError) -> Vault? { throw .noVault }
+    package func vaultInChip() throws(ServiceError) -> Vault? {
+        throw ServiceError(.noChip, cause: "no vault")
+    }
     /// Throws the error that there is no vault.
-    package func createdVault() throws(VaultError) -> Vault { throw .noVault }
+    package func createdVault() throws(ServiceError) -> Vault {
+        throw ServiceError(.noChip, cause: "no vault")
+    }
 }

@@ -46,7 +46,7 @@ extension AuthenticationEngine {
     }
 
     private func find(_ survey: inout Survey) async {
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             survey.reader = try await reader()
             survey.readerInfo = await survey.reader?.info
             survey.preconditions.reader = survey.reader == nil ? .none : .connected
@@ -56,7 +56,7 @@ extension AuthenticationEngine {
     }
 
     private func askPasscode(_ survey: inout Survey) async {
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             survey.preconditions.passcode = try await passcode.isSet ? .set : .notSet
         } catch {
             survey.preconditions.passcode = .unknown(error)
@@ -68,7 +68,7 @@ extension AuthenticationEngine {
         let lockEndsByTime = survey.preconditions.lockEndsByTime
         // Without a reader, no lock is reported: the error that no reader is connected takes precedence.
         let readers = survey.readerInfo.map { ReaderClass($0.kind) } ?? .real
-        do throws(EnrollmentError) {
+        do throws(ServiceError) {
             guard let store = try await state.existingStore() else { return }
             // Set it even if the set of fingers turns out not to be sound, since that is recorded.
             survey.database = store.database
@@ -85,17 +85,12 @@ extension AuthenticationEngine {
             survey.enrollment = fingers.state(for: application.rawValue)
             survey.fingers = fingers
         } catch {
-            switch error.code {
-            case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen, .accountRenamed:
-                survey.preconditions.enrollmentFault = AuthenticationError(error)
-            case .store:
+            guard error.isDistrust else {
                 survey.database = nil
-                survey.preconditions.storeFailure = AuthenticationError(error)
-            // Looking up fingers never throws these errors; they count as failures.
-            case .fingerExists, .duplicate, .inconsistent, .tooManyRetries, .timedOut, .noSuchFinger,
-                .readerNotConnected, .reader, .ownerNeeded, .changedMeanwhile, .lockedOut:
-                survey.preconditions.storeFailure = AuthenticationError(error)
+                survey.preconditions.storeFailure = error
+                return
             }
+            survey.preconditions.enrollmentFault = error
         }
     }
 }
@@ -103,7 +98,7 @@ extension AuthenticationEngine {
 extension Survey {
     /// Returns the reason why no touch of this reader, and of the fingers that are enrolled for it, can have a strength;
     /// `nil` when one can.
-    fileprivate func weakness(for strengths: [TouchStrength]) -> AuthenticationError? {
+    fileprivate func weakness(for strengths: [TouchStrength]) -> ServiceError? {
         guard let readerInfo, let fingers else { return nil }
         let enrolled = Set(fingers.fingers.filter { $0.reader == readerInfo.id }.map(\.finger)).count
         return strengths.lazy.compactMap { strength in
@@ -115,9 +110,9 @@ extension Survey {
     }
 }
 
-extension AuthenticationError {
-    fileprivate static func anotherReaderDemanded(_ reader: ReaderID) -> AuthenticationError {
-        AuthenticationError(
+extension ServiceError {
+    fileprivate static func anotherReaderDemanded(_ reader: ReaderID) -> ServiceError {
+        ServiceError(
             .biometryDisconnected,
             message: "The finger is asked for at another reader.",
             recovery: "Connect that reader.",
@@ -125,17 +120,17 @@ extension AuthenticationError {
         )
     }
 
-    fileprivate static var matchOnChipDemanded: AuthenticationError {
-        AuthenticationError(
-            .biometryNotAvailable,
+    fileprivate static var matchOnChipDemanded: ServiceError {
+        ServiceError(
+            .readerUnsupported,
             message: "Only a reader that compares fingers by itself counts here.",
             recovery: "Connect such a reader; `whorl devices` tells which one stores prints itself.",
             cause: "match on chip is demanded"
         )
     }
 
-    fileprivate static var twoFingersDemanded: AuthenticationError {
-        AuthenticationError(
+    fileprivate static var twoFingersDemanded: ServiceError {
+        ServiceError(
             .biometryNotEnrolled,
             message: "Two different fingers are asked for.",
             recovery: "Enroll a second finger with `whorl enroll`.",

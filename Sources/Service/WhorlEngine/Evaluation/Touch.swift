@@ -14,13 +14,13 @@ package enum Touch: Sendable {
     /// The reader failed, or the task was cancelled.
     case failed(ReaderError)
     /// The reader can no longer be touched.
-    case obstructed(AuthenticationError)
+    case obstructed(ServiceError)
 }
 
 /// A function that waits until a reader can no longer be touched, and returns the reason.
 ///
 /// It returns `nil` where nothing can come between a person and the reader, and when its task is cancelled.
-package typealias ReaderObstacle = @Sendable (any FingerprintReader) async -> AuthenticationError?
+package typealias ReaderObstacle = @Sendable (any FingerprintReader) async -> ServiceError?
 
 /// A source that asks a reader for one presentation after the other.
 package struct TouchSource: Sendable {
@@ -51,7 +51,7 @@ package struct TouchSource: Sendable {
         // answer. It runs on the caller's executor.
         let presentation = Task.immediate(executorPreference: currentExecutor) { await present(entry) }
         limit.onEnd { presentation.cancel() }
-        let obstruction = Mutex<AuthenticationError?>(nil)
+        let obstruction = Mutex<ServiceError?>(nil)
         let watch = Task.immediate(executorPreference: currentExecutor) { [reader, obstacle] in
             guard let error = await obstacle(reader) else { return }
             obstruction.withLock { $0 = error }

@@ -24,7 +24,7 @@ struct TouchLoop: Sendable {
     private enum Reading {
         case match(PrintID, updated: Template?)
         case noMatch
-        case none(AuthenticationError)
+        case none(ServiceError)
     }
 
     /// Asks for touches until a match is settled, the tries are used up, or an error ends the loop.
@@ -38,8 +38,8 @@ struct TouchLoop: Sendable {
     func run<Success>(
         _ entry: PromptEntry,
         touch: () async -> Touch,
-        settle: (PrintID, Template?) async throws(AuthenticationError) -> Settlement<Success>
-    ) async throws(AuthenticationError) -> Success {
+        settle: (PrintID, Template?) async throws(ServiceError) -> Settlement<Success>
+    ) async throws(ServiceError) -> Success {
         var failures = 0
         var retriesLeft = ScanLoop.retries
         while retriesLeft > 0 {
@@ -71,7 +71,7 @@ struct TouchLoop: Sendable {
             case .answered(.match(let print, let updated)): return .match(print, updated: updated)
             case .answered(.noMatch): return .noMatch
             case .answered(.retry): retriesLeft -= 1
-            case .timedOut: return .none(AuthenticationError(.systemCancel))
+            case .timedOut: return .none(ServiceError(.timedOut))
             case .failed(let error): return .none(await books.meaning(of: error))
             case .obstructed(let error): return .none(error)
             }
@@ -79,23 +79,23 @@ struct TouchLoop: Sendable {
         return .none(.retryStorm)
     }
 
-    private func charge(_ failures: Int, _ entry: PromptEntry) async throws(AuthenticationError) {
+    private func charge(_ failures: Int, _ entry: PromptEntry) async throws(ServiceError) {
         let (remaining, end) = try await books.chargeMiss()
         entry.send(.noMatch(remaining: min(allowed - failures, remaining)))
         if let end { throw end }
-        guard failures < allowed else { throw AuthenticationError(.authenticationFailed) }
+        guard failures < allowed else { throw ServiceError(.authenticationFailed) }
     }
 }
 
 extension EvaluationBooks {
     /// Returns the meaning of a reader's error, and logs one that cannot be true.
-    func meaning(of error: ReaderError) async -> AuthenticationError {
+    func meaning(of error: ReaderError) async -> ServiceError {
         if error.code == .untrustworthy { await logUntrustworthy(error.description) }
-        return AuthenticationError(duringScan: error)
+        return ServiceError(duringScan: error)
     }
 
     /// Drops the reservation of a match with a print that was not given, and returns the error.
-    func refuse(unknown print: PrintID) async -> AuthenticationError {
+    func refuse(unknown print: PrintID) async -> ServiceError {
         await release()
         return await meaning(
             of: ReaderError(
@@ -107,8 +107,8 @@ extension EvaluationBooks {
     }
 }
 
-extension AuthenticationError {
-    fileprivate static let retryStorm = AuthenticationError(
+extension ServiceError {
+    fileprivate static let retryStorm = ServiceError(
         .systemCancel,
         message: "The finger could not be read too many times in a row.",
         recovery: "Clean the sensor and the finger, then try again.",

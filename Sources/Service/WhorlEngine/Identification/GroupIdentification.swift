@@ -47,16 +47,16 @@ package struct GroupIdentification: Sendable {
     package func run(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> IdentifiedPerson {
-        guard !DisplayText.isBlank(request.reason) else { throw AuthenticationError(.reasonMissing) }
+    ) async throws(ServiceError) -> IdentifiedPerson {
+        guard !DisplayText.isBlank(request.reason) else { throw ServiceError(.reasonMissing) }
         let numbers = Set(people.map(\.user))
         guard numbers.count <= rules.mostPeople else { throw .tooManyPeople(numbers.count, rules) }
         guard numbers.count == people.count else {
-            throw AuthenticationError(.invalidContext, cause: "a person is named twice")
+            throw ServiceError(.invalidContext, cause: "a person is named twice")
         }
         if let obstacle = request.fingerObstacle { throw obstacle }
-        return try await asker.interruptions.run { run async throws(AuthenticationError) in
-            do throws(AuthenticationError) {
+        return try await asker.interruptions.run { run async throws(ServiceError) in
+            do throws(ServiceError) {
                 return try await identify(request, presenter)
             } catch {
                 throw run.meaning(of: error)
@@ -67,26 +67,23 @@ package struct GroupIdentification: Sendable {
     private func identify(
         _ request: EvaluationRequest,
         _ presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> IdentifiedPerson {
+    ) async throws(ServiceError) -> IdentifiedPerson {
         guard let reader = try await asker.reader() else {
-            throw AuthenticationError(.biometryNotAvailable, cause: "no reader is connected")
+            throw ServiceError(.biometryNotAvailable, cause: "no reader is connected")
         }
         let info = await reader.info
         guard info.features.contains(.identify) else {
-            throw AuthenticationError(
-                .biometryNotAvailable,
-                cause: "the reader compares with one print at a time"
-            )
+            throw ServiceError(.readerUnsupported, cause: "the reader compares with one print at a time")
         }
         let (members, leftOut) = await self.members(request.application)
         let gallery = members.flatMap { $0.fingers.gallery(on: info.id) }
-        guard !gallery.isEmpty else { throw AuthenticationError(.biometryNotEnrolled) }
+        guard !gallery.isEmpty else { throw ServiceError(.biometryNotEnrolled) }
         let chance = StrangerChance.among(prints: gallery.count, at: info.strength)
         guard rules.strangerOneIn <= 1 || chance.map({ $0 * Double(rules.strangerOneIn) <= 1 }) == true else {
             throw .strangersMatchTooOften(chance, rules)
         }
         guard request.interactionAllowed, await presenter.isInteractive else {
-            throw AuthenticationError(.notInteractive)
+            throw ServiceError(.notInteractive)
         }
         let books = try await books(request, info)
         let found = try await match(reader, gallery, members, books, request, presenter)
@@ -119,23 +116,19 @@ package struct GroupIdentification: Sendable {
     private func books(
         _ request: EvaluationRequest,
         _ info: ReaderInfo
-    ) async throws(AuthenticationError) -> EvaluationBooks {
-        do throws(StateError) {
-            return EvaluationBooks(
-                database: try await asker.state.created(),
-                profile: asker.profile + " (identify)",
-                application: request.application,
-                reader: info,
-                reason: request.reason,
-                // No passcode ends this lock.
-                lockEndsByTime: true,
-                rules: asker.rules,
-                time: asker.time,
-                asker: request.asker
-            )
-        } catch {
-            throw AuthenticationError(error)
-        }
+    ) async throws(ServiceError) -> EvaluationBooks {
+        EvaluationBooks(
+            database: try await asker.state.created(),
+            profile: asker.profile + " (identify)",
+            application: request.application,
+            reader: info,
+            reason: request.reason,
+            // No passcode ends this lock.
+            lockEndsByTime: true,
+            rules: asker.rules,
+            time: asker.time,
+            asker: request.asker
+        )
     }
 
     private func match(
@@ -145,11 +138,11 @@ package struct GroupIdentification: Sendable {
         _ books: EvaluationBooks,
         _ request: EvaluationRequest,
         _ presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> IdentifiedFinger {
+    ) async throws(ServiceError) -> IdentifiedFinger {
         let info = await reader.info
         let timeout = min(max(request.timeout, .zero), EvaluationSession.longestTimeout)
         return try await asker.withReader(reader, books, within: timeout) {
-            isTooEarly async throws(AuthenticationError) in
+            isTooEarly async throws(ServiceError) in
             let source = TouchSource(
                 reader: reader,
                 gallery: gallery,
@@ -170,15 +163,15 @@ package struct GroupIdentification: Sendable {
         _ books: EvaluationBooks,
         _ request: EvaluationRequest,
         _ presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> IdentifiedFinger {
+    ) async throws(ServiceError) -> IdentifiedFinger {
         let found = Mutex<IdentifiedFinger?>(nil)
         let prompt = asker.texts.prompt(for: request, asker.limits, at: info, hasPasscode: false)
         let outcome = await PromptRace(prompt: prompt, presenter: presenter).run { entry in
-            do throws(AuthenticationError) {
+            do throws(ServiceError) {
                 let finger = try await TouchLoop(books: books, allowed: ScanLoop.tries).run(
                     entry,
                     touch: { await source.next(entry) },
-                    settle: { print, _ async throws(AuthenticationError) in
+                    settle: { print, _ async throws(ServiceError) in
                         .success(try await settle(print, members, books))
                     }
                 )
@@ -190,7 +183,7 @@ package struct GroupIdentification: Sendable {
         }
         _ = try outcome.get()
         guard let finger = found.withLock(\.self) else {
-            throw AuthenticationError(.systemCancel, cause: "the prompt ended without a person")
+            throw ServiceError(.systemCancel, cause: "the prompt ended without a person")
         }
         return finger
     }
@@ -200,13 +193,13 @@ package struct GroupIdentification: Sendable {
         _ print: PrintID,
         _ members: [Member],
         _ books: EvaluationBooks
-    ) async throws(AuthenticationError) -> IdentifiedFinger {
+    ) async throws(ServiceError) -> IdentifiedFinger {
         guard let member = members.first(where: { $0.fingers.finger(of: print) != nil }),
             let finger = member.fingers.finger(of: print)
         else { throw await books.refuse(unknown: print) }
         guard !Task.isCancelled else {
             await books.release()
-            throw AuthenticationError(.appCancel)
+            throw ServiceError(.appCancel)
         }
         guard try await note(finger, print, of: member, books) else {
             await books.release()
@@ -222,7 +215,7 @@ package struct GroupIdentification: Sendable {
         _ print: PrintID,
         of member: Member,
         _ books: EvaluationBooks
-    ) async throws(AuthenticationError) -> Bool {
+    ) async throws(ServiceError) -> Bool {
         let entry = AuditEntry(
             at: books.time.now().date,
             profile: member.engine.profile,
@@ -234,7 +227,7 @@ package struct GroupIdentification: Sendable {
             detail: books.reason,
             asker: books.asker
         )
-        do throws(StateError) {
+        do throws(ServiceError) {
             return try await member.database.write { [fingers = member.fingers] db in
                 guard try fingers.isEnrolled(print, in: db) else { return false }
                 try AuditLog.append(entry, in: db)
@@ -242,7 +235,7 @@ package struct GroupIdentification: Sendable {
             }
         } catch {
             await books.release()
-            throw AuthenticationError(error)
+            throw error
         }
     }
 }

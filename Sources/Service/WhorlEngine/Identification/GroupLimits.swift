@@ -29,10 +29,10 @@ package enum StrangerChance {
     }
 }
 
-extension AuthenticationError {
+extension ServiceError {
     /// The error of a question about more people than the machine identifies.
-    static func tooManyPeople(_ count: Int, _ rules: GroupRules) -> AuthenticationError {
-        AuthenticationError(
+    static func tooManyPeople(_ count: Int, _ rules: GroupRules) -> ServiceError {
+        ServiceError(
             .invalidContext,
             message: rules.mostPeople == 0
                 ? "This machine does not identify people."
@@ -44,9 +44,9 @@ extension AuthenticationError {
     }
 
     /// The error of a question about people for whom a stranger would be taken too often.
-    static func strangersMatchTooOften(_ chance: Double?, _ rules: GroupRules) -> AuthenticationError {
+    static func strangersMatchTooOften(_ chance: Double?, _ rules: GroupRules) -> ServiceError {
         let figure = chance.flatMap { Int(exactly: (1 / $0).rounded(.down)) }.map { "one in \($0)" }
-        return AuthenticationError(
+        return ServiceError(
             .invalidContext,
             message: figure.map {
                 "Among so many fingers \($0) touches of strangers would be taken for somebody's."

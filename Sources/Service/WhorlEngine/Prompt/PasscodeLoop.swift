@@ -23,7 +23,7 @@ struct PasscodeLoop: Sendable {
     let domainState: Data?
 
     private enum Step {
-        case next(AuthenticationError)
+        case next(ServiceError)
         case verified
     }
 
@@ -32,10 +32,10 @@ struct PasscodeLoop: Sendable {
     /// - Throws: `appCancel` when the task was cancelled or a finger was faster; `passcodeNotSet` when the passcode was
     ///   removed; `authenticationFailed` when no further passcode will come after a wrong one, `systemCancel` when none
     ///   was handed in; `storeFailed`, and the authority's errors.
-    func run() async throws(AuthenticationError) -> Evaluation {
+    func run() async throws(ServiceError) -> Evaluation {
         var isVerified = false
-        var last = AuthenticationError.noPasscodeCame
-        try await entry.each { box async throws(AuthenticationError) in
+        var last = ServiceError.noPasscodeCame
+        try await entry.each { box async throws(ServiceError) in
             entry.send(.checking)
             switch try await verdict(on: box) {
             case .verified:
@@ -46,7 +46,7 @@ struct PasscodeLoop: Sendable {
                 return false
             }
         }
-        guard !Task.isCancelled else { throw AuthenticationError(.appCancel) }
+        guard !Task.isCancelled else { throw ServiceError(.appCancel) }
         guard isVerified else { throw last }
         try await books.settlePasscode(decision)
         return Evaluation(
@@ -58,7 +58,7 @@ struct PasscodeLoop: Sendable {
         )
     }
 
-    private func verdict(on box: SecretBox) async throws(AuthenticationError) -> Step {
+    private func verdict(on box: SecretBox) async throws(ServiceError) -> Step {
         switch try await authority.verify(box.bytes) {
         case .verified:
             return .verified
@@ -71,27 +71,27 @@ struct PasscodeLoop: Sendable {
             entry.send(.throttled(for: wait))
             return .next(.throttled(wait))
         case .notSet:
-            throw AuthenticationError(.passcodeNotSet)
+            throw ServiceError(.passcodeNotSet)
         }
     }
 }
 
-extension AuthenticationError {
-    fileprivate static let noPasscodeCame = AuthenticationError(
+extension ServiceError {
+    fileprivate static let noPasscodeCame = ServiceError(
         .systemCancel,
         message: "No passcode came.",
         recovery: "Try again, and type the passcode when asked.",
         cause: "the prompt ended without one"
     )
 
-    fileprivate static let wrongPasscode = AuthenticationError(
+    fileprivate static let wrongPasscode = ServiceError(
         .authenticationFailed,
         message: "The passcode was wrong.",
         recovery: "Try again with the right one."
     )
 
-    fileprivate static func throttled(_ wait: Duration) -> AuthenticationError {
-        AuthenticationError(
+    fileprivate static func throttled(_ wait: Duration) -> ServiceError {
+        ServiceError(
             .authenticationFailed,
             message: "Too many passcodes were wrong; none is compared now.",
             recovery: "Wait \(wait.spoken), then try again with the right one.",
@@ -106,7 +106,7 @@ extension EvaluationBooks {
     /// It opens no reuse window, since that is for fingers alone, and leaves an open one as it is.
     ///
     /// - Throws: `appCancel` when a finger was faster; `storeFailed`.
-    package func settlePasscode(_ decision: Decision) async throws(AuthenticationError) {
+    package func settlePasscode(_ decision: Decision) async throws(ServiceError) {
         let now = time.now()
         let isFirst = try await first(.passcode, decision) { db in
             guard decision.take(.passcode) else { return false }
@@ -116,7 +116,7 @@ extension EvaluationBooks {
             try append(.evaluation, "passcode", detail: reason, at: now, in: db)
             return true
         }
-        guard isFirst else { throw AuthenticationError(.appCancel) }
+        guard isFirst else { throw ServiceError(.appCancel) }
     }
 
     /// Logs a passcode that was wrong, or was not compared.

@@ -23,8 +23,8 @@ struct PasscodeRace: Sendable {
     /// The results of the parts that have ended so far.
     private struct Score {
         var success: Evaluation?
-        var finger: AuthenticationError?
-        var passcode: AuthenticationError?
+        var finger: ServiceError?
+        var passcode: ServiceError?
         var isTimeUp = false
     }
 
@@ -57,7 +57,7 @@ struct PasscodeRace: Sendable {
     }
 
     private func comparePasscodes() async -> Outcome {
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             return .success(try await passcode.run())
         } catch {
             return .failure(error)
@@ -89,7 +89,7 @@ struct PasscodeRace: Sendable {
     /// Returns the outcome of the evaluation, in which the error of a cancelled part is not the cause of the end.
     private static func decide(_ score: Score) -> Outcome {
         if let evaluation = score.success { return .success(evaluation) }
-        if Task.isCancelled { return .failure(AuthenticationError(.appCancel)) }
+        if Task.isCancelled { return .failure(ServiceError(.appCancel)) }
         if score.isTimeUp { return .failure(.nothingCame) }
         // The finger's error takes precedence: the program's owner can mend its cause, while a passcode can be typed
         // again.
@@ -97,8 +97,8 @@ struct PasscodeRace: Sendable {
     }
 }
 
-extension AuthenticationError {
-    fileprivate static let nothingCame = AuthenticationError(
+extension ServiceError {
+    fileprivate static let nothingCame = ServiceError(
         .systemCancel,
         message: "Nothing came in time.",
         recovery: "Try again, and touch the reader or type the passcode when asked."

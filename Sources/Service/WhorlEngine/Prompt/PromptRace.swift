@@ -4,7 +4,7 @@ package import WhorlService
 
 /// The run of a prompt beside a scan, until both have ended.
 package struct PromptRace: Sendable {
-    package typealias Outcome = Result<Evaluation, AuthenticationError>
+    package typealias Outcome = Result<Evaluation, ServiceError>
 
     private enum Ending: Sendable {
         case prompt(PromptAction?)
@@ -67,12 +67,12 @@ package struct PromptRace: Sendable {
         switch (outcome, pressed) {
         case (.success(let evaluation), _): .success(evaluation)
         // The task was cancelled from outside, so the prompt's answer did not come from the person.
-        case (.failure, .some) where Task.isCancelled: .failure(AuthenticationError(.appCancel))
-        case (.failure, .cancel): .failure(AuthenticationError(.userCancel))
-        case (.failure, .fallback): .failure(AuthenticationError(.userFallback))
+        case (.failure, .some) where Task.isCancelled: .failure(ServiceError(.appCancel))
+        case (.failure, .cancel): .failure(ServiceError(.userCancel))
+        case (.failure, .fallback): .failure(ServiceError(.userFallback))
         case (.failure(let error), nil): .failure(error)
         // Both tasks of the group end with a value, so this never occurs.
-        case (nil, _): .failure(AuthenticationError(.systemCancel, cause: "the scan gave no outcome"))
+        case (nil, _): .failure(ServiceError(.systemCancel, cause: "the scan gave no outcome"))
         }
     }
 }

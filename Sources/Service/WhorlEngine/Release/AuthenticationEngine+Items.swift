@@ -16,15 +16,15 @@ extension AuthenticationEngine {
         for use: ItemUse,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<ItemProduct> {
+    ) async throws(ServiceError) -> Released<ItemProduct> {
         // The person is not asked for a use that is not possible.
-        do throws(VaultError) { try use.check(item) } catch { throw .vault(error) }
+        do throws(ServiceError) { try use.check(item) } catch { throw error }
         let password = request.applicationPassword
         var request = request
         request.evaluation.purpose = item.purpose(named: request.evaluation.purpose, of: use)
         return try await ItemRelease(engine: self, request: request, presenter: presenter).run(item) {
             vault,
-            proof throws(VaultError) in
+            proof throws(ServiceError) in
             try await vault.product(of: item, for: use, proof, password)
         }
     }
@@ -50,14 +50,16 @@ extension ProtectedItem {
 
 extension ItemUse {
     /// Refuses a use that no item of this kind has.
-    fileprivate func check(_ item: ProtectedItem) throws(VaultError) {
+    fileprivate func check(_ item: ProtectedItem) throws(ServiceError) {
         switch (self, item) {
         case (.secret, _): return
         case (.signature(let digest), _):
-            guard digest.count == 32 else { throw VaultError(.digestWrongSize(bytes: digest.count)) }
+            guard digest.count == 32 else {
+                throw ServiceError(.digestWrongSize, details: [.bytes: "\(digest.count)"])
+            }
         case (.sharedSecret(let publicKey), .sealed): try Vault.check(publicKey: publicKey)
         case (.sharedSecret, .named(let id)):
-            throw VaultError(.noSuchItem, id.spoken, cause: "keys with a name sign only")
+            throw ServiceError(.noSuchItem, id.spoken, cause: "keys with a name sign only")
         }
     }
 }
@@ -69,7 +71,7 @@ extension Vault {
         for use: ItemUse,
         _ proof: OwnerProof,
         _ password: SecretBox?
-    ) async throws(VaultError) -> ItemProduct {
+    ) async throws(ServiceError) -> ItemProduct {
         switch (item, use) {
         case (.named(let id), .secret):
             .secret(try await secret(id, shown: proof, applicationPassword: password))
@@ -84,7 +86,7 @@ extension Vault {
                 try await sharedSecret(with: publicKey, of: key, shown: proof, applicationPassword: password)
             )
         case (.named(let id), .sharedSecret):
-            throw VaultError(.noSuchItem, id.spoken, cause: "keys with a name sign only")
+            throw ServiceError(.noSuchItem, id.spoken, cause: "keys with a name sign only")
         }
     }
 }
@@ -97,7 +99,7 @@ extension AuthenticationEngine {
         _ item: NewItem,
         access: AccessControl,
         applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SealedItem {
+    ) async throws(ServiceError) -> SealedItem {
         let vault = try await vaultForNew(access)
         return switch item {
         case .secret(let secret):
@@ -113,57 +115,36 @@ extension AuthenticationEngine {
     }
 
     /// Decodes bytes that have the form of a sealed item, of whichever vault.
-    package func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
+    package func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem {
         try SealedItem(encoded: encoded)
     }
 
     /// Returns the standing of sealed items; the owner is not asked, and the chip only where the database says that the
     /// fingers have changed.
     @concurrent
-    package func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
+    package func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing] {
         guard let vault = try await self.vault.existingVault() else { return items.map { _ in .tampered } }
-        let generation: UInt64?
-        do throws(EnrollmentError) {
-            generation = try await state.existingStore()?.recordedGeneration(of: profile)
-        } catch {
-            throw VaultError(error, of: profile)
+        guard let generation = try await state.existingStore()?.recordedGeneration(of: profile) else {
+            return items.map { _ in .tampered }
         }
-        guard let generation else { return items.map { _ in .tampered } }
         return try await vault.standing(of: items, profile: profile, generation: generation)
     }
 
     /// Returns the vault, ready to bind a new item to the conditions of its access control.
     ///
     /// Fingers that were enrolled before a chip was in use get their counter when they are read.
-    func vaultForNew(_ access: AccessControl) async throws(VaultError) -> Vault {
+    func vaultForNew(_ access: AccessControl) async throws(ServiceError) -> Vault {
         let vault = try await self.vault.createdVault()
         guard access.isBoundToCurrentSet else { return vault }
         try await vault.provision()
-        let fingers: EnrollmentSnapshot?
-        do throws(EnrollmentError) {
-            fingers = try await state.existingStore()?.snapshot(of: profile)
-        } catch {
-            throw VaultError(error, of: profile)
-        }
+        let fingers = try await state.existingStore()?.snapshot(of: profile)
         guard let fingers, !fingers.fingers.isEmpty else {
-            throw VaultError(.accessRefused("no finger is enrolled that it could be bound to"))
+            throw ServiceError(
+                .accessRefused,
+                details: [.reason: "no finger is enrolled that it could be bound to"]
+            )
         }
         return vault
-    }
-}
-
-extension VaultError {
-    /// Makes the vault's error for a failure to read the enrolled fingers.
-    fileprivate init(_ error: EnrollmentError, of profile: String) {
-        switch error.code {
-        case .store(let error): self.init(.store(error), error.path)
-        case .enrollmentRolledBack: self.init(.counterLost, profile, cause: error.description)
-        case .enrollmentTampered, .readerWasOpen, .accountRenamed, .fingerExists, .duplicate, .inconsistent,
-            .tooManyRetries,
-            .timedOut,
-            .noSuchFinger, .readerNotConnected, .reader, .ownerNeeded, .changedMeanwhile, .lockedOut:
-            self.init(.accessRefused("the enrolled fingers cannot be trusted"), cause: error.description)
-        }
     }
 }
 
@@ -171,7 +152,7 @@ extension VaultError {
 extension AuthenticationEngine {
     /// Returns the chip's identity, with a new attestation key; the owner is not asked.
     @concurrent
-    package func chipIdentity() async throws(VaultError) -> ChipIdentity {
+    package func chipIdentity() async throws(ServiceError) -> ChipIdentity {
         try await vault.createdVault().chipIdentity()
     }
 
@@ -180,7 +161,7 @@ extension AuthenticationEngine {
     package func makeKey(
         access: AccessControl,
         attestedFor credential: ChipCredential
-    ) async throws(VaultError) -> AttestedKey {
+    ) async throws(ServiceError) -> AttestedKey {
         try await vaultForNew(access).makeKey(of: profile, access: access, attestedFor: credential)
     }
 }

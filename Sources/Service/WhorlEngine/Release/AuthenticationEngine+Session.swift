@@ -21,7 +21,7 @@ extension AuthenticationEngine {
         _ request: EvaluationRequest,
         keeper: ProofKeeper?,
         _ presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> Evaluation {
+    ) async throws(ServiceError) -> Evaluation {
         var request = request
         request.stay = await stay(of: request)
         // A purpose for one request alone keeps nothing, whatever session the caller brings.
@@ -115,7 +115,7 @@ extension AuthenticationEngine {
         of subject: String,
         for request: EvaluationRequest,
         isShownBefore: Bool
-    ) async throws(VaultError) {
+    ) async throws(ServiceError) {
         let entry = AuditEntry(
             at: time.now().date,
             profile: profile,
@@ -125,11 +125,7 @@ extension AuthenticationEngine {
             detail: "\(subject): \(request.reason)",
             asker: request.asker
         )
-        do throws(StateError) {
-            try await state.existing()?.write(.relaxed) { try AuditLog.append(entry, in: $0) }
-        } catch {
-            throw VaultError(.store(error), error.path)
-        }
+        try await state.existing()?.write(.relaxed) { try AuditLog.append(entry, in: $0) }
     }
 
     private func take(for request: EvaluationRequest) -> ShownProofs? {

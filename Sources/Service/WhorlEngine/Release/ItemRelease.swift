@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlVault
-package import WhorlService
+import WhorlService
 
 /// One release, which turns what the person shows into a proof and gives the proof only to the vault.
 struct ItemRelease: Sendable {
@@ -21,22 +21,20 @@ struct ItemRelease: Sendable {
     /// If the chip does not accept the passcode that the session holds, the release asks for everything again.
     func run<Product: Sendable>(
         _ item: ProtectedItem,
-        _ use: (Vault, OwnerProof) async throws(VaultError) -> Product
-    ) async throws(ReleaseError) -> Released<Product> {
-        let found = try await inVault { () async throws(VaultError) in try await engine.vault.vaultInChip() }
-        guard let vault = found else { throw .vault(item.missing) }
-        let access = try await inVault { () async throws(VaultError) in try await item.access(vault) }
-        guard item.profile == engine.profile else { throw .vault(item.missing) }
+        _ use: (Vault, OwnerProof) async throws(ServiceError) -> Product
+    ) async throws(ServiceError) -> Released<Product> {
+        let found = try await engine.vault.vaultInChip()
+        guard let vault = found else { throw item.missing }
+        let access = try await item.access(vault)
+        guard item.profile == engine.profile else { throw item.missing }
         guard !access.needsApplicationPassword || request.applicationPassword != nil else {
-            throw .vault(VaultError(.applicationPasswordNeeded, item.missing.subject))
+            throw ServiceError(.applicationPasswordNeeded, item.missing.subject)
         }
         // The person is not asked for an item that never opens again, as far as that is known without the chip.
         if case .sealed(let sealed) = item, access.isBoundToCurrentSet {
-            let standing = try await inVault { () async throws(VaultError) in
-                try await engine.standing(of: [sealed])
-            }
+            let standing = try await engine.standing(of: [sealed])
             guard standing != [.enrollmentChanged] else {
-                throw .vault(VaultError(.enrollmentChanged, item.missing.subject))
+                throw ServiceError(.enrollmentChanged, item.missing.subject)
             }
         }
         let known = await engine.known(
@@ -45,23 +43,21 @@ struct ItemRelease: Sendable {
             demanding: [engine.strength, access.strength]
         )
         let released: Released<Product>
-        do throws(ReleaseError) {
+        do throws(ServiceError) {
             released = try await attempt(access, vault, after: known, use)
         } catch {
-            guard known.showsPasscode, case .vault(let refusal) = error, refusal.code == .passcodeWrong else {
+            guard known.showsPasscode, error.code == .passcodeWrong else {
                 throw error
             }
             request.evaluation.session?.forget()
             released = try await attempt(access, vault, after: .nothing(of: engine.profile), use)
         }
         if access.asking() != .nothing {
-            try await inVault { () async throws(VaultError) in
-                try await engine.logRelease(
-                    of: item.missing.subject,
-                    for: request.evaluation,
-                    isShownBefore: released.evaluations.isEmpty
-                )
-            }
+            try await engine.logRelease(
+                of: item.missing.subject,
+                for: request.evaluation,
+                isShownBefore: released.evaluations.isEmpty
+            )
         }
         return released
     }
@@ -74,23 +70,21 @@ struct ItemRelease: Sendable {
         _ access: AccessControl,
         _ vault: Vault,
         after known: OwnerProof,
-        _ use: (Vault, OwnerProof) async throws(VaultError) -> Product
-    ) async throws(ReleaseError) -> Released<Product> {
+        _ use: (Vault, OwnerProof) async throws(ServiceError) -> Product
+    ) async throws(ServiceError) -> Released<Product> {
         var shown = Shown(proof: known)
         try await ask(access, vault, &shown)
-        do throws(VaultError) {
+        do throws(ServiceError) {
             return Released(try await use(vault, shown.proof), after: shown.evaluations)
         } catch {
             guard error.mayNeedPasscode, access.canTakePasscodeBesides, !shown.proof.showsPasscode else {
-                throw .vault(error)
+                throw error
             }
-            guard try await isPasscodeSet(vault) else { throw .vault(error) }
+            guard try await isPasscodeSet(vault) else { throw error }
         }
         try await ask(.passcode, access, vault, &shown)
         return Released(
-            try await inVault { () async throws(VaultError) in
-                try await use(vault, shown.proof)
-            },
+            try await use(vault, shown.proof),
             after: shown.evaluations
         )
     }
@@ -99,7 +93,7 @@ struct ItemRelease: Sendable {
         _ access: AccessControl,
         _ vault: Vault,
         _ shown: inout Shown
-    ) async throws(ReleaseError) {
+    ) async throws(ServiceError) {
         switch access.asking(after: shown.proof.shown) {
         case .nothing: return
         case .finger: try await ask(.finger, access, vault, &shown)
@@ -117,7 +111,7 @@ struct ItemRelease: Sendable {
         _ access: AccessControl,
         _ vault: Vault,
         _ shown: inout Shown
-    ) async throws(ReleaseError) {
+    ) async throws(ServiceError) {
         var asked = request.evaluation
         asked.policy = parts.contains(.passcode) ? .deviceOwner : .biometrics
         asked.takesPasscodeAlone = parts == .passcode
@@ -128,37 +122,23 @@ struct ItemRelease: Sendable {
         // one; in the system's service it may be any of the user's.
         if !access.allowsReuse || asked.asker != nil { asked.reuse = .zero }
         let keeper = ProofKeeper(VaultPasscode(of: engine.profile, in: FoundVault(vault)))
-        let evaluation: Evaluation
-        do throws(AuthenticationError) {
-            evaluation = try await engine.evaluate(asked, keeper: keeper, presenter)
-        } catch {
-            throw .evaluation(error)
-        }
+        let evaluation = try await engine.evaluate(asked, keeper: keeper, presenter)
         guard evaluation.method == .passcode || evaluation.strength.meets(access.strength) else {
-            throw .vault(VaultError(.accessDenied, engine.profile, cause: "the touch was too weak"))
+            throw ServiceError(.accessDenied, engine.profile, cause: "the touch was too weak")
         }
         guard let proof = engine.proof(of: evaluation, keeper), let whole = shown.proof.and(proof) else {
-            throw .vault(VaultError(.accessDenied, engine.profile, cause: "no proof"))
+            throw ServiceError(.accessDenied, engine.profile, cause: "no proof")
         }
         shown.proof = whole
         shown.evaluations.append(evaluation)
     }
 
-    private func isPasscodeSet(_ vault: Vault) async throws(ReleaseError) -> Bool {
-        try await inVault { () async throws(VaultError) in
-            try await vault.isPasscodeSet(of: engine.profile)
-        }
+    private func isPasscodeSet(_ vault: Vault) async throws(ServiceError) -> Bool {
+        try await vault.isPasscodeSet(of: engine.profile)
     }
 }
 
-/// Runs work of the vault, whose failure becomes that of a release.
-package func inVault<Value>(
-    _ body: () async throws(VaultError) -> Value
-) async throws(ReleaseError) -> Value {
-    do { return try await body() } catch { throw .vault(error) }
-}
-
-extension VaultError {
+extension ServiceError {
     /// Whether the passcode, in addition, may be what is missing.
     fileprivate var mayNeedPasscode: Bool {
         switch code {
@@ -178,11 +158,11 @@ extension ProtectedItem {
     }
 
     /// The error for an item that does not belong to this profile.
-    fileprivate var missing: VaultError {
+    fileprivate var missing: ServiceError {
         switch self {
-        case .named(let id): VaultError(.noSuchItem, id.spoken)
+        case .named(let id): ServiceError(.noSuchItem, id.spoken)
         case .sealed(let item):
-            VaultError(
+            ServiceError(
                 .itemTampered,
                 "sealed \(item.kind.rawValue)",
                 cause: "it is of another vault or profile"
@@ -191,7 +171,7 @@ extension ProtectedItem {
     }
 
     /// Returns the access control of the item, as the vault states it, not the item.
-    fileprivate func access(_ vault: Vault) async throws(VaultError) -> AccessControl {
+    fileprivate func access(_ vault: Vault) async throws(ServiceError) -> AccessControl {
         switch self {
         case .named(let id): try await vault.access(of: id)
         case .sealed(let item): try vault.access(of: item)

@@ -13,7 +13,7 @@ package protocol PasscodeAuthority: Sendable {
     /// Whether a passcode is set.
     ///
     /// - Throws: `storeFailed` when that cannot be determined; a lock then does not end by time.
-    var isSet: Bool { get async throws(AuthenticationError) }
+    var isSet: Bool { get async throws(ServiceError) }
 
     /// Compares a passcode with the one that is set.
     ///
@@ -21,7 +21,7 @@ package protocol PasscodeAuthority: Sendable {
     /// begun counts, cancelled or not.
     ///
     /// - Throws: `storeFailed` when it cannot compare. A wrong passcode is a verdict, not an error.
-    func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError) -> PasscodeVerdict
+    func verify(_ passcode: borrowing SecretBytes) async throws(ServiceError) -> PasscodeVerdict
 }
 
 /// An authority without a passcode, for which none can be set.
@@ -41,7 +41,7 @@ package struct VaultPasscode: PasscodeAuthority {
     private let profile: String
     private let source: any VaultSource
     /// Called when the chip has found a passcode right, before anyone is told.
-    private let onVerified: @Sendable () throws(StateError) -> Void
+    private let onVerified: @Sendable () throws(ServiceError) -> Void
 
     /// Makes the authority for the passcode of a profile.
     package init(of profile: String, in source: any VaultSource) {
@@ -52,7 +52,7 @@ package struct VaultPasscode: PasscodeAuthority {
     package init(
         of profile: String,
         in source: any VaultSource,
-        onVerified: @escaping @Sendable () throws(StateError) -> Void
+        onVerified: @escaping @Sendable () throws(ServiceError) -> Void
     ) {
         self.profile = profile
         self.source = source
@@ -61,13 +61,9 @@ package struct VaultPasscode: PasscodeAuthority {
 
     /// Whether a passcode is set; the chip is asked only where it keeps the state key.
     package var isSet: Bool {
-        get async throws(AuthenticationError) {
-            do throws(VaultError) {
-                guard let vault = try await source.existingVault() else { return false }
-                return try await vault.isPasscodeSet(of: profile)
-            } catch {
-                throw AuthenticationError(error)
-            }
+        get async throws(ServiceError) {
+            guard let vault = try await source.existingVault() else { return false }
+            return try await vault.isPasscodeSet(of: profile)
         }
     }
 
@@ -75,7 +71,7 @@ package struct VaultPasscode: PasscodeAuthority {
     ///
     /// - Throws: `chipUnavailable` when the chip cannot compare, `authenticationFailed` while it refuses to;
     ///   `storeFailed`.
-    package func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError)
+    package func verify(_ passcode: borrowing SecretBytes) async throws(ServiceError)
         -> PasscodeVerdict
     {
         try await compare(passcode).0
@@ -84,20 +80,14 @@ package struct VaultPasscode: PasscodeAuthority {
     /// Returns the verdict on a passcode, and the proof if it is right.
     fileprivate func compare(
         _ passcode: borrowing SecretBytes
-    ) async throws(AuthenticationError) -> (PasscodeVerdict, OwnerProof?) {
+    ) async throws(ServiceError) -> (PasscodeVerdict, OwnerProof?) {
         let box = SecretBox(passcode.withBytes { SecretBytes(copying: $0) })
-        do throws(VaultError) {
-            guard let vault = try await source.existingVault() else { return (.notSet, nil) }
-            let (verdict, proof) = try await vault.verdict(on: box, of: profile)
-            if verdict == .verified {
-                do throws(StateError) { try onVerified() } catch {
-                    throw VaultError(.store(error), error.path)
-                }
-            }
-            return (verdict, proof)
-        } catch {
-            throw AuthenticationError(error)
+        guard let vault = try await source.existingVault() else { return (.notSet, nil) }
+        let (verdict, proof) = try await vault.verdict(on: box, of: profile)
+        if verdict == .verified {
+            try onVerified()
         }
+        return (verdict, proof)
     }
 }
 
@@ -112,10 +102,10 @@ final class ProofKeeper: PasscodeAuthority {
     var proof: OwnerProof? { kept.withLock(\.self) }
 
     var isSet: Bool {
-        get async throws(AuthenticationError) { try await passcode.isSet }
+        get async throws(ServiceError) { try await passcode.isSet }
     }
 
-    func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError) -> PasscodeVerdict {
+    func verify(_ passcode: borrowing SecretBytes) async throws(ServiceError) -> PasscodeVerdict {
         let (verdict, proof) = try await self.passcode.compare(passcode)
         kept.withLock { $0 = proof }
         return verdict
@@ -127,13 +117,13 @@ extension Vault {
     fileprivate func verdict(
         on passcode: SecretBox,
         of profile: String
-    ) async throws(VaultError) -> (PasscodeVerdict, OwnerProof?) {
+    ) async throws(ServiceError) -> (PasscodeVerdict, OwnerProof?) {
         do {
             return (.verified, try await verify(passcode, of: profile))
         } catch {
             switch error.code {
             case .passcodeWrong: return (.wrong(triesLeft: try await passcodeTriesLeft(of: profile)), nil)
-            case .passcodeThrottled(let wait): return (.throttled(for: wait), nil)
+            case .passcodeThrottled: return (.throttled(for: error.wait), nil)
             case .passcodeBusy: return (.throttled(for: .seconds(1)), nil)
             case .passcodeNotSet: return (.notSet, nil)
             default: throw error

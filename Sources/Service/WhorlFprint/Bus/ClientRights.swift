@@ -91,22 +91,20 @@ package struct SystemRights: ClientRights {
     /// The time for an answer without a person, in milliseconds.
     private static let moment: Int32 = 10_000
 
-    private let lock: LockRule?
+    private let lock: LockRule
 
     /// Makes the rights.
     ///
-    /// - Parameter lock: The rule for clients behind a locked screen; `nil` serves them, as fprintd does.
-    package init(lock: LockRule?) { self.lock = lock }
+    /// - Parameter lock: The rule for clients behind a locked screen.
+    package init(lock: LockRule) { self.lock = lock }
 
     package func isBehindLock(_ client: String) async -> Bool {
-        guard let lock else { return false }
         let (user, process) = await credentials(of: client)
         // A client that is gone has no user, and is refused.
         return await lock.refuses(user: user, process: process)
     }
 
     package func session(of client: String) async throws(FprintError) -> String? {
-        guard let lock else { return nil }
         let (user, process) = await credentials(of: client)
         do throws(LoginSessionsFault) {
             return try await lock.session(user: user, process: process)

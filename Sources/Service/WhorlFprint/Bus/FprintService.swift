@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import GLibRuntime
-internal import LibfprintReader
-internal import LoginManager
+package import LibfprintReader
 internal import WhorlCallers
 package import WhorlFingerprint
 internal import WhorlSupport
@@ -16,33 +15,12 @@ package actor FprintService {
     /// Returns the work of a reader; `nil` for one that is not served.
     private let work: @Sendable (LibfprintReader) async -> (any DeviceWork)?
     private let report: @Sendable (String) -> Void
-    /// Whether it suspends the readers itself before the machine's sleep.
-    private let followsSleep: Bool
     private var devices: [(device: FprintDevice, registration: UInt32)] = []
     private var nextNumber = 0
 
     /// The GLib thread.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
-    }
-
-    /// Makes a service with the prints in fprintd's folders, which serves nothing yet.
-    ///
-    /// It does as fprintd does, and releases nothing.
-    ///
-    /// - Parameters:
-    ///   - bus: The bus.
-    ///   - folder: The path of the folder with the prints of all users.
-    ///   - rights: The rights of clients.
-    ///   - report: Takes sentences for the log.
-    package init(
-        on bus: BusServer,
-        folder: String,
-        rights: any ClientRights = SystemRights(lock: nil),
-        report: @escaping @Sendable (String) -> Void
-    ) {
-        let prints = PrintFolder(root: folder)
-        self.init(on: bus, rights, report) { DirectWork($0, prints: prints, log: report) }
     }
 
     /// Makes a service with the fingers of the accounts, which serves nothing yet.
@@ -62,24 +40,29 @@ package actor FprintService {
         rights: any ClientRights = SystemRights(lock: LockRule(Logind(bus: .serving))),
         report: @escaping @Sendable (String) -> Void
     ) {
-        self.init(on: bus, rights, report, followsSleep: false) { reader in
+        self.init(on: bus, rights: rights, report: report) { reader in
             guard isServed(await reader.info) else { return nil }
             return EnrolledWork(reader, accounts: accounts, log: report)
         }
     }
 
-    private init(
+    /// Makes a service with any work behind the readers, which serves nothing yet.
+    ///
+    /// - Parameters:
+    ///   - bus: The bus.
+    ///   - rights: The rights of clients.
+    ///   - report: Takes sentences for the log.
+    ///   - work: Returns the work of a reader; `nil` for one that is not served.
+    package init(
         on bus: BusServer,
-        _ rights: any ClientRights,
-        _ report: @escaping @Sendable (String) -> Void,
-        followsSleep: Bool = true,
+        rights: any ClientRights,
+        report: @escaping @Sendable (String) -> Void,
         work: @escaping @Sendable (LibfprintReader) async -> (any DeviceWork)?
     ) {
         self.bus = bus
         self.rights = rights
         dialogs = ClientDialogs(rights)
         self.report = report
-        self.followsSleep = followsSleep
         self.work = work
     }
 
@@ -89,7 +72,7 @@ package actor FprintService {
     /// - Throws: the reason for which there are no readers or no place on the bus.
     package func begin(lost: @escaping @Sendable () -> Void) async throws {
         let changes = await LibfprintSource.shared.changes()
-        for reader in try await LibfprintSource.shared.directReaders() { try await add(reader) }
+        for reader in try await LibfprintSource.shared.libfprintReaders() { try await add(reader) }
         try bus.serve(
             FprintManager(service: self),
             at: FprintInterface.root + "/Manager",
@@ -103,7 +86,6 @@ package actor FprintService {
         Task(executorPreference: GLibTaskExecutor.shared) {
             for await change in changes { await self.follow(change) }
         }
-        if followsSleep { Task(executorPreference: GLibTaskExecutor.shared) { await self.followSleep() } }
         bus.own(FprintInterface.name, lost: lost)
     }
 
@@ -174,7 +156,7 @@ package actor FprintService {
         switch change {
         case .added:
             do {
-                for reader in try await LibfprintSource.shared.directReaders() { try await add(reader) }
+                for reader in try await LibfprintSource.shared.libfprintReaders() { try await add(reader) }
             } catch {
                 report("A new reader is not served: \(error)")
             }
@@ -190,47 +172,5 @@ package actor FprintService {
             .members(properties.map { ($0.key, $0.value) })
         )
         return .dictionary(key: "s", value: "a{sv}", [entry])
-    }
-
-    // MARK: - Sleep
-
-    /// Delays each sleep of the machine until the readers are suspended.
-    private func followSleep() async {
-        let manager = LoginManager()
-        do throws(SystemBus.Fault) {
-            let notices = try await manager.sleepNotices()
-            var delay: (any SleepDelay)? = try await manager.delaySleep()
-            report("Got delay inhibitor for sleep")
-            for await isAboutToSleep in notices {
-                if isAboutToSleep {
-                    report("Preparing devices for sleep")
-                    await suspendAll()
-                    // The descriptor is closed before the line is written.
-                    delay = nil
-                    report("Released delay inhibitor for sleep")
-                } else {
-                    report("Preparing devices for resume")
-                    await resumeAll()
-                    if delay == nil { delay = try await manager.delaySleep() }
-                    report("Got delay inhibitor for sleep")
-                }
-            }
-        } catch {
-            report("The machine's sleep is not prepared for: \(error.cause)")
-        }
-    }
-
-    private func suspendAll() async {
-        for (device, _) in devices {
-            // A reader that is not open, or cannot be suspended, is no reason to keep the machine awake.
-            try? await device.reader.suspendDirectly()
-        }
-    }
-
-    private func resumeAll() async {
-        for (device, _) in devices {
-            // As above: one that was not suspended has nothing to resume.
-            try? await device.reader.resumeDirectly()
-        }
     }
 }

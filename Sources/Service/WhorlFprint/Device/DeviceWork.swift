@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LibfprintReader
-internal import WhorlFingerprint
+package import LibfprintReader
+package import WhorlFingerprint
 
 /// The work of a reader behind its place on the bus: it does what a client may ask for, once the claim and the client's
 /// rights are looked at.
 ///
-/// It lives on the GLib thread, as the device does.
-protocol DeviceWork: Actor {
+/// It lives on the GLib thread, as the device does. The service has ``EnrolledWork``. A program of the tests has fprintd's
+/// own calls of libfprint, so that fprintd's tests run against everything in front of the work (Docs/Fprintd.md).
+package protocol DeviceWork: Actor {
     /// An enrollment or a verification, which sends its statuses; the task that runs it is cancelled to end it.
     typealias Scan = @Sendable (StatusReport) async -> Void
     /// A deletion; it throws what could not be deleted.

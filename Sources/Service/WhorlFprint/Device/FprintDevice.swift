@@ -199,8 +199,8 @@ actor FprintDevice {
     private func endClaim(of client: String) async {
         guard state.holder?.client == client else { return }
         switch state.action {
-        case .verify: operation.report?.tell(.verify(.other))
-        case .enroll: operation.report?.tell(.enroll(.other))
+        case .verify: operation.report?.tell(.verifyFailure)
+        case .enroll: operation.report?.tell(.enrollFailure)
         case .delete, nil: break
         }
         await left(client)

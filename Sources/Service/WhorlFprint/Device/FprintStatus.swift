@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import LibfprintReader
 internal import Synchronization
-internal import WhorlFingerprint
+package import WhorlFingerprint
 
 /// A status that clients are told about the enrollment or the verification that is running.
 package struct FprintStatus: Sendable, Hashable {
@@ -23,26 +22,20 @@ package struct FprintStatus: Sendable, Hashable {
     package static let failed = FprintStatus("enroll-failed", done: true)
     package static let duplicate = FprintStatus("enroll-duplicate", done: true)
 
-    /// Returns the status of a verification that a failure has ended or interrupted.
-    package static func verify(_ kind: DirectFailure.Kind) -> FprintStatus {
-        switch kind {
-        case .retry(let reason): FprintStatus("verify-\(word(of: reason))", done: false)
-        case .protocolBroken, .unplugged, .tooHot: FprintStatus("verify-disconnected", done: true)
-        case .printNotFound, .cancelled: .noMatch
-        case .storageFull, .duplicate, .busy, .other: FprintStatus("verify-unknown-error", done: true)
-        }
+    package static let verifyDisconnected = FprintStatus("verify-disconnected", done: true)
+    package static let enrollDisconnected = FprintStatus("enroll-disconnected", done: true)
+    package static let verifyFailure = FprintStatus("verify-unknown-error", done: true)
+    package static let enrollFailure = FprintStatus("enroll-unknown-error", done: true)
+    package static let readerFull = FprintStatus("enroll-data-full", done: true)
+
+    /// Returns the status of a verification whose touch could not be read.
+    package static func verifyRetry(_ reason: ScanRetry) -> FprintStatus {
+        FprintStatus("verify-\(word(of: reason))", done: false)
     }
 
-    /// Returns the status of an enrollment that a failure has ended or interrupted.
-    package static func enroll(_ kind: DirectFailure.Kind) -> FprintStatus {
-        switch kind {
-        case .retry(let reason): FprintStatus("enroll-\(word(of: reason))", done: false)
-        case .protocolBroken, .unplugged, .tooHot: FprintStatus("enroll-disconnected", done: true)
-        case .storageFull: FprintStatus("enroll-data-full", done: true)
-        case .duplicate: .duplicate
-        case .cancelled: .failed
-        case .printNotFound, .busy, .other: FprintStatus("enroll-unknown-error", done: true)
-        }
+    /// Returns the status of an enrollment whose touch could not be read.
+    package static func enrollRetry(_ reason: ScanRetry) -> FprintStatus {
+        FprintStatus("enroll-\(word(of: reason))", done: false)
     }
 
     private static func word(of retry: ScanRetry) -> String {
@@ -57,7 +50,7 @@ package struct FprintStatus: Sendable, Hashable {
 }
 
 /// The statuses of one enrollment or verification, as clients hear them: after the one that ends it, none is sent.
-final class StatusReport: Sendable {
+package final class StatusReport: Sendable {
     private struct State {
         var hasEnded = false
         var isCancelled = false
@@ -70,7 +63,7 @@ final class StatusReport: Sendable {
     init(_ send: @escaping @Sendable (FprintStatus) -> Void) { self.send = send }
 
     /// Sends a status, unless the one that ends the operation was sent.
-    func tell(_ status: FprintStatus) {
+    package func tell(_ status: FprintStatus) {
         let isLate = state.withLock { state in
             defer { state.hasEnded = state.hasEnded || status.isDone }
             return state.hasEnded
@@ -82,8 +75,8 @@ final class StatusReport: Sendable {
     func cancel() { state.withLock { $0.isCancelled = true } }
 
     /// Whether the status that ends the operation was sent.
-    var hasEnded: Bool { state.withLock(\.hasEnded) }
+    package var hasEnded: Bool { state.withLock(\.hasEnded) }
 
     /// Whether the client has ended the operation.
-    var isCancelled: Bool { state.withLock(\.isCancelled) }
+    package var isCancelled: Bool { state.withLock(\.isCancelled) }
 }

@@ -50,7 +50,7 @@ actor EnrolledWork: DeviceWork {
     }
 
     private func enrolled(_ account: AccountFingers) async throws(FprintError) -> [EnrolledFinger] {
-        do throws(EnrollmentError) {
+        do throws(ServiceError) {
             return try await account.enrolled()
         } catch {
             log("The enrolled fingers cannot be read: \(error)")
@@ -83,15 +83,12 @@ actor EnrolledWork: DeviceWork {
 
     private func verify(_ finger: Finger?, _ account: AccountFingers, _ report: StatusReport) async {
         while true {
-            let begin = ContinuousClock.now
-            do throws(AuthenticationError) {
+            do throws(ServiceError) {
                 try await account.verify(finger, TouchTeller(report))
                 return report.tell(.match)
             } catch {
                 // A client waits for as long as it likes. What ends earlier does not begin again by itself.
-                let isTimeout =
-                    error.code == .systemCancel && ContinuousClock.now - begin >= AccountFingers.patience
-                if isTimeout, !Task.isCancelled { continue }
+                if error.code == .timedOut, !Task.isCancelled { continue }
                 let status = Task.isCancelled ? .noMatch : FprintStatus.verify(error)
                 if status != .noMatch { log("A finger was not compared: \(error.message) \(error.cause)") }
                 return report.tell(status)
@@ -111,7 +108,7 @@ actor EnrolledWork: DeviceWork {
             // A reader that could not begin has told its status.
             defer { begun() }
             let teller = StageTeller(report, begun)
-            do throws(FingerChangeError) {
+            do throws(ServiceError) {
                 try await account.enroll(finger, consent) { teller.tell($0) }
                 report.tell(.completed)
             } catch {
@@ -131,7 +128,7 @@ actor EnrolledWork: DeviceWork {
             throw .permissionDenied(FprintAction.changeFingers.rawValue)
         }
         return { [log] () async throws(FprintError) in
-            do throws(FingerChangeError) {
+            do throws(ServiceError) {
                 try await account.remove(fingers)
             } catch {
                 log("Not all fingers of \(user) were deleted: \(error)")
@@ -150,12 +147,12 @@ actor EnrolledWork: DeviceWork {
         _ account: AccountFingers,
         _ asking: Asking
     ) async throws(FprintError) -> AccountFingers.Consent {
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             return try await account.consent(to: change) { isFirst in
                 await asking(isFirst ? .enrollFirst : .changeFingers)
             }
         } catch {
-            guard error.code == .authenticationFailed else { throw .internal(error.message) }
+            guard error.code == .notPermitted else { throw .internal(error.message) }
             throw .permissionDenied(error.cause)
         }
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LibfprintReader
 internal import Synchronization
 internal import WhorlFingerprint
 internal import WhorlService
@@ -17,9 +16,9 @@ struct TouchTeller: PromptPresenter {
         for await update in entry.updates {
             // The result is the return value of the evaluation alone.
             switch update {
-            case .scan(.retry(let reason)): report.tell(.verify(.retry(reason)))
+            case .scan(.retry(let reason)): report.tell(.verifyRetry(reason))
             // The interface has no word for a second finger; this one asks for another touch.
-            case .anotherFinger: report.tell(.verify(.retry(.removeFinger)))
+            case .anotherFinger: report.tell(.verifyRetry(.removeFinger))
             default: break
             }
         }
@@ -43,7 +42,7 @@ final class StageTeller: Sendable {
         switch progress {
         case .began: begun()
         case .scan(.stage): report.tell(.stagePassed)
-        case .scan(.retry(let reason)): report.tell(.enroll(.retry(reason)))
+        case .scan(.retry(let reason)): report.tell(.enrollRetry(reason))
         case .scan(.touch), .scan(.finger), .scan(.alike): break
         // No client of this interface asks for guidance, or for a trial of the reader.
         case .area, .again, .tested, .exercising: break
@@ -52,7 +51,7 @@ final class StageTeller: Sendable {
                 defer { isConfirming = true }
                 return isConfirming
             }
-            if isAgain { report.tell(.enroll(.retry(.general))) }
+            if isAgain { report.tell(.enrollRetry(.general)) }
         }
     }
 }
@@ -61,53 +60,29 @@ extension FprintStatus {
     /// Returns the status of a verification that ended without a match.
     ///
     /// A lockout is an error and no failed try: clients then take the password at once.
-    static func verify(_ error: AuthenticationError) -> FprintStatus {
+    static func verify(_ error: ServiceError) -> FprintStatus {
         switch error.code {
         case .authenticationFailed, .appCancel, .userCancel, .userFallback: .noMatch
-        case .biometryDisconnected: .verify(.unplugged)
-        case .systemCancel, .passcodeNotSet, .biometryNotAvailable, .biometryOptedOut, .biometryNotEnrolled,
-            .biometryLockout, .invalidContext, .notInteractive, .reasonMissing, .enrollmentTampered,
-            .enrollmentRolledBack, .readerInUse, .storeFailed, .chipUnavailable, .readerNotChosen:
-            .verify(.other)
+        case .biometryDisconnected: .verifyDisconnected
+        default: .verifyFailure
         }
     }
 
     /// Returns the status of an enrollment that failed.
-    static func enroll(_ error: FingerChangeError) -> FprintStatus {
-        guard case .fingers(let error) = error else { return .enroll(.other) }
-        return switch error.code {
+    static func enroll(_ error: ServiceError) -> FprintStatus {
+        switch error.code {
         case .fingerExists, .duplicate: .duplicate
-        case .inconsistent, .tooManyRetries, .timedOut: .failed
-        case .reader(let failure): .enroll(DirectFailure.Kind(failure.code))
-        case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen, .accountRenamed, .ownerNeeded,
-            .changedMeanwhile,
-            .lockedOut,
-            .noSuchFinger, .readerNotConnected, .store:
-            .enroll(.other)
+        case .inconsistent, .tooManyRetries, .timedOut, .appCancel: .failed
+        case .biometryDisconnected, .biometryNotAvailable, .readerTooHot: .enrollDisconnected
+        case .readerFull: .readerFull
+        default: .enrollFailure
         }
     }
 }
 
-extension DirectFailure.Kind {
-    /// The kind of an enrollment's failure, as far as clients tell them apart.
-    fileprivate init(_ code: ReaderError.Code) {
-        switch code {
-        case .unplugged, .notFound: self = .unplugged
-        case .tooHot: self = .tooHot
-        case .storageFull: self = .storageFull
-        case .duplicate: self = .duplicate
-        case .cancelled: self = .cancelled
-        case .busy, .inUse, .permissionDenied, .notOpen, .suspended, .unsupported, .lockUnusable,
-            .printNotFound, .templateInvalid, .untrustworthy, .malfunction:
-            self = .other
-        }
-    }
-}
-
-extension FingerChangeError {
+extension ServiceError {
     /// Whether the reader kept a print that is gone here.
     var isOfReader: Bool {
-        guard case .fingers(let error) = self, case .reader = error.code else { return false }
-        return true
+        category == .readerUnavailable || code == .printNotFound
     }
 }

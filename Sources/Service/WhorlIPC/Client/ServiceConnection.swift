@@ -39,11 +39,7 @@ enum ReplyReader<Parameters: Decodable & Sendable> {
         guard (try? JSONCheck.object(bytes)) != nil, let head = try? Wire.decode(ReplyHead.self, bytes) else {
             throw .malformed
         }
-        if let name = head.error {
-            // Values are for the caller: a refusal stays one without them.
-            let values = try? Wire.decode(ParametersOf<JSONTree>.self, bytes).parameters
-            throw .refused(ServiceRefusal(name, failure: values ?? .object([:])))
-        }
+        if let name = head.error { throw .refused(ServiceRefusal(name, message: bytes)) }
         guard let parameters = try? Wire.decode(ParametersOf<Parameters>.self, bytes).parameters else {
             throw .malformed
         }

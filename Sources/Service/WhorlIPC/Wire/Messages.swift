@@ -9,25 +9,31 @@ package struct NoParameters: Codable, Sendable, Hashable {
 
 /// An error that a service answers with instead of a reply (Varlink: "error" and "parameters").
 package struct ServiceRefusal: Error, Sendable, Hashable {
-    /// The error's qualified name, such as `io.whorl.Items.Failed`.
+    /// The error's qualified name, such as `io.whorl.Failed`.
     package let name: String
-    /// More about it as a JSON object; never a secret.
-    let body: [UInt8]
+    /// The whole message, which is read when its values are asked for; never a secret.
+    let message: [UInt8]
 
     /// Makes an error with names and texts.
     package init(_ name: String, _ details: [String: String] = [:]) { self.init(name, failure: details) }
 
     /// Makes an error with the values of a failure.
     package init(_ name: String, failure: some Encodable) {
-        self.name = name
         // A failure of ours always encodes; the name alone would be valid too.
-        body = (try? Wire.encode(failure)) ?? Array("{}".utf8)
+        let message = try? Wire.encode(ErrorMessage(error: name, parameters: failure))
+        self.init(name, message: message ?? Array(#"{"error":"\#(name)","parameters":{}}"#.utf8))
+    }
+
+    /// Keeps an error that was received.
+    init(_ name: String, message: [UInt8]) {
+        self.name = name
+        self.message = message
     }
 
     /// Reads the values of a failure; `nil` where the error brings none of this form.
     package func failure<Failure: Decodable>(as type: Failure.Type) -> Failure? {
         // An error of another form stays an error: its name counts.
-        try? Wire.decode(type, body)
+        try? Wire.decode(ParametersOf<Failure>.self, message).parameters
     }
 
     /// The values as texts, for the eye.
@@ -63,50 +69,6 @@ struct CallMessage<Parameters: Encodable>: Encodable {
     var more: Bool?
 }
 
-/// Any JSON value, as an error's parameters are kept until their form is known.
-enum JSONTree: Codable, Sendable, Hashable {
-    case null
-    case flag(Bool)
-    case whole(Int64)
-    case number(Double)
-    case text(String)
-    case list([JSONTree])
-    case object([String: JSONTree])
-
-    init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        // One of the forms fits; the others' errors say nothing.
-        if value.decodeNil() {
-            self = .null
-        } else if let flag = try? value.decode(Bool.self) {
-            self = .flag(flag)
-        } else if let whole = try? value.decode(Int64.self) {
-            self = .whole(whole)
-        } else if let number = try? value.decode(Double.self) {
-            self = .number(number)
-        } else if let text = try? value.decode(String.self) {
-            self = .text(text)
-        } else if let list = try? value.decode([JSONTree].self) {
-            self = .list(list)
-        } else {
-            self = .object(try value.decode([String: JSONTree].self))
-        }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var value = encoder.singleValueContainer()
-        switch self {
-        case .null: try value.encodeNil()
-        case .flag(let flag): try value.encode(flag)
-        case .whole(let whole): try value.encode(whole)
-        case .number(let number): try value.encode(number)
-        case .text(let text): try value.encode(text)
-        case .list(let list): try value.encode(list)
-        case .object(let object): try value.encode(object)
-        }
-    }
-}
-
 /// The parameters of a call or reply, read once its kind is known.
 ///
 /// A message without parameters reads as `{}`.
@@ -137,13 +99,10 @@ struct ReplyMessage<Parameters: Encodable>: Encodable {
     var continues: Bool?
 }
 
-extension ServiceRefusal {
-    /// The whole message, as it is sent.
-    var message: [UInt8] {
-        // A text always encodes.
-        let name = (try? Wire.encode(name)) ?? Array(#""io.whorl.InternalError""#.utf8)
-        return Array(#"{"error":"#.utf8) + name + Array(#","parameters":"#.utf8) + body + Array("}".utf8)
-    }
+/// A whole error, as it is sent.
+private struct ErrorMessage<Parameters: Encodable>: Encodable {
+    var error: String
+    var parameters: Parameters
 }
 
 /// Gives the decoder of `{}`.

@@ -38,28 +38,21 @@ final class RemotePrompts<Reply: Codable & Sendable>: Sendable {
 
 extension ServiceClient {
     /// Calls a method during which the owner may be asked on a presenter.
-    func callPrompting<Call, Reply, Failure: RemoteFailure>(
+    func callPrompting<Call, Reply>(
         _ method: ServiceMethod<Prompting<Call>, Prompted<Reply>>,
         _ call: Call,
         _ attachments: Attachments = Attachments(),
         presenter: any PromptPresenter,
-        failing: Failure.Type,
         onProgress: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
-    ) async throws(Failure) -> CallReply<Reply> {
+    ) async throws(ServiceError) -> CallReply<Reply> {
         let prompts = RemotePrompts<Reply>(presenter, self, onProgress: onProgress)
         let parameters = Prompting(call: call, presenter: await PresenterAbilities(of: presenter))
-        let answer = await Result { () async throws(Failure) in
-            try await self.call(
-                method,
-                parameters,
-                attachments,
-                failing: Failure.self,
-                update: { prompts.take($0) }
-            )
-        }
+        let answer = await Result<_, ServiceError>(
+            of: try await self.call(method, parameters, attachments, update: { prompts.take($0) })
+        )
         await prompts.finish()
         let reply = try answer.get()
-        guard let value = reply.parameters.value else { throw Failure(unanswered: .malformed) }
+        guard let value = reply.parameters.value else { throw ServiceError(.malformed) }
         return CallReply(parameters: value, descriptors: reply.descriptors)
     }
 }
@@ -153,7 +146,7 @@ final class PromptRelay: Sendable {
             presenter: await PresenterAbilities(of: presenter)
         )
         // A prompt that the service no longer knows has ended there.
-        _ = try? await client.call(PromptInterface.ended, ending, failing: StateError.self)
+        _ = try? await client.call(PromptInterface.ended, ending)
     }
 
     private func sendPasscodes(of entry: PromptEntry, to prompt: String) async {
@@ -164,15 +157,14 @@ final class PromptRelay: Sendable {
             _ = try? await client.call(
                 PromptInterface.submit,
                 PromptInterface.Passcode(prompt: prompt, passcode: place),
-                attachments,
-                failing: StateError.self
+                attachments
             )
             return false
         }
         // A prompt that has ended takes none in any case.
         guard state.withLock({ $0.entries[prompt] != nil }) else { return }
         // The prompt's time limit ends it where this does not arrive.
-        _ = try? await client.call(PromptInterface.close, .init(prompt: prompt), failing: StateError.self)
+        _ = try? await client.call(PromptInterface.close, .init(prompt: prompt))
     }
 
     /// Reports that the person is typing, at most four times a second.
@@ -188,11 +180,7 @@ final class PromptRelay: Sendable {
         guard isDue else { return }
         Task {
             // The service's own time limit runs on without it.
-            _ = try? await client.call(
-                PromptInterface.typing,
-                .init(prompt: prompt),
-                failing: StateError.self
-            )
+            _ = try? await client.call(PromptInterface.typing, .init(prompt: prompt))
         }
     }
 }

@@ -32,12 +32,12 @@ package struct RemoteAgent: Sendable {
     /// - Parameters:
     ///   - presenter: Shows the prompts.
     ///   - onRegistration: Called once, when prompts are shown from then on.
-    /// - Throws: `taken` while another agent is registered, `notAllowed`, `unanswered` where the service does not answer
-    ///   or has left, `cancelled`.
+    /// - Throws: `agentTaken` while another agent is registered, `agentNotAllowed`, `serviceUnavailable` where the service
+    ///   does not answer or has left, `appCancel`.
     package func run(
         on presenter: any PromptPresenter,
         onRegistration: @escaping @Sendable () -> Void
-    ) async throws(AgentError) {
+    ) async throws(ServiceError) {
         _ = try await run(on: presenter, from: nil, rest: nil, onRegistration: onRegistration)
     }
 
@@ -55,7 +55,7 @@ package struct RemoteAgent: Sendable {
         from registration: Descriptor?,
         rest: Rest?,
         onRegistration: @escaping @Sendable () -> Void
-    ) async throws(AgentError) -> Descriptor {
+    ) async throws(ServiceError) -> Descriptor {
         let relay = PromptRelay(presenter, client)
         var registration = registration
         do throws(ServiceCallError) {
@@ -67,7 +67,7 @@ package struct RemoteAgent: Sendable {
             }
         } catch {
             await relay.finish()
-            throw AgentError(error)
+            throw ServiceError(error)
         }
     }
 
@@ -139,13 +139,5 @@ extension ShownPrompt {
             asker: asker
         )
         return ShownPrompt(id: id, prompt: named)
-    }
-}
-
-extension AgentError: RemoteFailure {
-    static var name: String { "io.whorl.Agent.Failed" }
-
-    init(unanswered error: ServiceCallError) {
-        self.init(error == .cancelled ? .cancelled : .unanswered)
     }
 }

@@ -8,23 +8,21 @@ import WhorlService
 struct RemoteFingers: FingerService {
     let client: ServiceClient
 
-    func fingers() async throws(EnrollmentError) -> [EnrolledFinger] {
-        try await client.call(FingerInterface.list, NoValue(), failing: EnrollmentError.self).parameters.value
+    func fingers() async throws(ServiceError) -> [EnrolledFinger] {
+        try await client.call(FingerInterface.list, NoValue()).parameters.value
     }
 
-    func state(for application: ApplicationID) async throws(EnrollmentError) -> EnrollmentState? {
-        try await client.call(FingerInterface.state, .init(application), failing: EnrollmentError.self)
-            .parameters.value
+    func state(for application: ApplicationID) async throws(ServiceError) -> EnrollmentState? {
+        try await client.call(FingerInterface.state, .init(application)).parameters.value
     }
 
     func difference(
         since digest: Data,
         for application: ApplicationID
-    ) async throws(EnrollmentError) -> EnrollmentDifference {
+    ) async throws(ServiceError) -> EnrollmentDifference {
         try await client.call(
             FingerInterface.difference,
-            .init(digest: digest, application: application),
-            failing: EnrollmentError.self
+            .init(digest: digest, application: application)
         ).parameters
     }
 
@@ -33,12 +31,11 @@ struct RemoteFingers: FingerService {
         _ request: ConsentRequest,
         presenter: any PromptPresenter,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void
-    ) async throws(FingerChangeError) -> EnrolledFinger {
+    ) async throws(ServiceError) -> EnrolledFinger {
         try await client.callPrompting(
             FingerInterface.enroll,
             .init(finger: finger, request: request),
             presenter: presenter,
-            failing: FingerChangeError.self,
             onProgress: observer
         ).parameters
     }
@@ -48,35 +45,27 @@ struct RemoteFingers: FingerService {
         force: Bool,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(FingerChangeError) -> [EnrolledFinger] {
+    ) async throws(ServiceError) -> [EnrolledFinger] {
         try await client.callPrompting(
             FingerInterface.remove,
             .init(selection: selection, force: force, request: request),
-            presenter: presenter,
-            failing: FingerChangeError.self
+            presenter: presenter
         ).parameters
     }
 
-    func acceptable() async throws(EnrollmentError) -> [EnrolledFinger]? {
-        try await client.call(FingerInterface.acceptable, NoValue(), failing: EnrollmentError.self)
-            .parameters.value
+    func acceptable() async throws(ServiceError) -> [EnrolledFinger]? {
+        try await client.call(FingerInterface.acceptable, NoValue()).parameters.value
     }
 
     func accept(
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(FingerChangeError) -> AcceptedFingers? {
-        try await client.callPrompting(
-            FingerInterface.accept,
-            request,
-            presenter: presenter,
-            failing: FingerChangeError.self
-        ).parameters.value
+    ) async throws(ServiceError) -> AcceptedFingers? {
+        try await client.callPrompting(FingerInterface.accept, request, presenter: presenter).parameters.value
     }
 
-    func reconcile() async throws(FingerChangeError) -> ReaderReconciliation? {
-        try await client.call(FingerInterface.reconcile, NoValue(), failing: FingerChangeError.self)
-            .parameters.value
+    func reconcile() async throws(ServiceError) -> ReaderReconciliation? {
+        try await client.call(FingerInterface.reconcile, NoValue()).parameters.value
     }
 
     func exercise(
@@ -84,12 +73,11 @@ struct RemoteFingers: FingerService {
         _ request: ConsentRequest,
         presenter: any PromptPresenter,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void
-    ) async throws(FingerChangeError) -> [ReaderExercise.StepResult] {
+    ) async throws(ServiceError) -> [ReaderExercise.StepResult] {
         try await client.callPrompting(
             FingerInterface.exercise,
             .init(exercise: exercise, request: request),
             presenter: presenter,
-            failing: FingerChangeError.self,
             onProgress: observer
         ).parameters
     }

@@ -13,63 +13,42 @@ struct RemoteItems: ItemService {
         _ item: NewItem,
         access: AccessControl,
         applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SealedItem {
+    ) async throws(ServiceError) -> SealedItem {
         let (making, attachments) = try ItemInterface.Making.attaching(item, access, applicationPassword)
-        let reply = try await client.call(
-            ItemInterface.make,
-            making,
-            attachments,
-            failing: VaultError.self
-        )
-        return try reply.item(failing: VaultError.self)
+        let reply = try await client.call(ItemInterface.make, making, attachments)
+        return try reply.item()
     }
 
-    func chipIdentity() async throws(VaultError) -> ChipIdentity {
-        try await client.call(ItemInterface.chipIdentity, NoValue(), failing: VaultError.self).parameters
+    func chipIdentity() async throws(ServiceError) -> ChipIdentity {
+        try await client.call(ItemInterface.chipIdentity, NoValue()).parameters
     }
 
     func makeKey(
         access: AccessControl,
         attestedFor credential: ChipCredential
-    ) async throws(VaultError) -> AttestedKey {
+    ) async throws(ServiceError) -> AttestedKey {
         try await client.call(
             ItemInterface.makeAttested,
-            .init(access: access, credential: credential),
-            failing: VaultError.self
+            .init(access: access, credential: credential)
         ).parameters
     }
 
-    func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
-        let (place, attachments) = try attached(failing: VaultError.self) {
-            (all) throws(SecretDescriptor.Fault) in
-            try all.add(SecretBox(SecretBytes(copying: encoded.bytes))) as Int
-        }
-        return try client.callBlocking(
-            ItemInterface.decode,
-            .init(place),
-            attachments,
-            failing: VaultError.self
-        ).item(failing: VaultError.self)
+    func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem {
+        var attachments = Attachments()
+        let place: Int = try attachments.add(SecretBox(SecretBytes(copying: encoded.bytes)))
+        return try client.callBlocking(ItemInterface.decode, .init(place), attachments).item()
     }
 
-    func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
+    func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing] {
         var standings: [VaultItem.Standing] = []
         // A few at a time, so that each call stays small.
         for start in stride(from: 0, to: items.count, by: ItemInterface.mostItems) {
             let part = items[start..<min(start + ItemInterface.mostItems, items.count)]
-            let (parameters, attachments) = try attached(failing: VaultError.self) {
-                (all) throws(SecretDescriptor.Fault) in
-                var forms: [AttachedItem] = []
-                for item in part { forms.append(try all.add(item)) }
-                return forms
-            }
-            let reply = try await client.call(
-                ItemInterface.standing,
-                .init(parameters),
-                attachments,
-                failing: VaultError.self
-            )
-            guard reply.parameters.value.count == part.count else { throw VaultError(unanswered: .malformed) }
+            var attachments = Attachments()
+            var forms: [AttachedItem] = []
+            for item in part { forms.append(try attachments.add(item)) }
+            let reply = try await client.call(ItemInterface.standing, .init(forms), attachments)
+            guard reply.parameters.value.count == part.count else { throw ServiceError(.malformed) }
             standings += reply.parameters.value
         }
         return standings
@@ -80,36 +59,27 @@ struct RemoteItems: ItemService {
         for use: ItemUse,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<ItemProduct> {
+    ) async throws(ServiceError) -> Released<ItemProduct> {
         let asking = await OwnerInterface.Asking(request.evaluation, client)
-        let (using, attachments) = try attached(failing: ReleaseError.self) {
-            (all) throws(SecretDescriptor.Fault) in
-            let password = try all.add(request.applicationPassword)
+        var attachments = Attachments()
+        let password = try attachments.add(request.applicationPassword)
+        let (id, sealed): (ItemID?, AttachedItem?) =
             switch item {
-            case .named(let id):
-                return ItemInterface.Using(
-                    id: id,
-                    sealed: nil,
-                    use: use,
-                    asking: asking,
-                    applicationPassword: password
-                )
-            case .sealed(let sealed):
-                return ItemInterface.Using(
-                    id: nil,
-                    sealed: try all.add(sealed),
-                    use: use,
-                    asking: asking,
-                    applicationPassword: password
-                )
+            case .named(let id): (id, nil)
+            case .sealed(let sealed): (nil, try attachments.add(sealed))
             }
-        }
+        let using = ItemInterface.Using(
+            id: id,
+            sealed: sealed,
+            use: use,
+            asking: asking,
+            applicationPassword: password
+        )
         let reply = try await client.callPrompting(
             ItemInterface.use,
             using,
             attachments,
-            presenter: presenter,
-            failing: ReleaseError.self
+            presenter: presenter
         )
         return Released(try reply.product(), after: reply.parameters.evaluations)
     }
@@ -126,38 +96,31 @@ extension ItemInterface.Making {
         _ item: NewItem,
         _ access: AccessControl,
         _ applicationPassword: SecretBox?
-    ) throws(VaultError) -> (ItemInterface.Making, Attachments) {
-        try attached(failing: VaultError.self) { (all) throws(SecretDescriptor.Fault) in
-            let password = try all.add(applicationPassword)
+    ) throws(ServiceError) -> (ItemInterface.Making, Attachments) {
+        var attachments = Attachments()
+        let password = try attachments.add(applicationPassword)
+        let (kind, place): (ItemKind, Int?) =
             switch item {
-            case .secret(let secret):
-                return .init(
-                    kind: .secret,
-                    secret: try all.add(secret) as Int,
-                    access: access,
-                    applicationPassword: password
-                )
-            case .key:
-                return .init(kind: .key, secret: nil, access: access, applicationPassword: password)
+            case .secret(let secret): (.secret, try attachments.add(secret))
+            case .key: (.key, nil)
             }
-        }
+        let making = Self(kind: kind, secret: place, access: access, applicationPassword: password)
+        return (making, attachments)
     }
 }
 
 extension CallReply<AttachedItem> {
     /// The item that was answered.
-    fileprivate func item<Failure: RemoteFailure>(failing: Failure.Type) throws(Failure) -> SealedItem {
-        try parameters.whole { (place) throws(Failure) in try secret(at: place, failing: Failure.self) }
-    }
+    fileprivate func item() throws(ServiceError) -> SealedItem { try parameters.whole(secret(at:)) }
 }
 
 extension CallReply<ItemInterface.Product> {
     /// The product that was answered.
-    fileprivate func product() throws(ReleaseError) -> ItemProduct {
+    fileprivate func product() throws(ServiceError) -> ItemProduct {
         if let place = parameters.secret {
-            return .secret(SecretBox(try secret(at: place, failing: ReleaseError.self)))
+            return .secret(SecretBox(try secret(at: place)))
         }
-        guard let signature = parameters.signature else { throw ReleaseError(unanswered: .malformed) }
+        guard let signature = parameters.signature else { throw ServiceError(.malformed) }
         return .signature(signature)
     }
 }
@@ -166,8 +129,8 @@ extension CallReply<ItemInterface.Product> {
 struct RemoteNamedItems: NamedItemService {
     let client: ServiceClient
 
-    func prepare() async throws(VaultError) {
-        _ = try await client.call(ItemInterface.prepare, NoValue(), failing: VaultError.self)
+    func prepare() async throws(ServiceError) {
+        _ = try await client.call(ItemInterface.prepare, NoValue())
     }
 
     func add(
@@ -175,38 +138,36 @@ struct RemoteNamedItems: NamedItemService {
         as id: ItemID,
         access: AccessControl,
         applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SigningKeyPublic? {
+    ) async throws(ServiceError) -> SigningKeyPublic? {
         let (making, attachments) = try ItemInterface.Making.attaching(item, access, applicationPassword)
         return try await client.call(
             ItemInterface.add,
             .init(id: id, item: making),
-            attachments,
-            failing: VaultError.self
+            attachments
         ).parameters.value
     }
 
-    func items() async throws(VaultError) -> [VaultItem] {
-        try await client.call(ItemInterface.list, NoValue(), failing: VaultError.self).parameters.value
+    func items() async throws(ServiceError) -> [VaultItem] {
+        try await client.call(ItemInterface.list, NoValue()).parameters.value
     }
 
-    func access(of id: ItemID) async throws(VaultError) -> AccessControl {
-        try await client.call(ItemInterface.access, .init(id), failing: VaultError.self).parameters.value
+    func access(of id: ItemID) async throws(ServiceError) -> AccessControl {
+        try await client.call(ItemInterface.access, .init(id)).parameters.value
     }
 
-    func publicKey(of id: ItemID) async throws(VaultError) -> SigningKeyPublic {
-        try await client.call(ItemInterface.publicKey, .init(id), failing: VaultError.self).parameters.value
+    func publicKey(of id: ItemID) async throws(ServiceError) -> SigningKeyPublic {
+        try await client.call(ItemInterface.publicKey, .init(id)).parameters.value
     }
 
     func delete(
         _ id: ItemID,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) {
+    ) async throws(ServiceError) {
         _ = try await client.callPrompting(
             ItemInterface.delete,
             .init(id: id, request: request),
-            presenter: presenter,
-            failing: ReleaseError.self
+            presenter: presenter
         )
     }
 }

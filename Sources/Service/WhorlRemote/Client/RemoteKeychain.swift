@@ -9,7 +9,7 @@ struct RemoteKeychain: KeychainRowService {
     let client: ServiceClient
     let groups: [String]
 
-    func rows(_ match: KeychainMatch, withValues: Bool, limit: Int) throws(StateError) -> [KeychainRow] {
+    func rows(_ match: KeychainMatch, withValues: Bool, limit: Int) throws(ServiceError) -> [KeychainRow] {
         var found: [KeychainRow] = []
         let finding = KeychainInterface.Finding(
             groups: groups,
@@ -20,7 +20,6 @@ struct RemoteKeychain: KeychainRowService {
         _ = try client.callBlocking(
             KeychainInterface.find,
             finding,
-            failing: StateError.self,
             update: { update throws(ServiceCallError) in
                 found += try update.parameters.value.found(beside: update.descriptors)
             }
@@ -31,7 +30,7 @@ struct RemoteKeychain: KeychainRowService {
     func add(
         _ new: [NewKeychainRow],
         replacing: [KeychainRowVersion]
-    ) throws(StateError) -> KeychainOutcome {
+    ) throws(ServiceError) -> KeychainOutcome {
         var packer = RowPacker()
         for row in new { packer.add(row) }
         return try outcome(
@@ -44,7 +43,7 @@ struct RemoteKeychain: KeychainRowService {
     func update(
         _ changes: [KeychainRowChange],
         replacing: [KeychainRowVersion]
-    ) throws(StateError) -> KeychainOutcome {
+    ) throws(ServiceError) -> KeychainOutcome {
         var packer = RowPacker()
         for change in changes { packer.add(change.new, to: change.version) }
         return try outcome(
@@ -54,11 +53,10 @@ struct RemoteKeychain: KeychainRowService {
         )
     }
 
-    func delete(_ matches: [KeychainMatch]) throws(StateError) -> Int {
+    func delete(_ matches: [KeychainMatch]) throws(ServiceError) -> Int {
         try client.callBlocking(
             KeychainInterface.delete,
-            .init(groups: groups, matches: matches),
-            failing: StateError.self
+            .init(groups: groups, matches: matches)
         ).parameters.value
     }
 
@@ -66,16 +64,10 @@ struct RemoteKeychain: KeychainRowService {
         _ method: ServiceMethod<Parameters, KeychainInterface.Outcome>,
         _ parameters: Parameters,
         _ packer: RowPacker
-    ) throws(StateError) -> KeychainOutcome {
-        let (_, attachments) = try attached(failing: StateError.self) {
-            (all) throws(SecretDescriptor.Fault) in all.add(try packer.descriptors())
-        }
-        let reply = try client.callBlocking(method, parameters, attachments, failing: StateError.self)
-        let rows: [KeychainRow]
-        do throws(ServiceCallError) {
-            rows = try reply.parameters.rows.found(beside: reply.descriptors)
-        } catch {
-            throw StateError(unanswered: error)
+    ) throws(ServiceError) -> KeychainOutcome {
+        let reply = try client.callBlocking(method, parameters, try packer.attachments())
+        guard let rows = try? reply.parameters.rows.found(beside: reply.descriptors) else {
+            throw ServiceError(.malformed)
         }
         switch (reply.parameters.outcome, rows.first) {
         case ("stored", _): return .stored(rows)
@@ -83,7 +75,7 @@ struct RemoteKeychain: KeychainRowService {
         case ("stale", _): return .stale
         case ("noPasscode", _): return .noPasscode
         case ("groupRefused", _): return .groupRefused
-        default: throw StateError(unanswered: .malformed)
+        default: throw ServiceError(.malformed)
         }
     }
 }

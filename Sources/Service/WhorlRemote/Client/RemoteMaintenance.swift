@@ -10,69 +10,57 @@ struct RemoteMaintenance: MaintenanceService {
 
     var facts: MaintenanceFacts {
         // The next call that can fail says why there is no answer.
-        (try? client.callBlocking(MaintenanceInterface.facts, NoValue(), failing: StateError.self).parameters)
-            ?? MaintenanceFacts()
+        (try? client.callBlocking(MaintenanceInterface.facts, NoValue()).parameters) ?? MaintenanceFacts()
     }
 
-    func hasState() async throws(StateError) -> Bool {
-        try await client.call(MaintenanceInterface.hasState, NoValue(), failing: StateError.self)
-            .parameters.value
+    func hasState() async throws(ServiceError) -> Bool {
+        try await client.call(MaintenanceInterface.hasState, NoValue()).parameters.value
     }
 
     func changeMark() async -> [Int]? {
         // A mark that cannot be read counts as a change.
-        try? await client.call(MaintenanceInterface.changeMark, NoValue(), failing: StateError.self)
-            .parameters.value
+        try? await client.call(MaintenanceInterface.changeMark, NoValue()).parameters.value
     }
 
-    func vaultStatus() async throws(VaultError) -> VaultStatus {
-        try await client.call(MaintenanceInterface.status, NoValue(), failing: VaultError.self).parameters
+    func vaultStatus() async throws(ServiceError) -> VaultStatus {
+        try await client.call(MaintenanceInterface.status, NoValue()).parameters
     }
 
     func hasChip() async -> Bool {
         // A chip that the service cannot be asked about is as good as none.
-        (try? await client.call(ItemInterface.hasChip, NoValue(), failing: VaultError.self).parameters.value)
-            ?? false
+        (try? await client.call(ItemInterface.hasChip, NoValue()).parameters.value) ?? false
     }
 
-    func provisionVault() async throws(VaultError) {
-        _ = try await client.call(MaintenanceInterface.provision, NoValue(), failing: VaultError.self)
+    func provisionVault() async throws(ServiceError) {
+        _ = try await client.call(MaintenanceInterface.provision, NoValue())
     }
 
-    func resetVault(withoutChip: Bool) async throws(VaultError) -> VaultReset {
-        try await client.call(MaintenanceInterface.reset, .init(withoutChip), failing: VaultError.self)
-            .parameters
+    func resetVault(withoutChip: Bool) async throws(ServiceError) -> VaultReset {
+        try await client.call(MaintenanceInterface.reset, .init(withoutChip)).parameters
     }
 
     func reseal(
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Resealing {
+    ) async throws(ServiceError) -> Resealing {
         try await client.callPrompting(
             MaintenanceInterface.reseal,
             .init(request: request),
-            presenter: presenter,
-            failing: ReleaseError.self
+            presenter: presenter
         ).parameters
     }
 
-    func attempts() async throws(AuthenticationError) -> [AttemptStatus] {
-        try await client.call(MaintenanceInterface.attempts, NoValue(), failing: AuthenticationError.self)
-            .parameters.value
+    func attempts() async throws(ServiceError) -> [AttemptStatus] {
+        try await client.call(MaintenanceInterface.attempts, NoValue()).parameters.value
     }
 
-    func log(limit: Int) async throws(AuthenticationError) -> [AuditEntry] {
-        try await client.call(MaintenanceInterface.log, .init(limit), failing: AuthenticationError.self)
-            .parameters.value
+    func log(limit: Int) async throws(ServiceError) -> [AuditEntry] {
+        try await client.call(MaintenanceInterface.log, .init(limit)).parameters.value
     }
 
-    func lockFileFault() async -> AuthenticationError? {
-        do throws(AuthenticationError) {
-            return try await client.call(
-                MaintenanceInterface.lockFileFault,
-                NoValue(),
-                failing: AuthenticationError.self
-            ).parameters.value
+    func lockFileFault() async -> ServiceError? {
+        do throws(ServiceError) {
+            return try await client.call(MaintenanceInterface.lockFileFault, NoValue()).parameters.value
         } catch {
             return error
         }
@@ -86,25 +74,23 @@ struct RemoteMaintenance: MaintenanceService {
 struct RemoteKeyring: KeyringService {
     let client: ServiceClient
 
-    func status() async throws(VaultError) -> KeyringStatus {
-        try await client.call(KeyringInterface.status, NoValue(), failing: VaultError.self).parameters.value
+    func status() async throws(ServiceError) -> KeyringStatus {
+        try await client.call(KeyringInterface.status, NoValue()).parameters.value
     }
 
-    func turnOn(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ReleaseError) {
+    func turnOn(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ServiceError) {
         _ = try await client.callPrompting(
             KeyringInterface.turnOn,
             .init(request: request),
-            presenter: presenter,
-            failing: ReleaseError.self
+            presenter: presenter
         )
     }
 
-    func turnOff(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ReleaseError) {
+    func turnOff(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ServiceError) {
         _ = try await client.callPrompting(
             KeyringInterface.turnOff,
             .init(request: request),
-            presenter: presenter,
-            failing: ReleaseError.self
+            presenter: presenter
         )
     }
 }

@@ -9,11 +9,10 @@ struct RemoteOwner: OwnerService {
     let client: ServiceClient
 
     func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             return try await client.call(
                 OwnerInterface.preflight,
-                .init(policy: policy, application: application),
-                failing: AuthenticationError.self
+                .init(policy: policy, application: application)
             ).parameters
         } catch {
             return Preflight(obstacle: error, hasReader: false, readerKind: nil, domainState: nil)
@@ -23,22 +22,17 @@ struct RemoteOwner: OwnerService {
     func evaluate(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> Evaluation {
+    ) async throws(ServiceError) -> Evaluation {
         let asking = await OwnerInterface.Asking(request, client)
         return try await client.callPrompting(
             OwnerInterface.evaluate,
             asking,
-            presenter: presenter,
-            failing: AuthenticationError.self
+            presenter: presenter
         ).parameters
     }
 
-    func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool {
-        try await client.call(
-            OwnerInterface.isOptedOut,
-            .init(application),
-            failing: AuthenticationError.self
-        ).parameters.value
+    func isOptedOut(_ application: ApplicationID) async throws(ServiceError) -> Bool {
+        try await client.call(OwnerInterface.isOptedOut, .init(application)).parameters.value
     }
 
     func setOptedOut(
@@ -46,12 +40,11 @@ struct RemoteOwner: OwnerService {
         for application: ApplicationID,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         _ = try await client.callPrompting(
             OwnerInterface.setOptedOut,
             .init(application: application, isOptedOut: optedOut, request: request),
-            presenter: presenter,
-            failing: AuthenticationError.self
+            presenter: presenter
         )
     }
 }
@@ -67,39 +60,34 @@ extension OwnerInterface.Asking {
 struct RemotePasscode: PasscodeService {
     let client: ServiceClient
 
-    func isSet() async throws(VaultError) -> Bool {
-        try await client.call(PasscodeInterface.isSet, NoValue(), failing: VaultError.self).parameters.value
+    func isSet() async throws(ServiceError) -> Bool {
+        try await client.call(PasscodeInterface.isSet, NoValue()).parameters.value
     }
 
     func askForFinger(
         _ request: ConsentRequest,
         in session: OwnerSession,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) {
+    ) async throws(ServiceError) {
         let asking = PasscodeInterface.Asking(
             request: request,
             session: await RemoteSession.id(of: session, client)
         )
-        _ = try await client.callPrompting(
-            PasscodeInterface.askForFinger,
-            asking,
-            presenter: presenter,
-            failing: AuthenticationError.self
-        )
+        _ = try await client.callPrompting(PasscodeInterface.askForFinger, asking, presenter: presenter)
     }
 
     func set(
         _ passcode: SecretBox,
         _ request: ConsentRequest,
         shown session: OwnerSession
-    ) async throws(VaultError) {
+    ) async throws(ServiceError) {
         let id = await RemoteSession.id(of: session, client)
-        let (place, attachments) = try attachedSecret(passcode, failing: VaultError.self)
+        var attachments = Attachments()
+        let place: Int = try attachments.add(passcode)
         _ = try await client.call(
             PasscodeInterface.set,
             .init(passcode: place, request: request, session: id),
-            attachments,
-            failing: VaultError.self
+            attachments
         )
     }
 
@@ -107,42 +95,30 @@ struct RemotePasscode: PasscodeService {
         to new: SecretBox,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) {
-        let (place, attachments) = try attachedSecret(new, failing: ReleaseError.self)
+    ) async throws(ServiceError) {
+        var attachments = Attachments()
+        let place: Int = try attachments.add(new)
         _ = try await client.callPrompting(
             PasscodeInterface.change,
             .init(new: place, request: request),
             attachments,
-            presenter: presenter,
-            failing: ReleaseError.self
+            presenter: presenter
         )
     }
 
-    func itemsLostWithout() async throws(VaultError) -> [ItemID] {
-        try await client.call(PasscodeInterface.itemsLostWithout, NoValue(), failing: VaultError.self)
-            .parameters.value
+    func itemsLostWithout() async throws(ServiceError) -> [ItemID] {
+        try await client.call(PasscodeInterface.itemsLostWithout, NoValue()).parameters.value
     }
 
     func remove(
         force: Bool,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> [ItemID] {
+    ) async throws(ServiceError) -> [ItemID] {
         try await client.callPrompting(
             PasscodeInterface.remove,
             .init(force: force, request: request),
-            presenter: presenter,
-            failing: ReleaseError.self
+            presenter: presenter
         ).parameters
-    }
-}
-
-/// Puts one secret beside a message.
-func attachedSecret<Failure: RemoteFailure>(
-    _ secret: SecretBox,
-    failing: Failure.Type
-) throws(Failure) -> (Int, Attachments) {
-    try attached(failing: Failure.self) { (all) throws(SecretDescriptor.Fault) in
-        try all.add(secret) as Int
     }
 }

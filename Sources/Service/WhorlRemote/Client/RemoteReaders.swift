@@ -8,33 +8,21 @@ import WhorlService
 struct RemoteReaders: ReaderService {
     let client: ServiceClient
 
-    func readers() async throws(AuthenticationError) -> [any FingerprintReader] {
-        let infos = try await client.call(
-            ReaderInterface.list,
-            NoValue(),
-            failing: AuthenticationError.self
-        ).parameters.value
+    func readers() async throws(ServiceError) -> [any FingerprintReader] {
+        let infos = try await client.call(ReaderInterface.list, NoValue()).parameters.value
         return infos.map { RemoteReader(knownInfo: $0, client: client) }
     }
 
-    func chosenReader() async throws(AuthenticationError) -> any FingerprintReader {
-        let info = try await client.call(
-            ReaderInterface.chosen,
-            NoValue(),
-            failing: AuthenticationError.self
-        ).parameters
+    func chosenReader() async throws(ServiceError) -> any FingerprintReader {
+        let info = try await client.call(ReaderInterface.chosen, NoValue()).parameters
         return RemoteReader(knownInfo: info, client: client)
     }
 
     var readerLockTrouble: ReaderError? {
-        do throws(ReaderError) {
-            return try client.callBlocking(
-                ReaderInterface.lockTrouble,
-                NoValue(),
-                failing: ReaderError.self
-            ).parameters.value
+        do throws(ServiceError) {
+            return try client.callBlocking(ReaderInterface.lockTrouble, NoValue()).parameters.value
         } catch {
-            return error
+            return ReaderError(error)
         }
     }
 
@@ -43,12 +31,7 @@ struct RemoteReaders: ReaderService {
         let (events, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watching = Task {
             // A service that hangs up sends no further events; the stream ends.
-            _ = try? await client.call(
-                ReaderInterface.watch,
-                NoValue(),
-                failing: ReaderError.self,
-                update: { _ in sink.yield() }
-            )
+            _ = try? await client.call(ReaderInterface.watch, NoValue(), update: { _ in sink.yield() })
             sink.finish()
         }
         sink.onTermination = { _ in watching.cancel() }
@@ -72,15 +55,26 @@ private final class RemoteReader: FingerprintReader {
 
     /// Tries whether the service can open the reader; the service lets it go again at once.
     func open() async throws(ReaderError) {
-        _ = try await client.call(ReaderInterface.tryOut, .init(knownInfo.id), failing: ReaderError.self)
+        _ = try await answer(of: ReaderInterface.tryOut)
     }
 
     func close() async throws(ReaderError) {}
 
     /// Returns the data of the prints, without their templates, which do not leave the service.
     func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint] {
-        try await client.call(ReaderInterface.prints, .init(knownInfo.id), failing: ReaderError.self)
-            .parameters.value.map { StoredPrint(template: Template(bytes: []), metadata: $0) }
+        try await answer(of: ReaderInterface.prints).value.map {
+            StoredPrint(template: Template(bytes: []), metadata: $0)
+        }
+    }
+
+    private func answer<Reply>(
+        of method: ServiceMethod<Valued<ReaderID>, Reply>
+    ) async throws(ReaderError) -> Reply {
+        do throws(ServiceError) {
+            return try await client.call(method, .init(knownInfo.id)).parameters
+        } catch {
+            throw ReaderError(error)
+        }
     }
 
     func enroll(

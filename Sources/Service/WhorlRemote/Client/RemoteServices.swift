@@ -50,9 +50,9 @@ package struct RemoteAccounts: Sendable {
     ///
     /// - Parameter user: The user's number.
     /// - Returns: Whether they were locked.
-    /// - Throws: `authenticationFailed` or `notInteractive` where polkit does not allow it; `storeFailed`.
-    package func unlock(_ user: UInt32) async throws(VaultError) -> Bool {
-        try await client.call(LoginInterface.unlock, Valued(user), failing: VaultError.self).parameters.value
+    /// - Throws: `notPermitted` where polkit does not allow it; errors of the state directory.
+    package func unlock(_ user: UInt32) async throws(ServiceError) -> Bool {
+        try await client.call(LoginInterface.unlock, Valued(user)).parameters.value
     }
 
     /// Asks which of several users touches the reader.
@@ -67,12 +67,11 @@ package struct RemoteAccounts: Sendable {
         among users: [UInt32],
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> IdentifiedPerson {
+    ) async throws(ServiceError) -> IdentifiedPerson {
         try await client.callPrompting(
             LoginInterface.identify,
             .init(users: users, request: request),
-            presenter: presenter,
-            failing: AuthenticationError.self
+            presenter: presenter
         ).parameters
     }
 
@@ -90,44 +89,34 @@ package struct RemoteAccounts: Sendable {
         for user: UInt32,
         isTrial: Bool,
         readersWereClosed: Bool
-    ) async throws(FingerChangeError) -> [TakingOver] {
-        let (place, attachments) = try attached(failing: FingerChangeError.self) {
-            attachments throws(SecretDescriptor.Fault) in
-            let bytes = prints.flatMap(\.template.bytes)
-            attachments.add([try SecretDescriptor.make(bytes)])
-            return 0
-        }
+    ) async throws(ServiceError) -> [TakingOver] {
+        var attachments = Attachments()
         let asked = LoginInterface.TakingOverCall(
             user: user,
             prints: prints.map {
                 .init(finger: $0.finger, driver: $0.driver, number: $0.number, size: $0.template.bytes.count)
             },
-            bytes: place,
+            bytes: try attachments.add(prints.flatMap(\.template.bytes)),
             isTrial: isTrial,
             readersWereClosed: readersWereClosed
         )
-        let reply = try await client.call(
-            LoginInterface.takeOver,
-            asked,
-            attachments,
-            failing: FingerChangeError.self
-        ).parameters.value
-        guard reply.count == prints.count else { throw FingerChangeError(unanswered: .malformed) }
+        let reply = try await client.call(LoginInterface.takeOver, asked, attachments).parameters.value
+        guard reply.count == prints.count else { throw ServiceError(.malformed) }
         return reply
     }
 
     /// Returns what is known of each account whose state the service keeps.
-    package func accounts() async throws(StateError) -> [AccountOfFolder] {
-        try await client.call(LoginInterface.accounts, NoValue(), failing: StateError.self).parameters.value
+    package func accounts() async throws(ServiceError) -> [AccountOfFolder] {
+        try await client.call(LoginInterface.accounts, NoValue()).parameters.value
     }
 
     /// Removes everything of the account that had a number.
-    package func remove(_ number: UInt32) async throws(StateError) {
-        _ = try await client.call(LoginInterface.removeAccount, Valued(number), failing: StateError.self)
+    package func remove(_ number: UInt32) async throws(ServiceError) {
+        _ = try await client.call(LoginInterface.removeAccount, Valued(number))
     }
 
     /// Confirms that the account with a number is the one whose state it is.
-    package func confirm(_ number: UInt32) async throws(StateError) {
-        _ = try await client.call(LoginInterface.confirmAccount, Valued(number), failing: StateError.self)
+    package func confirm(_ number: UInt32) async throws(ServiceError) {
+        _ = try await client.call(LoginInterface.confirmAccount, Valued(number))
     }
 }

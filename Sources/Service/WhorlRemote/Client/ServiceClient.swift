@@ -24,17 +24,15 @@ struct ServiceClient: Sendable {
     ///   - method: The method.
     ///   - parameters: The values that it takes.
     ///   - attachments: The descriptors that the parameters name.
-    ///   - failing: The type of the method's error.
     ///   - update: Called for each update before the reply. Without it none is asked for.
     /// - Returns: The reply.
     /// - Throws: the service's own error, or the one of a call that got no answer.
-    func call<Parameters, Result, Failure: RemoteFailure>(
+    func call<Parameters, Result>(
         _ method: ServiceMethod<Parameters, Result>,
         _ parameters: Parameters,
         _ attachments: Attachments = Attachments(),
-        failing: Failure.Type,
         update: ((Result) -> Void)? = nil
-    ) async throws(Failure) -> CallReply<Result> {
+    ) async throws(ServiceError) -> CallReply<Result> {
         /// Calls the method, and keeps the connection where it was answered.
         func call(
             on connection: ServiceConnection,
@@ -61,18 +59,17 @@ struct ServiceClient: Sendable {
             let connection = knowsProcess ? try await provenConnection() : try self.connection()
             return try await call(on: connection, knowsProcess: knowsProcess)
         } catch {
-            throw Failure(error)
+            throw ServiceError(error)
         }
     }
 
     /// Calls a method, and blocks the calling thread until the reply is there.
-    func callBlocking<Parameters, Result, Failure: RemoteFailure>(
+    func callBlocking<Parameters, Result>(
         _ method: ServiceMethod<Parameters, Result>,
         _ parameters: Parameters,
         _ attachments: Attachments = Attachments(),
-        failing: Failure.Type,
         update: ((CallReply<Result>) throws(ServiceCallError) -> Void)? = nil
-    ) throws(Failure) -> CallReply<Result> {
+    ) throws(ServiceError) -> CallReply<Result> {
         /// Whether a part of the answer has come.
         var hasBegun = false
         let begin: (CallReply<Result>) throws(ServiceCallError) -> Void = { (part) throws(ServiceCallError) in
@@ -93,7 +90,7 @@ struct ServiceClient: Sendable {
             try call.proveProcess()
             return try finish(call, method, parameters, attachments, told)
         } catch {
-            throw Failure(error)
+            throw ServiceError(error)
         }
     }
 
@@ -142,41 +139,12 @@ struct ServiceClient: Sendable {
     }
 }
 
-/// Puts what lies beside a call together.
-///
-/// - Throws: the failure of a call that could not be sent, for want of memory.
-func attached<Value, Failure: RemoteFailure>(
-    failing: Failure.Type,
-    _ body: (inout Attachments) throws(SecretDescriptor.Fault) -> Value
-) throws(Failure) -> (Value, Attachments) {
-    var attachments = Attachments()
-    do {
-        let value = try body(&attachments)
-        return (value, attachments)
-    } catch {
-        throw Failure(unsent: error)
-    }
-}
-
-extension RemoteFailure {
-    /// Makes the error of a call that was not sent, since its secret found no place.
-    fileprivate init(unsent fault: SecretDescriptor.Fault) {
-        if case .system(let error) = fault {
-            self.init(unanswered: .connection(error))
-        } else {
-            self.init(unanswered: .malformed)
-        }
-    }
-}
-
 extension CallReply {
     /// The secret at a place beside the reply.
-    func secret<Failure: RemoteFailure>(at place: Int, failing: Failure.Type) throws(Failure) -> SecretBytes {
-        guard descriptors.indices.contains(place) else { throw Failure(unanswered: .malformed) }
-        do {
-            return try SecretDescriptor.read(descriptors[place])
-        } catch {
-            throw Failure(unanswered: .malformed)
-        }
+    func secret(at place: Int) throws(ServiceError) -> SecretBytes {
+        // A descriptor that is no sealed memory file counts as one that is missing.
+        guard descriptors.indices.contains(place), let secret = try? SecretDescriptor.read(descriptors[place])
+        else { throw ServiceError(.malformed) }
+        return secret
     }
 }

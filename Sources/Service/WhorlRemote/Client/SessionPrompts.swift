@@ -6,28 +6,16 @@ public import WhorlService
 
 /// The prompts of a login session's programs and enrollments, for a program of its desktop that shows them.
 public enum SessionPrompts {
-    /// The reason for which no prompt is shown, or is shown no longer.
-    public enum Fault: Error, Sendable, Hashable {
-        /// Another agent is registered for the session.
-        case taken
-        /// This program may not show prompts.
-        case notAllowed
-        /// The service does not answer, or has left.
-        case unanswered
-        /// The task was cancelled.
-        case cancelled
-    }
-
     /// Registers with the system's service, and shows prompts until the task is cancelled or the service leaves.
     ///
     /// - Parameters:
     ///   - presenter: Shows the prompts; nothing that it says makes an evaluation succeed.
     ///   - onRegistration: Called once, when prompts are shown from then on.
-    /// - Throws: the fault that ended it; `unanswered` when the service left.
+    /// - Throws: the error that ended it; `serviceUnavailable` when the service left.
     public static func show(
         on presenter: any PromptPresenter,
         onRegistration: @escaping @Sendable () -> Void
-    ) async throws(Fault) {
+    ) async throws(ServiceError) {
         _ = try await show(
             on: presenter,
             from: nil,
@@ -48,33 +36,24 @@ public enum SessionPrompts {
     ///   - isAllowed: Whether nothing else keeps the program; asked after each such time.
     ///   - onRegistration: Called once, when prompts are shown from then on.
     /// - Returns: The descriptor of the registration, which lasts while it is open. The caller closes it.
-    /// - Throws: the fault that ended it; `unanswered` when the service left.
+    /// - Throws: the error that ended it; `serviceUnavailable` when the service left.
     public static func show(
         on presenter: any PromptPresenter,
         from registration: Int32?,
         untilQuietFor time: Duration?,
         if isAllowed: @escaping @Sendable () -> Bool = { true },
         onRegistration: @escaping @Sendable () -> Void
-    ) async throws(Fault) -> Int32 {
-        do throws(AgentError) {
-            let socket = try await RemoteAgent(over: PathTransport()).run(
-                on: presenter,
-                from: registration.map { Descriptor(owning: $0) },
-                rest: time.map { RemoteAgent.Rest(after: $0, if: isAllowed) },
-                onRegistration: onRegistration
-            )
-            let number = fcntl(socket.number, F_DUPFD_CLOEXEC, 3)
-            // Without a descriptor to spare the registration ends, and the caller registers again.
-            guard number >= 0 else { throw AgentError(.unanswered) }
-            return number
-        } catch {
-            switch error.code {
-            case .taken: throw .taken
-            case .notAllowed: throw .notAllowed
-            case .unanswered: throw .unanswered
-            case .cancelled: throw .cancelled
-            }
-        }
+    ) async throws(ServiceError) -> Int32 {
+        let socket = try await RemoteAgent(over: PathTransport()).run(
+            on: presenter,
+            from: registration.map { Descriptor(owning: $0) },
+            rest: time.map { RemoteAgent.Rest(after: $0, if: isAllowed) },
+            onRegistration: onRegistration
+        )
+        let number = fcntl(socket.number, F_DUPFD_CLOEXEC, 3)
+        // Without a descriptor to spare the registration ends, and the caller registers again.
+        guard number >= 0 else { throw ServiceError(.serviceUnavailable) }
+        return number
     }
 
     /// Enrolls a finger with the system's service, for a program of the desktop that shows how it goes.
@@ -91,7 +70,7 @@ public enum SessionPrompts {
         for application: ApplicationID,
         presenter: any PromptPresenter,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void
-    ) async throws(FingerChangeError) -> EnrolledFinger {
+    ) async throws(ServiceError) -> EnrolledFinger {
         let fingers = RemoteFingers(client: ServiceClient(transport: PathTransport()))
         let request = ConsentRequest(application: application)
         return try await fingers.enroll(finger, request, presenter: presenter, observer: observer)

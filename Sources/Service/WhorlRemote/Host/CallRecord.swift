@@ -36,21 +36,7 @@ struct CallPurpose: Sendable, Hashable {
 
 extension ServiceRefusal {
     /// The code of the failure that the refusal carries; the refusal's own name where it carries none.
-    fileprivate var code: String {
-        if name == ReleaseError.name, let failure = failure(as: ReleaseError.self) {
-            switch failure {
-            case .evaluation(let error): return error.code.rawValue
-            case .vault(let error): return "\(error.code)"
-            }
-        }
-        if name == FingerChangeError.name, let failure = failure(as: FingerChangeError.self) {
-            switch failure {
-            case .owner(let error): return error.code.rawValue
-            case .fingers(let error): return "\(error.code)"
-            }
-        }
-        return failure(as: AuthenticationError.self)?.code.rawValue ?? name
-    }
+    fileprivate var code: String { failure(as: ServiceError.self)?.code.rawValue ?? name }
 }
 
 /// A call during which the owner may be asked.

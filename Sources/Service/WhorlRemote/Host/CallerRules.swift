@@ -21,12 +21,12 @@ package protocol CallerRules: Sendable {
     ///   - action: The action.
     ///   - client: The caller.
     ///   - mayAsk: Whether a person may be asked for a password.
-    /// - Throws: the reason for which the action is not allowed.
+    /// - Throws: `notPermitted`, with the reason.
     func authorize(
         _ action: GuardedAction,
         _ client: ServiceClientIdentity,
         mayAsk: Bool
-    ) async throws(AuthenticationError)
+    ) async throws(ServiceError)
 
     /// Takes note of a call during which the owner could be asked, when it has ended.
     func record(_ record: CallRecord, of caller: Caller)
@@ -37,16 +37,16 @@ package struct Caller: Sendable {
     /// The program that asks; `nil` where the service does not look.
     package var asker: Asker?
     /// The reason why the caller's place lets no finger be asked for; `nil` where one may be.
-    package var fingerObstacle: AuthenticationError?
+    package var fingerObstacle: ServiceError?
     /// The reason why the caller's place lets nothing be asked for at all; `nil` where something may be.
-    package var obstacle: AuthenticationError?
+    package var obstacle: ServiceError?
     /// Whether the program is confined; `nil` where that cannot be told.
     package var confinement: Confinement?
 
     package init(
         asker: Asker? = nil,
-        fingerObstacle: AuthenticationError? = nil,
-        obstacle: AuthenticationError? = nil,
+        fingerObstacle: ServiceError? = nil,
+        obstacle: ServiceError? = nil,
         confinement: Confinement? = Confinement.none
     ) {
         self.asker = asker
@@ -84,24 +84,20 @@ package struct SameRulesForAll: CallerRules {
         _ action: GuardedAction,
         _ client: ServiceClientIdentity,
         mayAsk: Bool
-    ) async throws(AuthenticationError) {}
+    ) async throws(ServiceError) {}
     package func record(_ record: CallRecord, of caller: Caller) {}
 }
 
 extension ServiceHost {
     /// Returns only if the system's rules allow an action, about which the person may be asked.
     func authorize(_ action: GuardedAction, _ call: ServiceCall) async throws(ServiceRefusal) {
-        do throws(AuthenticationError) {
-            try await rules.authorize(action, call.client, mayAsk: true)
-        } catch {
-            throw VaultError(notAllowed: error).refusal
-        }
+        try await refusing(await rules.authorize(action, call.client, mayAsk: true))
     }
 
     /// Returns the caller, unless nothing may be asked for in its place, as in a locked session.
     func callerOutsideLock(_ call: ServiceCall) async throws(ServiceRefusal) -> Caller {
         let caller = await rules.caller(call.client)
-        if let obstacle = caller.obstacle { throw VaultError(notAllowed: obstacle).refusal }
+        if let obstacle = caller.obstacle { throw obstacle.refusal }
         return caller
     }
 }

@@ -75,7 +75,7 @@ struct NameSpace: Sendable {
     /// Returns the identity under which an item is stored.
     ///
     /// - Throws: `nameRefused` for a name that is too long for a confined program.
-    func stored(_ id: ItemID) throws(VaultError) -> ItemID {
+    func stored(_ id: ItemID) throws(ServiceError) -> ItemID {
         guard let prefix = confinement.prefix else { return ItemID(id.kind, id.name, of: profile) }
         return ItemID(id.kind, try ItemName(prefix + id.name.text), of: profile)
     }
@@ -136,10 +136,10 @@ extension Preflight {
     /// Returns the answer for a caller whose place lets no finger be asked for.
     ///
     /// Where the passcode meets the policy, the answer stays.
-    func with(_ obstacle: AuthenticationError?, _ policy: Policy) -> Preflight {
+    func with(_ obstacle: ServiceError?, _ policy: Policy) -> Preflight {
         guard let obstacle, policy == .biometrics || !isPasscodeSet else { return self }
         return Preflight(
-            obstacle: AuthenticationError(
+            obstacle: ServiceError(
                 .biometryNotAvailable,
                 message: obstacle.message,
                 recovery: obstacle.recovery,

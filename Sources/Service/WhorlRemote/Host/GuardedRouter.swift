@@ -88,7 +88,7 @@ struct GuardedRouter {
     ) -> @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<Reply> {
         guard let text = ChangeNote.texts[method.name] else { return body }
         return { [rules, services] (parameters, call) async throws(ServiceRefusal) in
-            let answer = await Result { () async throws(ServiceRefusal) in try await body(parameters, call) }
+            let answer = await Result<_, ServiceRefusal>(of: try await body(parameters, call))
             let caller = await rules.caller(call.client)
             let subject = (parameters as? any NamedChange)?.subject
             let purpose = CallPurpose(

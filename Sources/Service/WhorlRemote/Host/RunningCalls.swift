@@ -7,7 +7,7 @@ import WhorlService
 /// seat, ends them.
 final class RunningCalls: Sendable {
     /// Ends a call with the reason that its caller gets.
-    typealias End = @Sendable (AuthenticationError) -> Void
+    typealias End = @Sendable (ServiceError) -> Void
 
     private struct State {
         var locked: Set<String> = []
@@ -44,7 +44,7 @@ final class RunningCalls: Sendable {
     }
 
     /// Ends the calls of a session.
-    func end(in session: String, because reason: AuthenticationError) {
+    func end(in session: String, because reason: ServiceError) {
         let ends = state.withLock { state in
             state.calls.values.filter { $0.session == session }.map(\.end)
         }

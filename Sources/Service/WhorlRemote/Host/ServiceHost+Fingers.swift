@@ -9,63 +9,67 @@ import WhorlSupport
 extension ServiceHost {
     func addFingers(_ router: inout GuardedRouter) {
         asking(&router, FingerInterface.list, for: .unconfined) {
-            (_, services) async throws(EnrollmentError) in
+            (_, services) async throws(ServiceError) in
             Valued(try await services.fingers.fingers())
         }
         asking(&router, FingerInterface.state, for: .unconfined) {
-            (application, services) async throws(EnrollmentError) in
+            (application, services) async throws(ServiceError) in
             Optionally(try await services.fingers.state(for: application.value))
         }
         asking(&router, FingerInterface.difference, for: .unconfined) {
-            (asked, services) async throws(EnrollmentError) in
+            (asked, services) async throws(ServiceError) in
             try await services.fingers.difference(since: asked.digest, for: asked.application)
         }
         asking(&router, FingerInterface.acceptable, for: .unconfined) {
-            (_, services) async throws(EnrollmentError) in
+            (_, services) async throws(ServiceError) in
             Optionally(try await services.fingers.acceptable())
         }
         asking(&router, FingerInterface.reconcile, for: .unconfinedAtReader) {
-            (_, services) async throws(FingerChangeError) in
+            (_, services) async throws(ServiceError) in
             Optionally(try await services.fingers.reconcile()?.shown(to: services.profile))
         }
         prompting(&router, FingerInterface.enroll, for: .unconfined) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             let request = try enrolling(asked.request, call, presenter)
-            let finger = try await refusing(presenter) { () async throws(FingerChangeError) in
-                try await services.fingers.enroll(asked.finger, request, presenter: presenter) {
+            let finger = try await refusing(
+                presenter,
+                await services.fingers.enroll(asked.finger, request, presenter: presenter) {
                     presenter.report($0)
                 }
-            }
+            )
             return (finger, Attachments())
         }
         prompting(&router, FingerInterface.remove, for: .unconfined) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
-            let removed = try await refusing(presenter) { () async throws(FingerChangeError) in
-                try await services.fingers.remove(
+            let removed = try await refusing(
+                presenter,
+                await services.fingers.remove(
                     asked.selection,
                     force: asked.force,
                     request(asked.request),
                     presenter: presenter
                 )
-            }
+            )
             return (removed, Attachments())
         }
         prompting(&router, FingerInterface.accept, for: .unconfined) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
-            let accepted = try await refusing(presenter) { () async throws(FingerChangeError) in
-                try await services.fingers.accept(request(asked), presenter: presenter)
-            }
+            let accepted = try await refusing(
+                presenter,
+                await services.fingers.accept(request(asked), presenter: presenter)
+            )
             return (Optionally(accepted), Attachments())
         }
         prompting(&router, FingerInterface.exercise, for: .unconfinedAtReader) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             try checkClearing(asked.exercise, call)
             let request = try enrolling(asked.request, call, presenter)
-            let results = try await refusing(presenter) { () async throws(FingerChangeError) in
-                try await services.fingers.exercise(asked.exercise, request, presenter: presenter) {
+            let results = try await refusing(
+                presenter,
+                await services.fingers.exercise(asked.exercise, request, presenter: presenter) {
                     presenter.report($0)
                 }
-            }
+            )
             return (results, Attachments())
         }
     }
@@ -73,13 +77,12 @@ extension ServiceHost {
     /// The storage of a reader has the prints of all users and systems, so only root may clear it.
     private func checkClearing(_ exercise: ReaderExercise, _ call: ServiceCall) throws(ServiceRefusal) {
         guard exercise.clearsStorage, call.client.user.uid != 0 else { return }
-        let error = AuthenticationError(
-            .authenticationFailed,
+        throw ServiceError(
+            .notPermitted,
             message: "Only root may delete all prints in the reader.",
             recovery: "Run `sudo whorl devices exercise --clear-storage`.",
             cause: "the reader keeps the prints of all users"
-        )
-        throw FingerChangeError.owner(error).refusal
+        ).refusal
     }
 
     /// Returns a request to use the reader, with the system's rules for a first finger.
@@ -91,11 +94,9 @@ extension ServiceHost {
         _ call: ServiceCall,
         _ presenter: some PromptPresenter
     ) throws(ServiceRefusal) -> ConsentRequest {
-        if let obstacle = asked.obstacle ?? asked.fingerObstacle {
-            throw FingerChangeError.owner(obstacle).refusal
-        }
+        if let obstacle = asked.obstacle ?? asked.fingerObstacle { throw obstacle.refusal }
         var request = request(asked)
-        request.allowsFirst = { [rules] () async throws(AuthenticationError) in
+        request.allowsFirst = { [rules] () async throws(ServiceError) in
             try await rules.authorize(.enroll, call.client, mayAsk: await presenter.isInteractive)
         }
         return request
@@ -124,9 +125,9 @@ extension ServiceHost {
             (asked, call) async throws(ServiceRefusal) in
             let prints = try prints(asked, call)
             let caller = await rules.caller(call.client)
-            let outcome = await Result { () async throws(FingerChangeError) in
-                try await logins.takeOver(asked.user, prints, asked.isTrial, asked.readersWereClosed)
-            }.mapError(\.refusal)
+            let outcome = await Result<_, ServiceError>(
+                of: try await logins.takeOver(asked.user, prints, asked.isTrial, asked.readersWereClosed)
+            ).mapError(\.refusal)
             let change = asked.isTrial ? "see which prints could be taken over" : "take over prints"
             let purpose = CallPurpose(
                 application: "whorl import-fprintd",

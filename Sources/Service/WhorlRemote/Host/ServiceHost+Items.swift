@@ -12,46 +12,42 @@ extension ServiceHost {
             let services = try services(call.client.user)
             let item = try call.newItem(making)
             let password = try call.secretBox(at: making.applicationPassword)
-            return try await refusing { () async throws(VaultError) in
-                try ServiceReply(
+            return try await refusing(
+                ServiceReply(
                     attaching: try await services.items.make(
                         item,
                         access: making.access,
                         applicationPassword: password
                     )
                 )
-            }
+            )
         }
-        asking(&router, ItemInterface.hasChip, for: .anyProgram) { (_, services) async throws(VaultError) in
+        asking(&router, ItemInterface.hasChip, for: .anyProgram) { (_, services) async throws(ServiceError) in
             Valued(await services.maintenance.hasChip())
         }
         // The chip's certificate names the machine for good.
         asking(&router, ItemInterface.chipIdentity, for: .unconfined) {
-            (_, services) async throws(VaultError) in
+            (_, services) async throws(ServiceError) in
             try await services.items.chipIdentity()
         }
         asking(&router, ItemInterface.makeAttested, for: .unconfined) {
-            (asked, services) async throws(VaultError) in
+            (asked, services) async throws(ServiceError) in
             try await services.items.makeKey(access: asked.access, attestedFor: asked.credential)
         }
         router.onAttaching(ItemInterface.decode, for: .anyProgram) {
             (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let encoded = try call.secret(at: asked.value).withUnsafeBytes { Data($0) }
-            return try await refusing { () async throws(VaultError) in
-                try ServiceReply(attaching: try services.items.sealedItem(encoded: encoded))
-            }
+            return try await refusing(
+                ServiceReply(attaching: try services.items.sealedItem(encoded: encoded))
+            )
         }
         router.on(ItemInterface.standing, for: .anyProgram) {
             (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             var items: [SealedItem] = []
             for form in asked.value { items.append(try call.item(form)) }
-            return Valued(
-                try await refusing { () async throws(VaultError) in
-                    try await services.items.standing(of: items)
-                }
-            )
+            return Valued(try await refusing(await services.items.standing(of: items)))
         }
         prompting(&router, ItemInterface.use, for: .anyProgram) {
             (using, services, call, presenter) async throws(ServiceRefusal) in
@@ -61,9 +57,10 @@ extension ServiceHost {
                 self.request(using.asking, call),
                 applicationPassword: try call.secretBox(at: using.applicationPassword)
             )
-            let released = try await refusing(presenter) { () async throws(ReleaseError) in
-                try await services.items.use(item, for: using.use, request, presenter: presenter)
-            }
+            let released = try await refusing(
+                presenter,
+                await services.items.use(item, for: using.use, request, presenter: presenter)
+            )
             return try product(released)
         }
     }
@@ -73,9 +70,8 @@ extension ServiceHost {
     ) throws(ServiceRefusal) -> (ItemInterface.Product, Attachments) {
         switch released.product {
         case .secret(let secret):
-            let (place, attachments) = try refusing { () throws(ReleaseError) in
-                try attachedSecret(secret, failing: ReleaseError.self)
-            }
+            var attachments = Attachments()
+            let place: Int = try refusing(attachments.add(secret))
             return (.init(secret: place, signature: nil, evaluations: released.evaluations), attachments)
         case .signature(let signature):
             return (
@@ -87,10 +83,9 @@ extension ServiceHost {
 
 extension ServiceReply<AttachedItem> {
     /// Makes a reply of an item.
-    fileprivate init(attaching item: SealedItem) throws(VaultError) {
-        let (form, attachments) = try attached(failing: VaultError.self) {
-            (all) throws(SecretDescriptor.Fault) in try all.add(item)
-        }
+    fileprivate init(attaching item: SealedItem) throws(ServiceError) {
+        var attachments = Attachments()
+        let form: AttachedItem = try attachments.add(item)
         self.init(form, descriptors: attachments.descriptors)
     }
 }
@@ -98,7 +93,7 @@ extension ServiceReply<AttachedItem> {
 extension ServiceCall {
     /// The item that a caller brings.
     fileprivate func item(_ form: AttachedItem) throws(ServiceRefusal) -> SealedItem {
-        try form.whole { (place) throws(ServiceRefusal) in try secret(at: place) }
+        try form.whole(secret(at:))
     }
 
     /// The item that a caller names or brings.
@@ -108,8 +103,9 @@ extension ServiceCall {
     ) throws(ServiceRefusal) -> ProtectedItem {
         switch (using.id, using.sealed) {
         case (let id?, nil):
-            do { return .named(try names.stored(id)) } catch { throw error.refusal }
-        case (nil, let form?): return .sealed(try item(form))
+            return .named(try refusing(names.stored(id)))
+        case (nil, let form?):
+            return .sealed(try item(form))
         default: throw .invalidParameter("call.id")
         }
     }
@@ -126,7 +122,8 @@ extension ServiceCall {
 
 extension ServiceHost {
     func addNamedItems(_ router: inout GuardedRouter) {
-        onItems(&router, ItemInterface.prepare, for: .anyProgram) { (_, _, items) async throws(VaultError) in
+        onItems(&router, ItemInterface.prepare, for: .anyProgram) {
+            (_, _, items) async throws(ServiceError) in
             try await items.prepare()
             return NoValue()
         }
@@ -139,34 +136,36 @@ extension ServiceHost {
             let item = try call.newItem(adding.item)
             let password = try call.secretBox(at: adding.item.applicationPassword)
             return Optionally(
-                try await refusing { () async throws(VaultError) in
-                    try await services.namedItems.add(
+                try await refusing(
+                    await services.namedItems.add(
                         item,
                         as: NameSpace(services.profile, confinement).stored(adding.id),
                         access: adding.item.access,
                         applicationPassword: password
                     )
-                }
+                )
             )
         }
-        onItems(&router, ItemInterface.list, for: .anyProgram) { (_, names, items) async throws(VaultError) in
+        onItems(&router, ItemInterface.list, for: .anyProgram) {
+            (_, names, items) async throws(ServiceError) in
             Valued(try await items.items().compactMap { names.confinement.shown($0) })
         }
         onItems(&router, ItemInterface.access, for: .anyProgram) {
-            (id, names, items) async throws(VaultError) in
+            (id, names, items) async throws(ServiceError) in
             Valued(try await items.access(of: names.stored(id.value)))
         }
         onItems(&router, ItemInterface.publicKey, for: .anyProgram) {
-            (id, names, items) async throws(VaultError) in
+            (id, names, items) async throws(ServiceError) in
             Valued(try await items.publicKey(of: names.stored(id.value)))
         }
         prompting(&router, ItemInterface.delete, for: .anyProgram) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             let names = NameSpace(services.profile, try await rules.confinement(of: call.client))
-            let id = try refusing { () throws(VaultError) in try names.stored(asked.id) }
-            try await refusing(presenter) { () async throws(ReleaseError) in
-                try await services.namedItems.delete(id, request(asked.request), presenter: presenter)
-            }
+            let id = try await refusing(names.stored(asked.id))
+            try await refusing(
+                presenter,
+                await services.namedItems.delete(id, request(asked.request), presenter: presenter)
+            )
             return (NoValue(), Attachments())
         }
     }
@@ -176,16 +175,14 @@ extension ServiceHost {
         _ method: ServiceMethod<Parameters, Reply>,
         for callers: AllowedCallers,
         _ body:
-            @escaping @Sendable (Parameters, NameSpace, any NamedItemService) async throws(VaultError)
+            @escaping @Sendable (Parameters, NameSpace, any NamedItemService) async throws(ServiceError)
             -> Reply
     ) {
         router.on(method, for: callers) {
             (parameters, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let names = NameSpace(services.profile, try await rules.confinement(of: call.client))
-            return try await refusing { () async throws(VaultError) in
-                try await body(parameters, names, services.namedItems)
-            }
+            return try await refusing(await body(parameters, names, services.namedItems))
         }
     }
 }

@@ -16,9 +16,7 @@ extension ServiceHost {
             let groups = try await groups(asked.groups, call)
             let outcome = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
                 let new = try Self.new(asked.new, call).map(groups.stored)
-                return try refusing { () throws(StateError) in
-                    try keychain.add(new, replacing: asked.replacing)
-                }
+                return try refusing(keychain.add(new, replacing: asked.replacing))
             }
             return try Self.reply(groups.shown(outcome))
         }
@@ -32,9 +30,7 @@ extension ServiceHost {
                     guard let version = row.version else { throw .invalidParameter("changes.version") }
                     changes.append(KeychainRowChange(version, to: new))
                 }
-                return try refusing { () throws(StateError) in
-                    try keychain.update(changes, replacing: asked.replacing)
-                }
+                return try refusing(keychain.update(changes, replacing: asked.replacing))
             }
             return try Self.reply(groups.shown(outcome))
         }
@@ -42,9 +38,7 @@ extension ServiceHost {
             let groups = try await groups(asked.groups, call)
             return Valued(
                 try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
-                    try refusing { () throws(StateError) in
-                        try keychain.delete(asked.matches.map(groups.stored))
-                    }
+                    try refusing(keychain.delete(asked.matches.map(groups.stored)))
                 }
             )
         }
@@ -97,10 +91,6 @@ extension ServiceHost {
         return new
     }
 
-    static func descriptors(of message: RowPacker) throws(ServiceRefusal) -> [Descriptor] {
-        do { return try message.descriptors() } catch { throw ServiceRefusal("io.whorl.InternalError") }
-    }
-
     private static func reply(
         _ outcome: KeychainOutcome
     ) throws(ServiceRefusal) -> ServiceReply<KeychainInterface.Outcome> {
@@ -117,8 +107,8 @@ extension ServiceHost {
         case .noPasscode: name = "noPasscode"
         case .groupRefused: name = "groupRefused"
         }
-        let descriptors = try descriptors(of: packer)
-        return ServiceReply(.init(outcome: name, rows: packer.rows), descriptors: descriptors)
+        let attachments = try refusing(packer.attachments())
+        return ServiceReply(.init(outcome: name, rows: packer.rows), descriptors: attachments.descriptors)
     }
 }
 
@@ -135,7 +125,7 @@ extension ServiceHost {
         let match = groups.stored(asked.match)
         guard asked.limit > 1 else { return try await findOne(match, asked, groups, call) }
         let numbers = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
-            try refusing { () throws(StateError) in try keychain.numbers(match, limit: asked.limit) }
+            try refusing(keychain.numbers(match, limit: asked.limit))
         }
         // Nothing is read for a caller that takes no rows, or has gone.
         guard call.wantsMore else { return }
@@ -143,14 +133,14 @@ extension ServiceHost {
         while !rest.isEmpty, !Task.isCancelled {
             let next = rest.prefix(RowPacker.mostRows)
             let page = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
-                try refusing { () throws(StateError) in
-                    try keychain.page(
+                try refusing(
+                    keychain.page(
                         match,
                         of: next,
                         withValues: asked.withValues,
                         mostBytes: RowPacker.fullBytes
                     )
-                }
+                )
             }
             if rest.count < numbers.count { await call.untilRead() }
             try send(page.rows, groups, call)
@@ -166,9 +156,7 @@ extension ServiceHost {
         _ call: ServiceCall
     ) async throws(ServiceRefusal) {
         let found = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
-            try refusing { () throws(StateError) in
-                try keychain.rows(match, withValues: asked.withValues, limit: asked.limit)
-            }
+            try refusing(keychain.rows(match, withValues: asked.withValues, limit: asked.limit))
         }
         try send(found, groups, call)
     }
@@ -180,6 +168,6 @@ extension ServiceHost {
     ) throws(ServiceRefusal) {
         var message = RowPacker()
         for row in rows { message.add(groups.shown(row)) }
-        call.update(Valued(message.rows), descriptors: try Self.descriptors(of: message))
+        call.update(Valued(message.rows), descriptors: try refusing(message.attachments()).descriptors)
     }
 }

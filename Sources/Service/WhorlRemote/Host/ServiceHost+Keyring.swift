@@ -8,21 +8,23 @@ extension ServiceHost {
     /// Adds what the owner decides about the keyring.
     func addKeyring(_ router: inout GuardedRouter) {
         asking(&router, KeyringInterface.status, for: .unconfined) {
-            (_, services) async throws(VaultError) in
+            (_, services) async throws(ServiceError) in
             Valued(try await services.keyring.status())
         }
         prompting(&router, KeyringInterface.turnOn, for: .unconfined) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
-            try await refusing(presenter) { () async throws(ReleaseError) in
-                try await services.keyring.turnOn(request(asked.request), presenter: presenter)
-            }
+            try await refusing(
+                presenter,
+                await services.keyring.turnOn(request(asked.request), presenter: presenter)
+            )
             return (NoValue(), Attachments())
         }
         prompting(&router, KeyringInterface.turnOff, for: .unconfined) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
-            try await refusing(presenter) { () async throws(ReleaseError) in
-                try await services.keyring.turnOff(request(asked.request), presenter: presenter)
-            }
+            try await refusing(
+                presenter,
+                await services.keyring.turnOff(request(asked.request), presenter: presenter)
+            )
             return (NoValue(), Attachments())
         }
     }
@@ -33,9 +35,9 @@ extension ServiceHost {
             (asked, call) async throws(ServiceRefusal) in
             let keyring = try keyring(of: asked.user, logins)
             let password = try call.secretBox(at: asked.password)
-            let kept = await Result { () async throws(VaultError) in
-                try await keyring.keep(password, changedOn: asked.changedOn)
-            }.mapError(\.refusal)
+            let kept = await Result<_, ServiceError>(
+                of: try await keyring.keep(password, changedOn: asked.changedOn)
+            ).mapError(\.refusal)
             // Most logins keep nothing, and say so to nobody.
             if case .success(false) = kept { return Valued(false) }
             let purpose = "keep the login password of user \(asked.user)"
@@ -45,8 +47,7 @@ extension ServiceHost {
         router.on(LoginInterface.forget, for: .user(logins.asker)) {
             (asked, call) async throws(ServiceRefusal) in
             let keyring = try keyring(of: asked.value, logins)
-            let forgotten = await Result { () async throws(VaultError) in try await keyring.forget() }
-                .mapError(\.refusal)
+            let forgotten = await Result<_, ServiceError>(of: try await keyring.forget()).mapError(\.refusal)
             let purpose = "forget the login password of user \(asked.value)"
             await record(forgotten, call, LoginInterface.forget.name, purpose)
             try forgotten.get()
@@ -67,9 +68,9 @@ extension ServiceHost {
         guard asked.keyring == true, caller.asker?.session == nil,
             let keyring = (try? logins.keyring(asked.user)) ?? nil
         else { return nil }
-        let released = await Result { () async throws(VaultError) in
-            try await keyring.release(after: login, changedOn: asked.passwordChangedOn)
-        }.mapError(\.refusal)
+        let released = await Result<_, ServiceError>(
+            of: try await keyring.release(after: login, changedOn: asked.passwordChangedOn)
+        ).mapError(\.refusal)
         if case .failure = released {
             let purpose = CallPurpose(
                 application: "login",
@@ -84,7 +85,7 @@ extension ServiceHost {
         of user: UInt32,
         _ logins: LoginAccess
     ) throws(ServiceRefusal) -> any LoginKeyring {
-        let found = try refusing { () throws(StateError) in try logins.keyring(user) }
+        let found = try refusing(logins.keyring(user))
         guard let keyring = found else { throw ServiceRefusal.invalidParameter("user") }
         return keyring
     }

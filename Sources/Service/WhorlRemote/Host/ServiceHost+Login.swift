@@ -11,11 +11,11 @@ package struct LoginAccess: Sendable {
     /// The only user who may ask.
     let asker: UInt32
     /// Returns the owner's service of a user.
-    let owner: @Sendable (UInt32) throws(StateError) -> any OwnerService
+    let owner: @Sendable (UInt32) throws(ServiceError) -> any OwnerService
     /// Enrolls prints for a user that another program has made.
     let takeOver: TakeOver
     /// Returns the keyring of a user; `nil` where logins have none.
-    let keyring: @Sendable (UInt32) throws(StateError) -> (any LoginKeyring)?
+    let keyring: @Sendable (UInt32) throws(ServiceError) -> (any LoginKeyring)?
     /// The failed tries of all logins at this machine; `nil` where they are not counted.
     let place: (any PlaceTries)?
     /// Lifts the lock on the fingers of a user, and returns whether they were locked.
@@ -26,17 +26,17 @@ package struct LoginAccess: Sendable {
     let accounts: (any AccountKeeper)?
 
     /// Lifts the lock on the fingers of the user with a number, for a program that the administration has allowed to.
-    package typealias Unlock = @Sendable (UInt32, Asker?) async throws(VaultError) -> Bool
+    package typealias Unlock = @Sendable (UInt32, Asker?) async throws(ServiceError) -> Bool
 
     /// Asks which of the users with these numbers touches the reader.
     package typealias Identify =
-        @Sendable ([UInt32], EvaluationRequest, any PromptPresenter) async throws(AuthenticationError)
+        @Sendable ([UInt32], EvaluationRequest, any PromptPresenter) async throws(ServiceError)
         -> IdentifiedPerson
 
     /// Enrolls prints for the user with a number; in a trial, nothing is changed.
     package typealias TakeOver =
         @Sendable (UInt32, [ForeignPrint], _ isTrial: Bool, _ readersWereClosed: Bool)
-        async throws(FingerChangeError) -> [TakingOver]
+        async throws(ServiceError) -> [TakingOver]
 
     /// Describes the access.
     ///
@@ -51,12 +51,12 @@ package struct LoginAccess: Sendable {
     ///   - accounts: The accounts whose state the service keeps; by default there are none.
     package init(
         asker: UInt32 = 0,
-        owner: @escaping @Sendable (UInt32) throws(StateError) -> any OwnerService,
-        keyring: @escaping @Sendable (UInt32) throws(StateError) -> (any LoginKeyring)? = { _ in nil },
+        owner: @escaping @Sendable (UInt32) throws(ServiceError) -> any OwnerService,
+        keyring: @escaping @Sendable (UInt32) throws(ServiceError) -> (any LoginKeyring)? = { _ in nil },
         place: (any PlaceTries)?,
         unlock: @escaping Unlock = { _, _ in false },
-        identify: @escaping Identify = { _, _, _ throws(AuthenticationError) in
-            throw AuthenticationError(.biometryNotAvailable, cause: "this service identifies no people")
+        identify: @escaping Identify = { _, _, _ throws(ServiceError) in
+            throw ServiceError(.biometryNotAvailable, cause: "this service identifies no people")
         },
         takeOver: @escaping TakeOver = { _, prints, _, _ in prints.map { _ in .elsewhere } },
         accounts: (any AccountKeeper)? = nil
@@ -90,9 +90,7 @@ extension ServiceHost {
             request.purpose = .yes
             request.timeout = min(request.timeout, promptRules.longestTimeout)
             let limited = request
-            let person = try await refusing(presenter) { () async throws(AuthenticationError) in
-                try await logins.identify(asked.users, limited, presenter)
-            }
+            let person = try await refusing(presenter, await logins.identify(asked.users, limited, presenter))
             return (person, Attachments())
         }
         router.onAttaching(LoginInterface.verify, for: .user(logins.asker)) {
@@ -125,20 +123,18 @@ extension ServiceHost {
     ) async -> Result<Void, LoginRefused> {
         guard !asked.isRemote(caller) else { return .failure(LoginRefused(.remoteLogin, .remote)) }
         guard !asked.isForElsewhere(caller) else { return .failure(LoginRefused(.unknownPlace, .noSession)) }
-        let owner: any OwnerService
-        do throws(StateError) {
-            owner = try logins.owner(asked.user)
-        } catch {
-            return .failure(LoginRefused(AuthenticationError(error)))
-        }
-        do throws(AuthenticationError) {
-            let evaluation = try await untilLocked(asked.isLocker ? nil : caller.asker?.session) {
-                () async throws(AuthenticationError) in
-                try await owner.evaluate(request, presenter: LoginPresenter(call))
-            }
+        do throws(ServiceError) {
+            let owner = try logins.owner(asked.user)
+            let session = asked.isLocker ? nil : caller.asker?.session
+            let evaluation = try await evaluate(
+                request,
+                by: owner,
+                LoginPresenter(call),
+                untilLockOf: session
+            )
             // The policy takes a finger alone; anything else would be a fault, and is no match.
             guard evaluation.method == .biometry, !evaluation.isReused else {
-                return .failure(LoginRefused(AuthenticationError(.authenticationFailed), .failed))
+                return .failure(LoginRefused(ServiceError(.authenticationFailed), .failed))
             }
             // A count that cannot be cleared keeps no one from a login whose touch has matched.
             try? await request.place?.clear()
@@ -150,12 +146,16 @@ extension ServiceHost {
 
     /// Runs an evaluation, which ends when a login session is locked or its seat shows another one; `nil` for one that does
     /// not end with a session.
-    private func untilLocked<Value: Sendable>(
-        _ session: String?,
-        _ body: @escaping @Sendable () async throws(AuthenticationError) -> Value
-    ) async throws(AuthenticationError) -> Value {
-        let reason = Mutex<AuthenticationError?>(nil)
-        let work = Task { await Result { () async throws(AuthenticationError) in try await body() } }
+    private func evaluate(
+        _ request: EvaluationRequest,
+        by owner: any OwnerService,
+        _ presenter: LoginPresenter,
+        untilLockOf session: String?
+    ) async throws(ServiceError) -> Evaluation {
+        let reason = Mutex<ServiceError?>(nil)
+        let work = Task { () async -> Result<Evaluation, ServiceError> in
+            await Result(of: try await owner.evaluate(request, presenter: presenter))
+        }
         let number = running.add(in: session) { error in
             reason.withLock { $0 = error }
             work.cancel()
@@ -259,14 +259,14 @@ extension LoginInterface.Asking {
     }
 }
 
-extension AuthenticationError {
-    fileprivate static let remoteLogin = AuthenticationError(
+extension ServiceError {
+    fileprivate static let remoteLogin = ServiceError(
         .notInteractive,
         message: "The person logs in from another machine; the fingerprint reader is at this one.",
         recovery: "Use the password."
     )
 
-    fileprivate static let unknownPlace = AuthenticationError(
+    fileprivate static let unknownPlace = ServiceError(
         .notInteractive,
         message: "The service cannot tell from where the person asks.",
         recovery: "Use the password."

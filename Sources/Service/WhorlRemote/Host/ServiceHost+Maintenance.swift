@@ -7,23 +7,23 @@ import WhorlService
 extension ServiceHost {
     func addMaintenance(_ router: inout GuardedRouter) {
         asking(&router, MaintenanceInterface.facts, for: .unconfined) {
-            (_, services) async throws(StateError) in
+            (_, services) async throws(ServiceError) in
             services.maintenance.facts
         }
         asking(&router, MaintenanceInterface.hasState, for: .unconfined) {
-            (_, services) async throws(StateError) in
+            (_, services) async throws(ServiceError) in
             Valued(try await services.maintenance.hasState())
         }
         asking(&router, MaintenanceInterface.changeMark, for: .unconfined) {
-            (_, services) async throws(StateError) in
+            (_, services) async throws(ServiceError) in
             Optionally(await services.maintenance.changeMark())
         }
         asking(&router, MaintenanceInterface.status, for: .unconfined) {
-            (_, services) async throws(VaultError) in
+            (_, services) async throws(ServiceError) in
             try await services.maintenance.vaultStatus()
         }
         asking(&router, MaintenanceInterface.provision, for: .unconfined) {
-            (_, services) async throws(VaultError) in
+            (_, services) async throws(ServiceError) in
             try await services.maintenance.provisionVault()
             return NoValue()
         }
@@ -31,33 +31,32 @@ extension ServiceHost {
             (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             try await authorize(.reset, call)
-            return try await refusing { () async throws(VaultError) in
-                try await services.maintenance.resetVault(withoutChip: asked.value)
-            }
+            return try await refusing(await services.maintenance.resetVault(withoutChip: asked.value))
         }
         asking(&router, MaintenanceInterface.attempts, for: .unconfined) {
-            (_, services) async throws(AuthenticationError) in
+            (_, services) async throws(ServiceError) in
             Valued(try await services.maintenance.attempts())
         }
         router.on(MaintenanceInterface.log, for: .anyProgram) { (limit, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let confinement = try await rules.confinement(of: call.client)
-            let lines = try await refusing { () async throws(AuthenticationError) in
-                try await services.maintenance.log(
+            let lines = try await refusing(
+                await services.maintenance.log(
                     limit: min(limit.value, MaintenanceInterface.mostLogLines)
                 )
-            }
+            )
             return Valued(lines.filter { confinement.shows($0) })
         }
         asking(&router, MaintenanceInterface.lockFileFault, for: .unconfined) {
-            (_, services) async throws(AuthenticationError) in
+            (_, services) async throws(ServiceError) in
             Optionally(await services.maintenance.lockFileFault())
         }
         prompting(&router, MaintenanceInterface.reseal, for: .unconfined) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
-            let resealing = try await refusing(presenter) { () async throws(ReleaseError) in
-                try await services.maintenance.reseal(request(asked.request), presenter: presenter)
-            }
+            let resealing = try await refusing(
+                presenter,
+                await services.maintenance.reseal(request(asked.request), presenter: presenter)
+            )
             return (resealing, Attachments())
         }
     }
@@ -71,40 +70,26 @@ extension MaintenanceInterface {
 extension ServiceHost {
     func addReaders(_ router: inout GuardedRouter) {
         asking(&router, ReaderInterface.list, for: .unconfined) {
-            (_, services) async throws(AuthenticationError) in
+            (_, services) async throws(ServiceError) in
             var infos: [ReaderInfo] = []
             for reader in try await services.readers.readers() { infos.append(await reader.info) }
             return Valued(infos)
         }
         asking(&router, ReaderInterface.chosen, for: .unconfined) {
-            (_, services) async throws(AuthenticationError) in
+            (_, services) async throws(ServiceError) in
             await (try await services.readers.chosenReader()).info
         }
         asking(&router, ReaderInterface.tryOut, for: .unconfinedAtReader) {
-            (id, services) async throws(ReaderError) in
-            let reader = try await reader(id.value, services.readers)
-            // A prompt that waits for a touch there keeps the reader.
-            return try await ReaderTurns.run("try out", on: reader, whenBusy: .fail) {
-                () async throws(ReaderError) in
-                try await reader.open()
-                try await reader.close()
-                return NoValue()
-            }
+            (id, services) async throws(ServiceError) in
+            try await reading(await tryOut(id.value, services.readers))
         }
-        router.on(ReaderInterface.prints, for: .unconfinedAtReader) {
-            (id, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            return try await refusing { () async throws(ReaderError) in
-                let reader = try await reader(id.value, services.readers)
-                let prints = try await ReaderTurns.run("list", on: reader, whenBusy: .fail) {
-                    () async throws(ReaderError) in
-                    try await storedPrints(in: reader)
-                }
-                return Valued(prints.map { $0.metadata.shown(to: services.profile) })
-            }
+        asking(&router, ReaderInterface.prints, for: .unconfinedAtReader) {
+            (id, services) async throws(ServiceError) in
+            let prints = try await reading(await storedPrints(id.value, services.readers))
+            return Valued(prints.map { $0.metadata.shown(to: services.profile) })
         }
         asking(&router, ReaderInterface.lockTrouble, for: .unconfined) {
-            (_, services) async throws(ReaderError) in
+            (_, services) async throws(ServiceError) in
             Optionally(services.readers.readerLockTrouble)
         }
         router.on(ReaderInterface.watch, for: .unconfined) { (_, call) async throws(ServiceRefusal) in
@@ -114,16 +99,25 @@ extension ServiceHost {
         }
     }
 
+    /// Runs what a reader does, whose failure crosses with all of its values.
+    private func reading<Value>(
+        _ answer: @autoclosure () async throws(ReaderError) -> Value
+    ) async throws(ServiceError) -> Value {
+        do { return try await answer() } catch { throw ServiceError(crossing: error) }
+    }
+
+    private func tryOut(_ id: ReaderID, _ readers: any ReaderService) async throws(ReaderError) -> NoValue {
+        let reader = try await reader(id, readers)
+        // A prompt that waits for a touch there keeps the reader.
+        return try await ReaderTurns.run("try out", on: reader, whenBusy: .fail, reader.tryOut)
+    }
+
     private func storedPrints(
-        in reader: any FingerprintReader
+        _ id: ReaderID,
+        _ readers: any ReaderService
     ) async throws(ReaderError) -> [StoredPrint] {
-        try await reader.open()
-        let prints = await Result { () async throws(ReaderError) in
-            try await reader.storedPrints(whenBusy: .wait)
-        }
-        // The first error says more.
-        try? await reader.close()
-        return try prints.get()
+        let reader = try await reader(id, readers)
+        return try await ReaderTurns.run("list", on: reader, whenBusy: .fail, reader.openedPrints)
     }
 
     private func reader(
@@ -131,7 +125,7 @@ extension ServiceHost {
         _ readers: any ReaderService
     ) async throws(ReaderError) -> any FingerprintReader {
         let all: [any FingerprintReader]
-        do throws(AuthenticationError) {
+        do throws(ServiceError) {
             all = try await readers.readers()
         } catch {
             throw ReaderError(.notFound, operation: "open", cause: error.message)
@@ -144,4 +138,20 @@ extension ServiceHost {
 extension EnrollmentMetadata {
     /// Returns the data of a print in a reader for a user, who is not told whose a print of another user is.
     func shown(to profile: String) -> EnrollmentMetadata { userName == profile ? self : EnrollmentMetadata() }
+}
+
+extension FingerprintReader {
+    fileprivate func tryOut() async throws(ReaderError) -> NoValue {
+        try await open()
+        try await close()
+        return NoValue()
+    }
+
+    fileprivate func openedPrints() async throws(ReaderError) -> [StoredPrint] {
+        try await open()
+        let prints = await Result<_, ReaderError>(of: try await storedPrints(whenBusy: .wait))
+        // The first error says more.
+        try? await close()
+        return try prints.get()
+    }
 }

@@ -18,9 +18,10 @@ extension ServiceHost {
             (asking, services, call, presenter) async throws(ServiceRefusal) in
             guard asking.request.purpose.isForEvaluations else { throw .invalidParameter("purpose") }
             let request = request(asking, call)
-            let evaluation = try await refusing(presenter) { () async throws(AuthenticationError) in
-                try await services.owner.evaluate(request, presenter: presenter)
-            }
+            let evaluation = try await refusing(
+                presenter,
+                await services.owner.evaluate(request, presenter: presenter)
+            )
             return (evaluation, Attachments())
         }
         router.on(OwnerInterface.isOptedOut, for: .anyProgram) {
@@ -28,22 +29,21 @@ extension ServiceHost {
             let owner = try owner(of: call)
             let confinement = try await rules.confinement(of: call.client)
             return Valued(
-                try await refusing { () async throws(AuthenticationError) in
-                    try await owner.isOptedOut(confinement.application(asked.value))
-                }
+                try await refusing(await owner.isOptedOut(confinement.application(asked.value)))
             )
         }
         prompting(&router, OwnerInterface.setOptedOut, for: .anyProgram) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             let confinement = try await rules.confinement(of: call.client)
-            try await refusing(presenter) { () async throws(AuthenticationError) in
-                try await services.owner.setOptedOut(
+            try await refusing(
+                presenter,
+                await services.owner.setOptedOut(
                     asked.isOptedOut,
                     for: confinement.application(asked.application),
                     request(asked.request),
                     presenter: presenter
                 )
-            }
+            )
             return (Valued(asked.isOptedOut), Attachments())
         }
         router.on(OwnerInterface.session, for: .anyProgram) { (_, call) async throws(ServiceRefusal) in

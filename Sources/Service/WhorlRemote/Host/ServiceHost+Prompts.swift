@@ -21,9 +21,7 @@ extension ServiceHost {
             let asked = parameters.call.asked(by: caller)
             let presenter = WirePresenter<Reply>(parameters.presenter, call, by: caller, self)
             let work = Task { () async -> Result<(Reply, Attachments), ServiceRefusal> in
-                await Result { () async throws(ServiceRefusal) in
-                    try await body(asked, services, call, presenter)
-                }
+                await Result(of: try await body(asked, services, call, presenter))
             }
             presenter.onLoss { work.cancel() }
             let number = running.add(in: caller.asker?.session) { presenter.lose($0) }
@@ -44,7 +42,7 @@ extension ServiceHost {
     ///
     /// A lock ends calls as soon as the login manager's signal comes; this holds where the signal is late. A login manager
     /// that does not answer counts as a lock.
-    func lateLock(of session: String?, _ call: ServiceCall) async -> AuthenticationError? {
+    func lateLock(of session: String?, _ call: ServiceCall) async -> ServiceError? {
         guard let session else { return nil }
         let now = await rules.caller(call.client)
         guard now.asker?.session == session else { return .sessionLocked }
@@ -96,10 +94,10 @@ extension ServiceHost {
             // Refuses users whom this service does not serve.
             _ = try services(call.client.user)
             guard call.wantsMore else { throw .invalidParameter("more") }
-            guard promptRules.agents != .never else { throw AgentError(.notAllowed).refusal }
+            guard promptRules.agents != .never else { throw ServiceError(.agentNotAllowed).refusal }
             let agent = RegisteredAgent(asked.presenter, call)
             let place = place(of: call, in: await rules.caller(call.client).asker?.session)
-            guard agents.add(agent, at: place) else { throw AgentError(.taken).refusal }
+            guard agents.add(agent, at: place) else { throw ServiceError(.agentTaken).refusal }
             defer {
                 agents.remove(agent, at: place)
                 agent.hangUp()

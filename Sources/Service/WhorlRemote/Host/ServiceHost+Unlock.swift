@@ -8,15 +8,9 @@ extension ServiceHost {
     func addUnlock(_ router: inout GuardedRouter, _ logins: LoginAccess) {
         router.on(LoginInterface.unlock, for: .unconfined) { (user, call) async throws(ServiceRefusal) in
             let caller = await rules.caller(call.client)
-            let outcome = await Result { () async throws(ServiceRefusal) in
-                try await authorize(.unlock, call)
-                let wasLocked = try await refusing { () async throws(VaultError) in
-                    try await logins.unlock(user.value, caller.asker)
-                }
-                // A rest that is not ended ends by itself.
-                try? await logins.place?.clear()
-                return wasLocked
-            }
+            let outcome = await Result<_, ServiceRefusal>(
+                of: try await unlock(user.value, logins, call, by: caller.asker)
+            )
             let purpose = CallPurpose(
                 application: "unlock",
                 text: "unlock the fingers of user \(user.value), and the logins at this machine"
@@ -24,5 +18,18 @@ extension ServiceHost {
             rules.record(CallRecord(LoginInterface.unlock.name, purpose, outcome), of: caller)
             return Valued(try outcome.get())
         }
+    }
+
+    private func unlock(
+        _ user: UInt32,
+        _ logins: LoginAccess,
+        _ call: ServiceCall,
+        by asker: Asker?
+    ) async throws(ServiceRefusal) -> Bool {
+        try await authorize(.unlock, call)
+        let wasLocked = try await refusing(await logins.unlock(user, asker))
+        // A rest that is not ended ends by itself.
+        try? await logins.place?.clear()
+        return wasLocked
     }
 }

@@ -76,34 +76,20 @@ package struct ServiceHost: Sendable {
 
 extension ServiceHost {
     /// Adds a method that asks the services of the user who connected.
-    func asking<Parameters, Reply, Failure: RemoteFailure>(
+    func asking<Parameters, Reply>(
         _ router: inout GuardedRouter,
         _ method: ServiceMethod<Parameters, Reply>,
         for callers: AllowedCallers,
-        _ body: @escaping @Sendable (Parameters, Services) async throws(Failure) -> Reply
+        _ body: @escaping @Sendable (Parameters, Services) async throws(ServiceError) -> Reply
     ) {
         router.on(method, for: callers) { (parameters, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
-            return try await refusing { () async throws(Failure) in try await body(parameters, services) }
+            return try await refusing(await body(parameters, services))
         }
     }
 }
 
-/// Runs a call of a service, whose failure becomes the refusal that carries it.
-func refusing<Value, Failure: RemoteFailure>(
-    _ body: () async throws(Failure) -> Value
-) async throws(ServiceRefusal) -> Value {
-    do { return try await body() } catch { throw error.refusal }
-}
-
-/// Runs a call of a service that does not wait, whose failure becomes the refusal that carries it.
-func refusing<Value, Failure: RemoteFailure>(
-    _ body: () throws(Failure) -> Value
-) throws(ServiceRefusal) -> Value {
-    do { return try body() } catch { throw error.refusal }
-}
-
 extension ServiceRefusal {
     /// Makes the refusal of a call whose user gets no services, for a reason of the state or of the account.
-    package init(_ error: StateError) { self = error.refusal }
+    package init(_ error: ServiceError) { self = error.refusal }
 }

@@ -19,7 +19,7 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         var screen: (any PromptScreen)?
         var prompt: WirePrompt?
         var hasHungUp = false
-        var loss: AuthenticationError?
+        var loss: ServiceError?
         var stop: (@Sendable () -> Void)?
     }
 
@@ -42,10 +42,10 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
     }
 
     /// Returns the reason why the program that asks may get nothing, since the screen of its session is locked by now.
-    func lateLock() async -> AuthenticationError? { await host.lateLock(of: session, call) }
+    func lateLock() async -> ServiceError? { await host.lateLock(of: session, call) }
 
     /// The reason why no prompt is shown, or is shown no longer; `nil` while there is none.
-    var loss: AuthenticationError? { state.withLock(\.loss) }
+    var loss: ServiceError? { state.withLock(\.loss) }
 
     /// Whether a person can see the prompt, by the word of the program that shows it.
     var isInteractive: Bool {
@@ -128,7 +128,7 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
     func onLoss(_ stop: @escaping @Sendable () -> Void) { state.withLock { $0.stop = stop } }
 
     /// Stops the call, since its prompt may be shown no longer.
-    func lose(_ error: AuthenticationError) {
+    func lose(_ error: ServiceError) {
         state.withLock { $0.loss = error }
         stop()
     }

@@ -9,31 +9,46 @@ import WhorlService
 struct Attachments {
     private(set) var descriptors: [Descriptor] = []
 
-    /// Adds a secret.
+    /// Adds a memory file.
     ///
     /// - Returns: Its place.
-    /// - Throws: the system's refusal to make a memory file.
-    mutating func add(_ secret: SecretBox) throws(SecretDescriptor.Fault) -> Int {
-        descriptors.append(try SecretDescriptor.make(secret.bytes))
+    /// - Throws: the error of a message that cannot be sent, for want of memory.
+    private mutating func add(
+        file: @autoclosure () throws(SecretDescriptor.Fault) -> Descriptor
+    ) throws(ServiceError) -> Int {
+        do throws(SecretDescriptor.Fault) {
+            descriptors.append(try file())
+        } catch .system(let error) {
+            throw ServiceError(.connection(error))
+        } catch {
+            throw ServiceError(.malformed)
+        }
         return descriptors.count - 1
     }
 
+    /// Adds bytes that are no secret.
+    mutating func add(_ bytes: [UInt8]) throws(ServiceError) -> Int {
+        try add(file: try SecretDescriptor.make(bytes))
+    }
+
+    /// Adds a secret.
+    mutating func add(_ secret: SecretBox) throws(ServiceError) -> Int {
+        try add(file: try SecretDescriptor.make(secret.bytes))
+    }
+
     /// Adds a secret, if there is one.
-    mutating func add(_ secret: SecretBox?) throws(SecretDescriptor.Fault) -> Int? {
+    mutating func add(_ secret: SecretBox?) throws(ServiceError) -> Int? {
         guard let secret else { return nil }
         return try add(secret) as Int
     }
 
-    /// Adds descriptors that were made already.
-    mutating func add(_ made: [Descriptor]) { descriptors += made }
-
     /// Adds an item, whose bytes go beside the message where they are too many for one.
-    mutating func add(_ item: SealedItem) throws(SecretDescriptor.Fault) -> AttachedItem {
+    mutating func add(_ item: SealedItem) throws(ServiceError) -> AttachedItem {
         guard item.encoded.count > AttachedItem.mostInside else {
             return AttachedItem(item: item, bytes: nil)
         }
-        descriptors.append(try SecretDescriptor.make(SecretBytes(copying: item.encoded.bytes)))
-        return AttachedItem(item: item.bare, bytes: descriptors.count - 1)
+        let place = try add(file: try SecretDescriptor.make(SecretBytes(copying: item.encoded.bytes)))
+        return AttachedItem(item: item.bare, bytes: place)
     }
 }
 

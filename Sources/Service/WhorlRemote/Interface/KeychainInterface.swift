@@ -118,10 +118,11 @@ struct RowPacker {
     }
 
     /// The memory file with the values; none where there is no value.
-    func descriptors() throws(SecretDescriptor.Fault) -> [Descriptor] {
-        guard !bytes.isEmpty else { return [] }
-        guard bytes.count <= RowPacker.mostBytes else { throw .tooLarge }
-        return [try SecretDescriptor.make([UInt8](bytes))]
+    func attachments() throws(ServiceError) -> Attachments {
+        var attachments = Attachments()
+        guard bytes.count <= RowPacker.mostBytes else { throw ServiceError(.malformed) }
+        if !bytes.isEmpty { _ = try attachments.add([UInt8](bytes)) }
+        return attachments
     }
 }
 

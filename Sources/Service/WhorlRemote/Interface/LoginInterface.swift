@@ -105,31 +105,34 @@ enum LoginReason: String, Codable, Sendable, CaseIterable {
     case failed = "failed"
 
     /// Makes the reason of an evaluation's error.
-    init(_ error: AuthenticationError) {
+    init(_ error: ServiceError) {
         self =
             switch error.code {
-            case .authenticationFailed: .notMatched
-            case .biometryLockout: error.isOfRestingPlace ? .resting : .lockedOut
-            case .biometryNotAvailable: error.isShutLid ? .lidShut : .noReader
-            case .biometryDisconnected, .readerNotChosen: .noReader
-            case .biometryNotEnrolled: .noFingers
-            case .enrollmentTampered, .enrollmentRolledBack: .notTrusted
-            case .biometryOptedOut: .disabled
+            case .biometryLockout: .lockedOut
+            case .placeRests: .resting
+            case .timedOut: .timedOut
+            case .systemCancel, .changedMeanwhile: .interrupted
+            case .lidShut: .lidShut
             case .readerInUse: .busy
-            case .notInteractive: .noSession
-            case .systemCancel: error.isPlain ? .timedOut : .interrupted
-            case .userCancel, .userFallback, .appCancel: .cancelled
-            case .passcodeNotSet, .invalidContext, .reasonMissing, .storeFailed, .chipUnavailable: .failed
+            case .readerNotChosen, .printNotFound, .duplicate: .noReader
+            case .biometryNotEnrolled: .noFingers
+            case .biometryOptedOut: .disabled
+            case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen, .accountRenamed, .counterLost:
+                .notTrusted
+            default: Self(error.category)
             }
     }
-}
 
-extension AuthenticationError {
-    /// Whether the error has the texts of its kind alone, as that of a time limit has.
-    fileprivate var isPlain: Bool { message == AuthenticationError(code).message }
-
-    /// Whether a lid is shut over the reader.
-    fileprivate var isShutLid: Bool { cause.hasPrefix("the reader is built in, and the lid is shut") }
+    private init(_ category: ErrorCategory) {
+        self =
+            switch category {
+            case .notAuthenticated: .notMatched
+            case .cancelled: .cancelled
+            case .readerUnavailable: .noReader
+            case .notInteractive: .noSession
+            default: .failed
+            }
+    }
 }
 
 /// An evaluation's error with the reason for a login.
@@ -139,12 +142,12 @@ struct LoginRefused: Error, Codable, Sendable {
     static let rootAlone = "io.whorl.Login.RootAlone"
 
     let reason: LoginReason
-    let code: AuthenticationError.Code
+    let code: ServiceError.Code
     let message: String
     let recovery: String
     let cause: String
 
-    init(_ error: AuthenticationError, _ reason: LoginReason? = nil) {
+    init(_ error: ServiceError, _ reason: LoginReason? = nil) {
         self.reason = reason ?? LoginReason(error)
         code = error.code
         message = error.message

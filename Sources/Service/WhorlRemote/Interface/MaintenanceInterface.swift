@@ -24,7 +24,7 @@ enum MaintenanceInterface {
     static let log = ServiceMethod<Valued<Int>, Valued<[AuditEntry]>>(
         repeatable: "io.whorl.Maintenance.Log"
     )
-    static let lockFileFault = ServiceMethod<NoValue, Optionally<AuthenticationError>>(
+    static let lockFileFault = ServiceMethod<NoValue, Optionally<ServiceError>>(
         repeatable: "io.whorl.Maintenance.LockFileFault"
     )
 }

@@ -47,6 +47,7 @@ struct Optionally<Value: Codable & Sendable>: Codable, Sendable {
 enum InterfaceText {
     /// The names and texts.
     static let all: [(name: String, text: String)] = [
+        ("io.whorl", text(PackageResources.io_whorl_varlink)),
         ("io.whorl.Owner", text(PackageResources.io_whorl_Owner_varlink)),
         ("io.whorl.Items", text(PackageResources.io_whorl_Items_varlink)),
         ("io.whorl.Keychain", text(PackageResources.io_whorl_Keychain_varlink)),

@@ -49,7 +49,7 @@ package struct AccountFolders: Sendable {
     /// Returns the account that may use the folder with a number.
     ///
     /// - Throws: the reason for which there is none.
-    package func resident(_ number: UInt32) throws(StateError) -> Resident {
+    package func resident(_ number: UInt32) throws(ServiceError) -> Resident {
         let folder = directory(of: number)
         guard !isSpooled(number) else { throw .beingRemoved(folder.path) }
         let account: SystemAccount
@@ -81,7 +81,7 @@ package struct AccountFolders: Sendable {
     /// Returns what is known of each folder, in the order of their numbers.
     ///
     /// - Throws: `notWritable`, `failed` when the service's folder cannot be listed.
-    package func all() throws(StateError) -> [AccountOfFolder] {
+    package func all() throws(ServiceError) -> [AccountOfFolder] {
         try names().compactMap { UInt32($0) }.sorted().map(described)
     }
 
@@ -106,7 +106,7 @@ package struct AccountFolders: Sendable {
     /// Returns the account with a number, whose folder root confirms or removes.
     ///
     /// - Throws: the reason for which it cannot be told.
-    package func account(_ number: UInt32) throws(StateError) -> SystemAccount? {
+    package func account(_ number: UInt32) throws(ServiceError) -> SystemAccount? {
         switch lookup(number) {
         case .found(let account): account
         case .missing: nil
@@ -130,7 +130,7 @@ package struct AccountFolders: Sendable {
     package func former(_ number: UInt32) -> Former? {
         let folder = directory(of: number)
         let doubt: String
-        do throws(StateError) {
+        do throws(ServiceError) {
             if let mark = try AccountMark.read(in: folder) {
                 let account = SystemAccount(
                     number: number,
@@ -150,12 +150,12 @@ package struct AccountFolders: Sendable {
     }
 
     /// Returns the mark of the folder with a number.
-    package func mark(_ number: UInt32) throws(StateError) -> AccountMark? {
+    package func mark(_ number: UInt32) throws(ServiceError) -> AccountMark? {
         try AccountMark.read(in: directory(of: number))
     }
 
     /// Throws if the account whose state is in a folder still exists.
-    package func requireFormer(_ number: UInt32) throws(StateError) {
+    package func requireFormer(_ number: UInt32) throws(ServiceError) {
         guard let account = try account(number), let mark = try mark(number),
             mark.standing(of: account) == .same
         else { return }
@@ -166,10 +166,10 @@ package struct AccountFolders: Sendable {
         access(folder.file("whorl.sqlite"), F_OK) == 0
     }
 
-    private func names() throws(StateError) -> [String] {
+    private func names() throws(ServiceError) -> [String] {
         guard let opened = opendir(root) else {
             if errno == ENOENT { return [] }
-            throw StateError(errno: errno, path: root)
+            throw ServiceError(errno: errno, path: root)
         }
         defer { closedir(opened) }
         var names: [String] = []
@@ -193,7 +193,7 @@ extension AccountFolders {
     private static let trash = ".removing-"
 
     /// Returns the numbers of the accounts that userdel has deleted and whose state is not removed yet.
-    package func spooled() throws(StateError) -> [UInt32] {
+    package func spooled() throws(ServiceError) -> [UInt32] {
         try names().filter { $0.hasPrefix(Self.spool) }.compactMap { UInt32($0.dropFirst(Self.spool.count)) }
     }
 
@@ -208,14 +208,16 @@ extension AccountFolders {
     /// Deletes the folder with a number, and then the word of userdel's hook.
     ///
     /// The folder gets another name first, so that no one finds half of it.
-    package func discard(_ number: UInt32) throws(StateError) {
+    package func discard(_ number: UInt32) throws(ServiceError) {
         let path = directory(of: number).path
         let aside = "\(root)/\(Self.trash)\(number)-\(UInt64.random(in: .min ... .max))"
-        guard rename(path, aside) == 0 || errno == ENOENT else { throw StateError(errno: errno, path: path) }
+        guard rename(path, aside) == 0 || errno == ENOENT else {
+            throw ServiceError(errno: errno, path: path)
+        }
         try PrivateFiles.syncDirectory(root)
         emptyTrash()
         guard unlink(spoolPath(number)) == 0 || errno == ENOENT else {
-            throw StateError(errno: errno, path: spoolPath(number))
+            throw ServiceError(errno: errno, path: spoolPath(number))
         }
         try PrivateFiles.syncDirectory(root)
     }
@@ -236,21 +238,21 @@ extension AccountFolders {
     }
 }
 
-extension StateError {
-    fileprivate static func noAccount(_ number: UInt32, _ path: String) -> StateError {
-        StateError(
-            .failed,
-            path: path,
+extension ServiceError {
+    fileprivate static func noAccount(_ number: UInt32, _ path: String) -> ServiceError {
+        ServiceError(
+            .storeFailed,
+            path,
             message: "No account has the user number \(number).",
             recovery: "The service serves accounts of this system only: `getent passwd \(number)`.",
             cause: "no account"
         )
     }
 
-    fileprivate static func noUserDatabase(_ number: UInt32, _ path: String, _ cause: Int32) -> StateError {
-        StateError(
-            .failed,
-            path: path,
+    fileprivate static func noUserDatabase(_ number: UInt32, _ path: String, _ cause: Int32) -> ServiceError {
+        ServiceError(
+            .storeFailed,
+            path,
             message:
                 "The user database does not answer, so the owner of this state is unknown. Nothing was changed.",
             recovery: "Try again when it answers: `getent passwd \(number)`.",
@@ -259,13 +261,13 @@ extension StateError {
     }
 
     fileprivate static func otherAccount(_ former: String?, _ now: SystemAccount, _ path: String)
-        -> StateError
+        -> ServiceError
     {
         let name = DisplayText.clean(now.name, limit: 60)
         let before = former.map { "“\(DisplayText.clean($0, limit: 60))”" } ?? "an unknown account"
-        return StateError(
-            .failed,
-            path: path,
+        return ServiceError(
+            .storeFailed,
+            path,
             message:
                 "The fingers and items of user number \(now.number) belong to \(before), and the account is “\(name)” now.",
             recovery:
@@ -275,20 +277,20 @@ extension StateError {
         )
     }
 
-    fileprivate static func accountExists(_ account: SystemAccount, _ path: String) -> StateError {
-        StateError(
-            .failed,
-            path: path,
+    fileprivate static func accountExists(_ account: SystemAccount, _ path: String) -> ServiceError {
+        ServiceError(
+            .storeFailed,
+            path,
             message: "The account “\(DisplayText.clean(account.name, limit: 60))” still exists.",
             recovery: "Delete the account with `userdel`, which removes its fingers and items as well.",
             cause: "the account exists"
         )
     }
 
-    package static func beingRemoved(_ path: String) -> StateError {
-        StateError(
-            .busy,
-            path: path,
+    package static func beingRemoved(_ path: String) -> ServiceError {
+        ServiceError(
+            .storeBusy,
+            path,
             message: "The fingers and items of the account that had this number before are being removed.",
             recovery: "Try again in a moment."
         )

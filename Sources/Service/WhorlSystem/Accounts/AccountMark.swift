@@ -77,25 +77,27 @@ extension AccountMark {
     /// Reads the mark of a state folder; `nil` if it has none.
     ///
     /// - Throws: `damaged` for a mark that cannot be read as one; `notWritable`, `tooOpen`, `failed`.
-    package static func read(in folder: StateDirectory) throws(StateError) -> AccountMark? {
+    package static func read(in folder: StateDirectory) throws(ServiceError) -> AccountMark? {
         let path = folder.file(file)
         guard let bytes = try PrivateFiles.read(path, atMost: largest) else { return nil }
         let text = bytes.withUnsafeBytes { String(validating: $0, as: UTF8.self) }
-        guard let mark = text.flatMap(AccountMark.init(line:)) else { throw StateError(.damaged, path: path) }
+        guard let mark = text.flatMap(AccountMark.init(line:)) else {
+            throw ServiceError(.storeDamaged, path)
+        }
         return mark
     }
 
     /// Writes the mark into a state folder, in place of an earlier one.
     ///
     /// - Throws: `notWritable`, `diskFull`, `failed`.
-    package func write(in folder: StateDirectory) throws(StateError) {
+    package func write(in folder: StateDirectory) throws(ServiceError) {
         let path = folder.file(Self.file)
         let draft = PrivateFiles.temporaryName(beside: path)
         let bytes = SecretBytes(copying: Array(line.utf8).span.bytes)
         guard try PrivateFiles.publish(bytes, as: draft, in: folder.path), rename(draft, path) == 0 else {
             let cause = errno
             unlink(draft)
-            throw StateError(errno: cause, path: path)
+            throw ServiceError(errno: cause, path: path)
         }
         try PrivateFiles.syncDirectory(folder.path)
     }

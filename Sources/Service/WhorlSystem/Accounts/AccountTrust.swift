@@ -36,14 +36,14 @@ package final class AccountTrust: Sendable {
     }
 
     /// Marks the folder, which was made just now, as the account's.
-    func begin() throws(StateError) {
+    func begin() throws(ServiceError) {
         guard let folder, let account = account.withLock(\.self), try AccountMark.read(in: folder) == nil
         else { return }
         try AccountMark(account).write(in: folder)
     }
 
     /// Confirms that the person is the one whose state it is: by the passcode, or by root's word.
-    package func confirm() throws(StateError) {
+    package func confirm() throws(ServiceError) {
         guard let folder, let account = account.withLock(\.self) else { return }
         let mark = try AccountMark.read(in: folder)?.confirmed(as: account) ?? AccountMark(account)
         try mark.write(in: folder)
@@ -56,23 +56,23 @@ struct AccountGenerations: GenerationCounter {
     let counter: any GenerationCounter
     let trust: AccountTrust
 
-    func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
-        guard !trust.isRenamed else { throw EnrollmentError(.accountRenamed) }
+    func current(of profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
+        guard !trust.isRenamed else { throw ServiceError(.accountRenamed) }
         return try await counter.current(of: profile, stored: stored)
     }
 
-    func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError) {
+    func advance(_ profile: String, to generation: UInt64) async throws(ServiceError) {
         try await counter.advance(profile, to: generation)
     }
 
-    func hasCounter(_ profile: String) async throws(EnrollmentError) -> Bool {
+    func hasCounter(_ profile: String) async throws(ServiceError) -> Bool {
         try await counter.hasCounter(profile)
     }
 
     /// Returns the counter's value after the owner accepted the fingers with the passcode, or gave them all up.
-    func restart(_ profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
+    func restart(_ profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
         let generation = try await counter.restart(profile, stored: stored)
-        do throws(StateError) { try trust.confirm() } catch { throw EnrollmentError(.store(error)) }
+        try trust.confirm()
         return generation
     }
 }

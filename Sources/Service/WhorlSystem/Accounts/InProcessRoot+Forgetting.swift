@@ -15,12 +15,12 @@ extension InProcessRoot {
     /// - Returns: A sentence for each thing that stayed.
     package func forgetOwner() async -> [String] {
         var stayed: [String] = []
-        do throws(FingerChangeError) {
+        do throws(ServiceError) {
             try await forgetFingers()
         } catch {
             stayed.append("prints in a reader stayed (\(error))")
         }
-        do throws(VaultError) {
+        do throws(ServiceError) {
             _ = try await services.maintenance.resetVault(withoutChip: true)
         } catch {
             stayed.append("counters in the TPM stayed (\(error))")
@@ -29,26 +29,17 @@ extension InProcessRoot {
         return stayed
     }
 
-    private func forgetFingers() async throws(FingerChangeError) {
-        let store: EnrollmentStore?
-        let consent: OwnerConsent?
-        do throws(EnrollmentError) { store = try await engine.state.existingStore() } catch {
-            throw .fingers(error)
-        }
-        guard let store else { return }
-        do throws(AuthenticationError) {
-            consent = try await engine.consentOfAccount(to: .remove(.all), for: Self.remover) { _ in true }
-        } catch { throw .owner(error) }
+    private func forgetFingers() async throws(ServiceError) {
+        guard let store = try await engine.state.existingStore() else { return }
+        let consent = try await engine.consentOfAccount(to: .remove(.all), for: Self.remover) { _ in true }
         // Without a list of readers, the fingers are removed all the same.
         let readers = (try? await services.readers.readers()) ?? []
-        do throws(EnrollmentError) {
-            _ = try await engine.enroller(store, for: Self.remover).remove(
-                .all,
-                profile: profile,
-                readers: readers,
-                force: true,
-                consent: consent
-            )
-        } catch { throw .fingers(error) }
+        _ = try await engine.enroller(store, for: Self.remover).remove(
+            .all,
+            profile: profile,
+            readers: readers,
+            force: true,
+            consent: consent
+        )
     }
 }

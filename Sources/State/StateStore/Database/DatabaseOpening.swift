@@ -15,7 +15,7 @@ enum DatabaseOpening {
     private static let wholeCheckLimit = 1 << 20
 
     /// Returns whether the database exists; it and its side files must be private.
-    static func exists(_ directory: StateDirectory) throws(StateError) -> Bool {
+    static func exists(_ directory: StateDirectory) throws(ServiceError) -> Bool {
         for suffix in ["-wal", "-shm"] { _ = try PrivateFiles.checkFile(directory.databasePath + suffix) }
         return try PrivateFiles.checkFile(directory.databasePath)
     }
@@ -24,7 +24,7 @@ enum DatabaseOpening {
     ///
     /// The file gets its name when it is complete: no other process sees half of it, and a crash leaves no empty file
     /// that would look like a damaged one.
-    static func create(_ directory: StateDirectory) throws(StateError) {
+    static func create(_ directory: StateDirectory) throws(ServiceError) {
         let temporary = PrivateFiles.temporaryName(beside: directory.databasePath)
         close(try PrivateFiles.createExclusively(temporary))
         do {
@@ -37,13 +37,13 @@ enum DatabaseOpening {
             try queue.close()
         } catch {
             for suffix in ["", "-journal", "-wal", "-shm"] { unlink(temporary + suffix) }
-            throw StateError(error, path: directory.databasePath)
+            throw ServiceError(error, path: directory.databasePath)
         }
         _ = try PrivateFiles.publish(temporary, as: directory.databasePath, in: directory.path)
     }
 
     /// Opens an existing database after a check that it is sound, and updates an older one.
-    static func open(_ directory: StateDirectory) throws(StateError) -> DatabaseQueue {
+    static func open(_ directory: StateDirectory) throws(ServiceError) -> DatabaseQueue {
         let path = directory.databasePath
         let isLogEmpty = isEmpty(path + "-wal")
         try DatabaseHeader(path: path).check(path: path, isLogEmpty: isLogEmpty)
@@ -61,7 +61,7 @@ enum DatabaseOpening {
         }.get()
     }
 
-    private static func connect(_ path: String, readonly: Bool) throws(StateError) -> DatabaseQueue {
+    private static func connect(_ path: String, readonly: Bool) throws(ServiceError) -> DatabaseQueue {
         try Result(failingAt: path) {
             try DatabaseQueue(path: path, configuration: configuration(readonly: readonly))
         }.get()
@@ -80,12 +80,12 @@ enum DatabaseOpening {
         return configuration
     }
 
-    private static func verify(_ queue: DatabaseQueue, _ path: String) throws(StateError) {
-        let failure: StateError?
+    private static func verify(_ queue: DatabaseQueue, _ path: String) throws(ServiceError) {
+        let failure: ServiceError?
         do {
             failure = try queue.read { db in try fault(of: db, path) }
         } catch {
-            failure = StateError(error, path: path)
+            failure = ServiceError(error, path: path)
         }
         guard let failure else { return }
         try? queue.close()
@@ -93,7 +93,7 @@ enum DatabaseOpening {
     }
 
     /// Returns the fault of the database; `nil` if it is sound.
-    private static func fault(of db: Database, _ path: String) throws -> StateError? {
+    private static func fault(of db: Database, _ path: String) throws -> ServiceError? {
         // SQLite gives both as signed numbers, and the log may hold others than the file's first bytes.
         func number(_ name: String) throws -> UInt32 {
             let signed = try Int.fetchOne(db, sql: "PRAGMA \(name)")
@@ -111,10 +111,10 @@ enum DatabaseOpening {
         let checks = isSmall ? ["PRAGMA quick_check(1)"] : tables.map { "PRAGMA quick_check(\($0))" }
         for check in checks {
             let answer = try String.fetchOne(db, sql: check) ?? "no answer"
-            if answer != "ok" { return StateError(.damaged, path: path, cause: answer) }
+            if answer != "ok" { return ServiceError(.storeDamaged, path, cause: answer) }
         }
         for table in tables + ["reuse", "opt_outs", "audit"] where try !db.tableExists(table) {
-            return StateError(.damaged, path: path, cause: "no table \(table)")
+            return ServiceError(.storeDamaged, path, cause: "no table \(table)")
         }
         return nil
     }
@@ -144,21 +144,21 @@ struct DatabaseHeader {
     /// delete the log ("How To Corrupt An SQLite Database File", section 2.2).
     ///
     /// - Throws: `damaged` for a file that is not an SQLite database, including an empty file.
-    init(path: String) throws(StateError) {
+    init(path: String) throws(ServiceError) {
         var connection: OpaquePointer?
         defer { sqlite3_close(connection) }
         var file: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY, nil) == SQLITE_OK,
             sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
             let file, let methods = file.pointee.pMethods?.pointee
-        else { throw StateError(errno: sqlite3_system_errno(connection), path: path) }
+        else { throw ServiceError(errno: sqlite3_system_errno(connection), path: path) }
         var size: sqlite3_int64 = 0
         var header = [UInt8](repeating: 0, count: DatabaseHeader.size)
         guard methods.xFileSize?(file, &size) == SQLITE_OK,
             size < header.count || methods.xRead?(file, &header, CInt(header.count), 0) == SQLITE_OK
-        else { throw StateError(errno: sqlite3_system_errno(connection), path: path) }
+        else { throw ServiceError(errno: sqlite3_system_errno(connection), path: path) }
         guard header.starts(with: DatabaseHeader.magic) else {
-            throw StateError(.damaged, path: path, cause: "no SQLite header in \(size) bytes")
+            throw ServiceError(.storeDamaged, path, cause: "no SQLite header in \(size) bytes")
         }
         self.bytes = header
         self.fileSize = Int(size)
@@ -168,33 +168,33 @@ struct DatabaseHeader {
     ///
     /// If the write-ahead log is not empty (`isLogEmpty` is `false`), it may complete the file, and only SQLite can
     /// tell whether something is missing.
-    func check(path: String, isLogEmpty: Bool) throws(StateError) {
+    func check(path: String, isLogEmpty: Bool) throws(ServiceError) {
         try DatabaseHeader.check(applicationID: number(at: 68), version: number(at: 60), path: path)
         let pageSize = number(at: 16) >> 16 == 1 ? 65_536 : Int(number(at: 16) >> 16)
         guard pageSize >= 512, pageSize.nonzeroBitCount == 1 else {
-            throw StateError(.damaged, path: path, cause: "page size \(pageSize)")
+            throw ServiceError(.storeDamaged, path, cause: "page size \(pageSize)")
         }
         guard isLogEmpty else { return }
         let pages = Int(number(at: 28))
         guard fileSize % pageSize == 0, fileSize / pageSize >= pages else {
-            throw StateError(.damaged, path: path, cause: "\(fileSize) bytes, \(pages) pages of \(pageSize)")
+            throw ServiceError(.storeDamaged, path, cause: "\(fileSize) bytes, \(pages) pages of \(pageSize)")
         }
     }
 
     /// Refuses another program's database and a newer version's.
-    static func check(applicationID: UInt32, version: UInt32, path: String) throws(StateError) {
+    static func check(applicationID: UInt32, version: UInt32, path: String) throws(ServiceError) {
         guard applicationID == Schema.applicationID else {
-            throw StateError(.foreign, path: path, cause: "application_id \(applicationID)")
+            throw ServiceError(.storeForeign, path, cause: "application_id \(applicationID)")
         }
         guard version <= Schema.version else {
-            throw StateError(
-                .newerVersion,
-                path: path,
+            throw ServiceError(
+                .storeNewer,
+                path,
                 cause: "schema \(version), this program knows \(Schema.version)"
             )
         }
         guard version >= 1 else {
-            throw StateError(.damaged, path: path, cause: "schema \(version)")
+            throw ServiceError(.storeDamaged, path, cause: "schema \(version)")
         }
     }
 

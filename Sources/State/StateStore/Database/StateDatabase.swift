@@ -29,8 +29,8 @@ package final class StateDatabase: Sendable {
     /// The directory gets mode 0700 and the files 0600, independent of the umask. Wider modes, another owner, and links
     /// in place of files are refused. A file that is not a sound database of this version is not changed.
     ///
-    /// - Throws: every code of ``StateError``.
-    package convenience init(directory: StateDirectory) throws(StateError) {
+    /// - Throws: every code of ``ServiceError``.
+    package convenience init(directory: StateDirectory) throws(ServiceError) {
         try self.init(directory: directory, keySource: FileKeySource(directory: directory))
     }
 
@@ -38,7 +38,7 @@ package final class StateDatabase: Sendable {
     package convenience init(
         directory: StateDirectory,
         keySource: any StateKeySource
-    ) throws(StateError) {
+    ) throws(ServiceError) {
         try PrivateFiles.makeDirectory(directory.path)
         if try !StateDatabase.isThere(directory, keySource) {
             try DatabaseOpening.create(directory)
@@ -58,7 +58,7 @@ package final class StateDatabase: Sendable {
     ///
     /// - Returns: `nil` if nothing was ever stored.
     /// - Throws: as ``init(directory:)``.
-    package static func openExisting(_ directory: StateDirectory) throws(StateError) -> StateDatabase? {
+    package static func openExisting(_ directory: StateDirectory) throws(ServiceError) -> StateDatabase? {
         try openExisting(directory, keySource: FileKeySource(directory: directory))
     }
 
@@ -66,7 +66,7 @@ package final class StateDatabase: Sendable {
     package static func openExisting(
         _ directory: StateDirectory,
         keySource: any StateKeySource
-    ) throws(StateError) -> StateDatabase? {
+    ) throws(ServiceError) -> StateDatabase? {
         guard try PrivateFiles.checkDirectory(directory.path), try isThere(directory, keySource)
         else { return nil }
         let queue = try DatabaseOpening.open(directory)
@@ -82,13 +82,13 @@ package final class StateDatabase: Sendable {
     private static func isThere(
         _ directory: StateDirectory,
         _ keySource: any StateKeySource
-    ) throws(StateError) -> Bool {
+    ) throws(ServiceError) -> Bool {
         let hasKey = try keySource.exists()
         if try DatabaseOpening.exists(directory) { return true }
         guard hasKey else { return false }
-        throw StateError(
-            .damaged,
-            path: directory.databasePath,
+        throw ServiceError(
+            .storeDamaged,
+            directory.databasePath,
             message: "The database \(directory.databasePath) is gone, and its key is there.",
             recovery: "Restore the whole directory from a backup; or, to start anew without the enrolled "
                 + "fingers, move the key away: `mv \(shellQuoted(keySource.path)) "
@@ -99,10 +99,10 @@ package final class StateDatabase: Sendable {
     /// Runs `body`, which must not change the database, on a consistent state of it.
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws(StateError) -> Value {
+    ) async throws(ServiceError) -> Value {
         let path = directory.databasePath
         return try await withCheckedContinuation {
-            (done: CheckedContinuation<Result<Value, StateError>, Never>) in
+            (done: CheckedContinuation<Result<Value, ServiceError>, Never>) in
             queue.asyncRead { database in
                 done.resume(returning: Result(failingAt: path) { try body(database.get()) })
             }
@@ -115,13 +115,13 @@ package final class StateDatabase: Sendable {
     package func write<Value: Sendable>(
         _ durability: Durability = .full,
         _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws(StateError) -> Value {
+    ) async throws(ServiceError) -> Value {
         let result: Result<Value, Never> = try await transaction(durability) { .success(try body($0)) }
         return result.get()
     }
 
     /// Returns numbers that differ after each change of the database, by this process or by another.
-    package func changeMark() async throws(StateError) -> [Int] {
+    package func changeMark() async throws(ServiceError) -> [Int] {
         try await read { db in [try Int.fetchOne(db, sql: "PRAGMA data_version") ?? 0, db.totalChangesCount] }
     }
 
@@ -129,9 +129,9 @@ package final class StateDatabase: Sendable {
     package func transaction<Value: Sendable, Failure: Error>(
         _ durability: Durability = .full,
         _ body: @escaping @Sendable (Database) throws -> Result<Value, Failure>
-    ) async throws(StateError) -> Result<Value, Failure> {
+    ) async throws(ServiceError) -> Result<Value, Failure> {
         let path = directory.databasePath
-        typealias Answer = Result<Result<Value, Failure>, StateError>
+        typealias Answer = Result<Result<Value, Failure>, ServiceError>
         return try await withCheckedContinuation { (done: CheckedContinuation<Answer, Never>) in
             queue.asyncWriteWithoutTransaction { [setting] db in
                 done.resume(
@@ -166,13 +166,13 @@ extension Database {
     }
 }
 
-extension Result where Failure == StateError {
-    /// Runs `body`, and converts its error to a ``StateError``.
+extension Result where Failure == ServiceError {
+    /// Runs `body`, and converts its error to a ``ServiceError``.
     init(failingAt path: String, _ body: () throws -> Success) {
         do {
             self = .success(try body())
         } catch {
-            self = .failure(StateError(error, path: path))
+            self = .failure(ServiceError(error, path: path))
         }
     }
 }
@@ -182,7 +182,7 @@ extension Result where Failure == StateError {
 /// They block the caller while other work on this connection runs. They must not be called from within an access.
 extension StateDatabase {
     /// Runs `body`, which must not change the database; each statement sees a consistent state.
-    package func readBlocking<Value>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+    package func readBlocking<Value>(_ body: (Database) throws -> Value) throws(ServiceError) -> Value {
         try Result(failingAt: directory.databasePath) { try queue.unsafeRead(body) }.get()
     }
 
@@ -190,7 +190,7 @@ extension StateDatabase {
     package func transactionBlocking<Value, Failure: Error>(
         _ durability: Durability = .full,
         _ body: (Database) throws -> Result<Value, Failure>
-    ) throws(StateError) -> Result<Value, Failure> {
+    ) throws(ServiceError) -> Result<Value, Failure> {
         try Result(failingAt: directory.databasePath) {
             try queue.writeWithoutTransaction { db in
                 try setting.change(to: durability, db)

@@ -46,7 +46,7 @@ package struct StorageQuota: Sendable {
         }
     }
 
-    private func refusal(_ why: String) -> StateError {
-        StateError(.quotaReached, path: "whorl.sqlite", cause: why)
+    private func refusal(_ why: String) -> ServiceError {
+        ServiceError(.quotaReached, "whorl.sqlite", cause: why)
     }
 }

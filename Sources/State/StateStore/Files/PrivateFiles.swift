@@ -9,13 +9,13 @@ import WhorlSupport
 package enum PrivateFiles {
     /// Creates the directory, and the ones above it, with mode 0700 independent of the umask; an existing one must
     /// already be private.
-    package static func makeDirectory(_ path: String) throws(StateError) {
+    package static func makeDirectory(_ path: String) throws(ServiceError) {
         if try checkDirectory(path) { return }
         if let parent = parent(of: path) { try makeParents(parent) }
-        if mkdir(path, 0o700) != 0, errno != EEXIST { throw StateError(errno: errno, path: path) }
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw ServiceError(errno: errno, path: path) }
         // The umask can only have removed the owner's own rights; a directory that another process made is checked
         // below.
-        if chmodIfNarrower(path) != 0 { throw StateError(errno: errno, path: path) }
+        if chmodIfNarrower(path) != 0 { throw ServiceError(errno: errno, path: path) }
         _ = try checkDirectory(path)
     }
 
@@ -24,14 +24,14 @@ package enum PrivateFiles {
     /// A link to a directory is accepted: a person may keep the state on another disk.
     ///
     /// - Throws: `tooOpen`, `notWritable`, `failed`.
-    package static func checkDirectory(_ path: String) throws(StateError) -> Bool {
+    package static func checkDirectory(_ path: String) throws(ServiceError) -> Bool {
         var found = stat()
         guard stat(path, &found) == 0 else {
             if errno == ENOENT { return false }
-            throw StateError(errno: errno, path: path)
+            throw ServiceError(errno: errno, path: path)
         }
         if let fault = FileFault(found, expecting: S_IFDIR) {
-            throw StateError(folder: fault, path: path)
+            throw ServiceError(folder: fault, path: path)
         }
         return true
     }
@@ -39,30 +39,30 @@ package enum PrivateFiles {
     /// Returns whether the file exists.
     ///
     /// - Throws: `tooOpen` if other users may use it, if it belongs to another user, or if it is not a plain file.
-    package static func checkFile(_ path: String) throws(StateError) -> Bool {
+    package static func checkFile(_ path: String) throws(ServiceError) -> Bool {
         var found = stat()
         guard lstat(path, &found) == 0 else {
             if errno == ENOENT || errno == ENOTDIR { return false }
-            throw StateError(errno: errno, path: path)
+            throw ServiceError(errno: errno, path: path)
         }
         try checkPlainFile(found, path)
         return true
     }
 
     /// Checks an open file like ``checkFile(_:)``.
-    package static func checkPlainFile(_ found: stat, _ path: String) throws(StateError) {
-        if let fault = FileFault(found, expecting: S_IFREG) { throw StateError(file: fault, path: path) }
+    package static func checkPlainFile(_ found: stat, _ path: String) throws(ServiceError) {
+        if let fault = FileFault(found, expecting: S_IFREG) { throw ServiceError(file: fault, path: path) }
     }
 
     /// Creates an empty file of mode 0600 that did not exist, and returns its descriptor, which the caller closes.
-    package static func createExclusively(_ path: String) throws(StateError) -> Int32 {
+    package static func createExclusively(_ path: String) throws(ServiceError) -> Int32 {
         let file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw StateError(errno: errno, path: path) }
+        guard file >= 0 else { throw ServiceError(errno: errno, path: path) }
         guard restrict(file) else {
             let code = errno
             close(file)
             unlink(path)
-            throw StateError(errno: code, path: path)
+            throw ServiceError(errno: code, path: path)
         }
         return file
     }
@@ -70,7 +70,8 @@ package enum PrivateFiles {
     /// Gives a finished file its name, unless the name was taken in between, and syncs the directory.
     ///
     /// - Returns: `false` if another process was faster; its file is not changed.
-    package static func publish(_ temporary: String, as path: String, in directory: String) throws(StateError)
+    package static func publish(_ temporary: String, as path: String, in directory: String)
+        throws(ServiceError)
         -> Bool
     {
         var linked = link(temporary, path) == 0
@@ -84,17 +85,17 @@ package enum PrivateFiles {
             code = errno
         }
         unlink(temporary)
-        guard linked || code == EEXIST else { throw StateError(errno: code, path: path) }
+        guard linked || code == EEXIST else { throw ServiceError(errno: code, path: path) }
         try syncDirectory(directory)
         return linked
     }
 
     /// Syncs the names in a directory to the disk.
-    package static func syncDirectory(_ path: String) throws(StateError) {
+    package static func syncDirectory(_ path: String) throws(ServiceError) {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { throw StateError(errno: errno, path: path) }
+        guard directory >= 0 else { throw ServiceError(errno: errno, path: path) }
         defer { close(directory) }
-        guard fsync(directory) == 0 else { throw StateError(errno: errno, path: path) }
+        guard fsync(directory) == 0 else { throw ServiceError(errno: errno, path: path) }
     }
 
     /// Returns a name beside `path` that no other process uses.
@@ -105,12 +106,12 @@ package enum PrivateFiles {
     /// The end of a file's name until the file is complete.
     static let temporarySuffix = ".new"
 
-    private static func makeParents(_ path: String) throws(StateError) {
+    private static func makeParents(_ path: String) throws(ServiceError) {
         var found = stat()
         if stat(path, &found) == 0 { return }
         if let parent = parent(of: path) { try makeParents(parent) }
         // The XDG Base Directory Specification asks for 0700 if the directories are missing.
-        if mkdir(path, 0o700) != 0, errno != EEXIST { throw StateError(errno: errno, path: path) }
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw ServiceError(errno: errno, path: path) }
     }
 
     private static func chmodIfNarrower(_ path: String) -> Int32 {
@@ -131,18 +132,18 @@ extension PrivateFiles {
     /// Returns the contents of a file that only its owner may use; `nil` if it does not exist.
     ///
     /// - Throws: `tooOpen`, `notWritable`; `keyDamaged` when it is larger than `limit` bytes.
-    package static func read(_ path: String, atMost limit: Int) throws(StateError) -> SecretBytes? {
+    package static func read(_ path: String, atMost limit: Int) throws(ServiceError) -> SecretBytes? {
         guard try checkFile(path) else { return nil }
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard file >= 0 else { throw StateError(errno: errno, path: path) }
+        guard file >= 0 else { throw ServiceError(errno: errno, path: path) }
         defer { close(file) }
         // Checked again on the open file: another file may have taken the name in between.
         var found = stat()
-        guard fstat(file, &found) == 0 else { throw StateError(errno: errno, path: path) }
+        guard fstat(file, &found) == 0 else { throw ServiceError(errno: errno, path: path) }
         try checkPlainFile(found, path)
         let size = Int(found.st_size)
-        guard size <= limit else { throw StateError(.keyDamaged, path: path, cause: "\(size) bytes") }
-        return try SecretBytes(count: size) { room throws(StateError) in
+        guard size <= limit else { throw ServiceError(.storeKeyDamaged, path, cause: "\(size) bytes") }
+        return try SecretBytes(count: size) { room throws(ServiceError) in
             try fill(room, from: file, path)
         }
     }
@@ -154,9 +155,9 @@ extension PrivateFiles {
         _ room: UnsafeMutableRawBufferPointer,
         from file: CInt,
         _ path: String
-    ) throws(StateError) {
+    ) throws(ServiceError) {
         let count = Glibc.read(file, room.baseAddress, room.count)
-        guard count == room.count else { throw StateError(errno: count < 0 ? errno : EIO, path: path) }
+        guard count == room.count else { throw ServiceError(errno: count < 0 ? errno : EIO, path: path) }
     }
 
     /// Writes a new file, which gets its name when it is complete and on the disk.
@@ -169,7 +170,7 @@ extension PrivateFiles {
         _ contents: borrowing SecretBytes,
         as path: String,
         in directory: String
-    ) throws(StateError) -> Bool {
+    ) throws(ServiceError) -> Bool {
         // O_TMPFILE, which Swift's module of the C library lacks; except for O_DIRECTORY it is the same on every
         // architecture.
         let file = open(directory, 0o20000000 | O_DIRECTORY | O_WRONLY | O_CLOEXEC, 0o600)
@@ -189,11 +190,11 @@ extension PrivateFiles {
         _ contents: borrowing SecretBytes,
         as path: String,
         in directory: String
-    ) throws(StateError) -> Bool {
+    ) throws(ServiceError) -> Bool {
         let temporary = temporaryName(beside: path)
         let file = try createExclusively(temporary)
         defer { close(file) }
-        do throws(StateError) {
+        do throws(ServiceError) {
             try write(contents, to: file, path)
         } catch {
             unlink(temporary)
@@ -207,13 +208,13 @@ extension PrivateFiles {
     /// A second name of the file, which a crash in ``publish(_:as:in:)-(String,_,_)`` may have left, is removed too.
     ///
     /// - Throws: `notWritable`, `failed`.
-    package static func remove(_ path: String, in directory: String) throws(StateError) {
+    package static func remove(_ path: String, in directory: String) throws(ServiceError) {
         try removeTemporaryNames(of: path, in: directory)
-        guard unlink(path) == 0 || errno == ENOENT else { throw StateError(errno: errno, path: path) }
+        guard unlink(path) == 0 || errno == ENOENT else { throw ServiceError(errno: errno, path: path) }
         try syncDirectory(directory)
     }
 
-    private static func removeTemporaryNames(of path: String, in directory: String) throws(StateError) {
+    private static func removeTemporaryNames(of path: String, in directory: String) throws(ServiceError) {
         var file = stat()
         guard lstat(path, &file) == 0, file.st_nlink > 1, let names = opendir(directory) else { return }
         defer { closedir(names) }
@@ -226,7 +227,7 @@ extension PrivateFiles {
             guard name.hasSuffix(temporarySuffix), lstat(other, &found) == 0, found.st_ino == file.st_ino,
                 found.st_dev == file.st_dev
             else { continue }
-            guard unlink(other) == 0 || errno == ENOENT else { throw StateError(errno: errno, path: other) }
+            guard unlink(other) == 0 || errno == ENOENT else { throw ServiceError(errno: errno, path: other) }
         }
     }
 
@@ -247,13 +248,13 @@ extension PrivateFiles {
         _ contents: borrowing SecretBytes,
         to file: CInt,
         _ path: String
-    ) throws(StateError) {
+    ) throws(ServiceError) {
         let size = contents.count
         let written = contents.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-        if 0..<size ~= written { throw StateError(errno: ENOSPC, path: path) }
+        if 0..<size ~= written { throw ServiceError(errno: ENOSPC, path: path) }
         // The umask can only have removed the owner's own rights.
         guard written == size, restrict(file), fsync(file) == 0 else {
-            throw StateError(errno: errno, path: path)
+            throw ServiceError(errno: errno, path: path)
         }
     }
 }

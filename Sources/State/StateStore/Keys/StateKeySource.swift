@@ -13,18 +13,18 @@ package protocol StateKeySource: Sendable {
     /// Returns whether a key was created; it may be damaged.
     ///
     /// - Throws: `tooOpen`, `notWritable`.
-    func exists() throws(StateError) -> Bool
+    func exists() throws(ServiceError) -> Bool
 
     /// Returns the key, 32 bytes; `nil` if it never existed or is gone.
     ///
     /// - Throws: `tooOpen`, `keyDamaged`, `notWritable`.
-    func load() throws(StateError) -> SecretBytes?
+    func load() throws(ServiceError) -> SecretBytes?
 
     /// Creates the key if it does not exist, and returns the stored one: two processes that create at the same time get
     /// the same key, which is on the disk when this returns.
     ///
     /// - Throws: also `diskFull`.
-    func loadOrCreate() throws(StateError) -> SecretBytes
+    func loadOrCreate() throws(ServiceError) -> SecretBytes
 }
 
 /// The state key in a file of 32 bytes, for a system without a TPM: it protects from another user and from a copy of
@@ -41,26 +41,26 @@ package struct FileKeySource: StateKeySource {
         self.path = directory.keyPath
     }
 
-    package func exists() throws(StateError) -> Bool { try PrivateFiles.checkFile(path) }
+    package func exists() throws(ServiceError) -> Bool { try PrivateFiles.checkFile(path) }
 
-    package func load() throws(StateError) -> SecretBytes? {
+    package func load() throws(ServiceError) -> SecretBytes? {
         guard let key = try PrivateFiles.read(path, atMost: FileKeySource.size) else { return nil }
         guard key.count == FileKeySource.size else {
-            throw StateError(
-                .keyDamaged,
-                path: path,
+            throw ServiceError(
+                .storeKeyDamaged,
+                path,
                 cause: "\(key.count) bytes instead of \(FileKeySource.size)"
             )
         }
         return key
     }
 
-    package func loadOrCreate() throws(StateError) -> SecretBytes {
+    package func loadOrCreate() throws(ServiceError) -> SecretBytes {
         if let key = try load() { return key }
         // The first process creates the key; all processes read it from the file.
         let new = SecretBytes(randomCount: FileKeySource.size)
         _ = try PrivateFiles.publish(new, as: path, in: directory.path)
-        guard let key = try load() else { throw StateError(.keyMissing, path: path) }
+        guard let key = try load() else { throw ServiceError(.storeKeyMissing, path) }
         return key
     }
 }
@@ -77,21 +77,21 @@ struct KeyBinding {
     /// Returns the keys of this database; `nil` if the first start was interrupted before a key was in use.
     ///
     /// - Throws: `keyMissing`, `keyDamaged`, and the errors of reading.
-    func keys() throws(StateError) -> StateKeys? {
+    func keys() throws(ServiceError) -> StateKeys? {
         let binding = try run { try queue.read { try Binding($0) } }
         switch binding {
         case .unused: return nil
-        case .broken: throw StateError(.keyMissing, path: source.path, cause: "no check value")
+        case .broken: throw ServiceError(.storeKeyMissing, source.path, cause: "no check value")
         case .bound(let check):
-            guard let key = try source.load() else { throw StateError(.keyMissing, path: source.path) }
+            guard let key = try source.load() else { throw ServiceError(.storeKeyMissing, source.path) }
             let keys = StateKeys(stateKey: key)
-            guard keys.check == check else { throw StateError(.keyDamaged, path: source.path) }
+            guard keys.check == check else { throw ServiceError(.storeKeyDamaged, source.path) }
             return keys
         }
     }
 
     /// Returns the keys of this database; creates them at the first start.
-    func keysOrNew() throws(StateError) -> StateKeys {
+    func keysOrNew() throws(ServiceError) -> StateKeys {
         if let keys = try keys() { return keys }
         let check = StateKeys(stateKey: try source.loadOrCreate()).check
         try run {
@@ -106,11 +106,11 @@ struct KeyBinding {
             }
         }
         // Another process may have bound the database at the same time, necessarily to the same key.
-        guard let bound = try self.keys() else { throw StateError(.keyMissing, path: source.path) }
+        guard let bound = try self.keys() else { throw ServiceError(.storeKeyMissing, source.path) }
         return bound
     }
 
-    private func run<Value>(_ body: () throws -> Value) throws(StateError) -> Value {
+    private func run<Value>(_ body: () throws -> Value) throws(ServiceError) -> Value {
         try Result(failingAt: directory.databasePath, body).get()
     }
 

@@ -21,7 +21,7 @@ package protocol TouchCounter: Sendable {
         _ finger: Finger,
         on reader: ReaderInfo,
         within limit: Duration
-    ) async throws(EnrollmentError) -> any CountedTouches
+    ) async throws(ServiceError) -> any CountedTouches
 }
 
 /// The counted touches of one enrollment.
@@ -32,12 +32,12 @@ package protocol CountedTouches: Sendable {
     /// Charges a try before its scan.
     ///
     /// - Throws: `lockedOut` when no try is left; `store`.
-    func reserve() async throws(EnrollmentError)
+    func reserve() async throws(ServiceError)
 
     /// Keeps the charge: the touch matched none of the prints that it was compared with.
     ///
     /// - Throws: `lockedOut` when it was the last one; `store`.
-    func charge() async throws(EnrollmentError)
+    func charge() async throws(ServiceError)
 
     /// Takes the charge back: the touch matched, or gave no answer.
     func release() async
@@ -86,7 +86,7 @@ struct EnrollmentTouches: Sendable {
         var (recognised, tested) = (0, 0)
         observer(.tested(recognised: recognised, tested: tested, total: total))
         while tested < total {
-            do throws(EnrollmentError) {
+            do throws(ServiceError) {
                 if try await readableTouch(of: new, against: []) == new.id { recognised += 1 }
             } catch {
                 return  // the enrollment has succeeded already, and the touches so far are told
@@ -107,7 +107,7 @@ struct EnrollmentTouches: Sendable {
     func confirmation(
         of new: GalleryEntry,
         against others: [GalleryEntry]
-    ) async throws(EnrollmentError) -> PrintID {
+    ) async throws(ServiceError) -> PrintID {
         // A touch that is compared with the new print alone says nothing about an enrolled finger.
         let isCounted = !others.isEmpty && info.features.contains(.identify)
         var triesLeft = FingerEnroller.confirmations
@@ -118,7 +118,7 @@ struct EnrollmentTouches: Sendable {
             if let match = try await touch(of: new, against: others, isCounted: isCounted) { return match }
             limits.countGood()
             triesLeft -= 1
-            if triesLeft == 0 { throw EnrollmentError(.inconsistent) }
+            if triesLeft == 0 { throw ServiceError(.inconsistent) }
             observer(.confirming(triesLeft: triesLeft))
         }
     }
@@ -128,9 +128,9 @@ struct EnrollmentTouches: Sendable {
         of new: GalleryEntry,
         against others: [GalleryEntry],
         isCounted: Bool
-    ) async throws(EnrollmentError) -> PrintID? {
+    ) async throws(ServiceError) -> PrintID? {
         let match: PrintID?
-        do throws(EnrollmentError) {
+        do throws(ServiceError) {
             match = try await readableTouch(of: new, against: others)
         } catch {
             if isCounted { await count.release() }
@@ -145,20 +145,18 @@ struct EnrollmentTouches: Sendable {
     private func readableTouch(
         of new: GalleryEntry,
         against others: [GalleryEntry]
-    ) async throws(EnrollmentError) -> PrintID? {
+    ) async throws(ServiceError) -> PrintID? {
         while true {
             switch try await look(for: new, among: others) {
             case .match(let id, updated: _):
                 guard id == new.id || others.contains(where: { $0.id == id }) else {
                     let lie = "a match with a print that it was not given"
-                    throw EnrollmentError(
-                        .reader(ReaderError(.untrustworthy, operation: "identify", cause: lie))
-                    )
+                    throw ServiceError(ReaderError(.untrustworthy, operation: "identify", cause: lie))
                 }
                 return id
             case .retry(let reason):
                 observer(.scan(.retry(reason)))
-                if limits.countRetry() { throw EnrollmentError(.tooManyRetries) }
+                if limits.countRetry() { throw ServiceError(.tooManyRetries) }
             case .noMatch:
                 return nil
             }
@@ -169,7 +167,7 @@ struct EnrollmentTouches: Sendable {
     private func look(
         for new: GalleryEntry,
         among others: [GalleryEntry]
-    ) async throws(EnrollmentError) -> IdentifyResult {
+    ) async throws(ServiceError) -> IdentifyResult {
         guard info.features.contains(.identify) else {
             let result = try await limits.run(observer: scan) { [reader] observer throws(ReaderError) in
                 try await reader.verify(new.template, whenBusy: .wait, observer: observer)

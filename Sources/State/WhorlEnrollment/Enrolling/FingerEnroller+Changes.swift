@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StateStore
 package import WhorlFingerprint
 package import WhorlService
 
@@ -26,7 +27,7 @@ extension FingerEnroller {
         readers: [any FingerprintReader],
         force: Bool = false,
         consent: OwnerConsent?
-    ) async throws(EnrollmentError) -> [EnrolledFinger] {
+    ) async throws(ServiceError) -> [EnrolledFinger] {
         let meant = try await removable(selection, profile: profile, readers: readers, force: force)
         let status = try await store.status(of: profile)
         // A set that cannot be trusted becomes sound again although none of its rows can be read.
@@ -42,7 +43,7 @@ extension FingerEnroller {
         for reader in Set(removed.filter(\.isOnReader).map(\.reader)).sorted(by: { $0.rawValue < $1.rawValue }
         ) {
             guard let reader = connected[reader] else { continue }
-            try await reader.whileOpen("remove") { info throws(EnrollmentError) in
+            try await reader.whileOpen("remove") { info throws(ServiceError) in
                 _ = try await finishInterrupted(on: reader, info)
             }
         }
@@ -60,13 +61,13 @@ extension FingerEnroller {
         profile: String,
         readers: [any FingerprintReader],
         force: Bool = false
-    ) async throws(EnrollmentError) -> [EnrolledFinger] {
+    ) async throws(ServiceError) -> [EnrolledFinger] {
         var connected: Set<ReaderID> = []
         for reader in readers { connected.insert(await reader.info.id) }
         let candidates = try await store.selected(selection, of: profile)
         let away = candidates.first { $0.isOnReader && !connected.contains($0.reader) }
-        if let away, !force { throw EnrollmentError(.readerNotConnected(away.reader)) }
-        guard !candidates.isEmpty || selection == .all else { throw EnrollmentError(.noSuchFinger) }
+        if let away, !force { throw ServiceError(.readerNotConnected, details: [.reader: "\(away.reader)"]) }
+        guard !candidates.isEmpty || selection == .all else { throw ServiceError(.noSuchFinger) }
         return candidates.map(\.enrolledFinger)
     }
 }
@@ -89,10 +90,10 @@ extension EnrollmentStore {
     fileprivate func selected(
         _ selection: FingerSelection,
         of profile: String
-    ) async throws(EnrollmentError) -> [PrintRow] {
+    ) async throws(ServiceError) -> [PrintRow] {
         let prints =
             switch selection {
-            case .all: try await read { try Manifest($0, profile: profile).prints }
+            case .all: try await database.read { try Manifest($0, profile: profile).prints }
             case .print, .finger: try await snapshot(of: profile).manifest.prints
             }
         return prints.filter(selection.includes)
@@ -104,7 +105,7 @@ extension FingerEnroller {
     ///
     /// - Returns: The fingers; `nil` if the set is sound, so that there is nothing to accept.
     /// - Throws: `store`.
-    package func acceptable(profile: String) async throws(EnrollmentError) -> [EnrolledFinger]? {
+    package func acceptable(profile: String) async throws(ServiceError) -> [EnrolledFinger]? {
         let status = try await store.status(of: profile)
         return status.fault == nil ? nil : status.fingers
     }
@@ -124,10 +125,10 @@ extension FingerEnroller {
     package func accept(
         profile: String,
         consent: OwnerConsent?
-    ) async throws(EnrollmentError) -> AcceptedFingers? {
+    ) async throws(ServiceError) -> AcceptedFingers? {
         let status = try await store.status(of: profile)
         guard status.fault != nil else { return nil }
-        guard let consent else { throw EnrollmentError(.ownerNeeded) }
+        guard let consent else { throw ServiceError(.ownerNeeded) }
         let restart = try await store.restart(status, .accept, by: consent)
         return AcceptedFingers(
             kept: restart.kept.map(\.enrolledFinger),

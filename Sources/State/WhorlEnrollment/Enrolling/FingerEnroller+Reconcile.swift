@@ -17,8 +17,8 @@ extension FingerEnroller {
     package func reconcile(
         profile: String,
         on reader: any FingerprintReader
-    ) async throws(EnrollmentError) -> ReaderReconciliation {
-        try await reader.whileOpen("reconcile") { info throws(EnrollmentError) in
+    ) async throws(ServiceError) -> ReaderReconciliation {
+        try await reader.whileOpen("reconcile") { info throws(ServiceError) in
             guard info.storage == .reader else {
                 return ReaderReconciliation(finished: 0, strays: [], missing: [], isListed: false)
             }
@@ -47,11 +47,11 @@ extension FingerEnroller {
     func finishInterrupted(
         on reader: any FingerprintReader,
         _ info: ReaderInfo
-    ) async throws(EnrollmentError) -> Int {
+    ) async throws(ServiceError) -> Int {
         var deleted = 0
-        var failure: EnrollmentError?
+        var failure: ServiceError?
         for print in try await store.unfinished(on: info.id) {
-            do throws(EnrollmentError) {
+            do throws(ServiceError) {
                 deleted += try await finish(print, on: reader, info)
             } catch {
                 failure = failure ?? error
@@ -65,7 +65,7 @@ extension FingerEnroller {
         _ print: UnfinishedPrint,
         on reader: any FingerprintReader,
         _ info: ReaderInfo
-    ) async throws(EnrollmentError) -> Int {
+    ) async throws(ServiceError) -> Int {
         switch print.kind {
         case .removing(let template):
             // A template that cannot be decrypted cannot be named to the reader: its print stays there, as a stray.
@@ -96,10 +96,10 @@ extension FingerEnroller {
         besides kept: [Template],
         on reader: any FingerprintReader,
         _ info: ReaderInfo
-    ) async throws(EnrollmentError) -> Int {
+    ) async throws(ServiceError) -> Int {
         let ours = try await store.kept(by: info.id)
         guard ours.allSatisfy({ $0.template != nil }) else {
-            throw EnrollmentError(.enrollmentTampered, cause: "a template of reader \(info.id)")
+            throw ServiceError(.enrollmentTampered, cause: "a template of reader \(info.id)")
         }
         var deleted = 0
         for print in try await reader.listed(info) ?? [] where row.mayHaveLeft(print.metadata) {

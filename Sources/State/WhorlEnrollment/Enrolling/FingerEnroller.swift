@@ -38,11 +38,11 @@ package struct FingerEnroller: Sendable {
         _ finger: Finger,
         profile: String,
         on reader: any FingerprintReader
-    ) async throws(EnrollmentError) {
+    ) async throws(ServiceError) {
         let id = await reader.info.id
         let enrolled = try await store.fingers(of: profile)
         if enrolled.contains(where: { $0.finger == finger && $0.reader == id }) {
-            throw EnrollmentError(.fingerExists(finger))
+            throw ServiceError(.fingerExists, details: [.finger: finger.rawValue])
         }
     }
 
@@ -81,12 +81,12 @@ package struct FingerEnroller: Sendable {
         allowingSameFinger: Bool = false,
         isGuided: Bool = false,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
-    ) async throws(EnrollmentError) -> EnrolledFinger {
+    ) async throws(ServiceError) -> EnrolledFinger {
         try await refuseTaken(finger, profile: profile, on: reader)
         // This comes before the reader's turn, in the same order as in an evaluation: otherwise the two could deadlock.
         let count = try await counter.begin(finger, on: await reader.info, within: timeout)
         try await store.requireConsent(to: .add(finger), by: consent, of: profile)
-        return try await reader.whileOpen("enroll") { info throws(EnrollmentError) in
+        return try await reader.whileOpen("enroll") { info throws(ServiceError) in
             let request = EnrollmentRequest(
                 finger: finger,
                 label: label,
@@ -113,7 +113,7 @@ package struct FingerEnroller: Sendable {
     private func enrollOnHost(
         _ request: EnrollmentRequest,
         _ touches: EnrollmentTouches
-    ) async throws(EnrollmentError) -> EnrolledFinger {
+    ) async throws(ServiceError) -> EnrolledFinger {
         let id = PrintID()
         let template = try await touches.stages(of: request).get()
         try await confirm(template, id, request, touches)
@@ -126,7 +126,7 @@ package struct FingerEnroller: Sendable {
     private func enrollOnReader(
         _ request: EnrollmentRequest,
         _ touches: EnrollmentTouches
-    ) async throws(EnrollmentError) -> EnrolledFinger {
+    ) async throws(ServiceError) -> EnrolledFinger {
         try await finishInterruptedIfPossible(touches)
         let id = PrintID()
         let kept = try await touches.reader.listed(touches.info)?.map(\.template)
@@ -150,11 +150,11 @@ package struct FingerEnroller: Sendable {
     }
 
     /// Finishes interrupted work; prints that the reader cannot delete do not prevent an enrollment.
-    private func finishInterruptedIfPossible(_ touches: EnrollmentTouches) async throws(EnrollmentError) {
+    private func finishInterruptedIfPossible(_ touches: EnrollmentTouches) async throws(ServiceError) {
         do {
             _ = try await finishInterrupted(on: touches.reader, touches.info)
         } catch {
-            if case .store = error.code { throw error }
+            if [.storage, .chipUnavailable].contains(error.category) { throw error }
         }
     }
 
@@ -163,13 +163,14 @@ package struct FingerEnroller: Sendable {
         _ id: PrintID,
         _ request: EnrollmentRequest,
         _ touches: EnrollmentTouches
-    ) async throws(EnrollmentError) {
+    ) async throws(ServiceError) {
         // The gallery is read now: another process may have enrolled the finger since the enrollment began.
         let others = try await store.gallery(of: request.profile, on: touches.info.id)
         let entry = GalleryEntry(id: id, template: template)
         let match = try await touches.confirmation(of: entry, against: request.allowsSameFinger ? [] : others)
         guard match != id else { return }
-        throw EnrollmentError(.duplicate(of: try await store.finger(match, of: request.profile)?.finger))
+        let finger = try await store.finger(match, of: request.profile)?.finger
+        throw ServiceError(.duplicate, details: finger.map { [.finger: $0.rawValue] } ?? [:])
     }
 
     private func keep(
@@ -177,7 +178,7 @@ package struct FingerEnroller: Sendable {
         _ id: PrintID,
         _ request: EnrollmentRequest,
         _ touches: EnrollmentTouches
-    ) async throws(EnrollmentError) -> EnrolledFinger {
+    ) async throws(ServiceError) -> EnrolledFinger {
         // A node that was opened during the enrollment was open.
         let access = touches.info.access.state.and(await touches.reader.info.access.state)
         let enrolled = try await store.add(

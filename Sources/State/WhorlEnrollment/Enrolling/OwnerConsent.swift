@@ -50,7 +50,7 @@ package struct EnrollmentStatus: Sendable {
     /// The profile whose fingers are meant.
     package let profile: String
     /// `enrollmentTampered`, `enrollmentRolledBack` or `readerWasOpen` if the set cannot be trusted; `nil` if it can.
-    package let fault: EnrollmentError?
+    package let fault: ServiceError?
     /// The enrolled fingers whose templates this machine sealed, also for an untrusted set.
     package let fingers: [EnrolledFinger]
     package let isPasscodeSet: Bool
@@ -103,16 +103,16 @@ extension EnrollmentStore {
     /// Returns the present state of a profile's fingers.
     ///
     /// - Throws: `store`; a set that cannot be trusted is no error here, but is returned with its fault.
-    package func status(of profile: String) async throws(EnrollmentError) -> EnrollmentStatus {
-        var fault: EnrollmentError?
-        do throws(EnrollmentError) {
+    package func status(of profile: String) async throws(ServiceError) -> EnrollmentStatus {
+        var fault: ServiceError?
+        do throws(ServiceError) {
             _ = try await snapshot(of: profile)
         } catch {
             guard error.isDistrust else { throw error }
             fault = error
         }
         let seal = templateSeal
-        let (manifest, hasFingers, isPasscodeSet) = try await read { db in
+        let (manifest, hasFingers, isPasscodeSet) = try await database.read { db in
             (
                 try Manifest(db, profile: profile), try OwnerFingers.areEnrolled(of: profile, db),
                 try OwnerPasscode.isSet(of: profile, db)
@@ -144,18 +144,18 @@ extension EnrollmentStore {
         _ now: Manifest,
         isTrusted: Bool,
         _ db: Database
-    ) throws -> EnrollmentError? {
+    ) throws -> ServiceError? {
         let need = EnrollmentStatus.Need(
             isTrusted: isTrusted,
             hasFingers: !now.prints.isEmpty,
             isPasscodeSet: try OwnerPasscode.isSet(of: now.profile, db)
         )
-        guard let consent else { return need == .nothing ? nil : EnrollmentError(.ownerNeeded) }
+        guard let consent else { return need == .nothing ? nil : ServiceError(.ownerNeeded) }
         guard consent.profile == now.profile, consent.change == change,
             need != .passcode || consent.proof == .passcode
-        else { return EnrollmentError(.ownerNeeded) }
+        else { return ServiceError(.ownerNeeded) }
         guard consent.state == FingersState(now, templateSeal) else {
-            return EnrollmentError(.changedMeanwhile)
+            return ServiceError(.changedMeanwhile)
         }
         return nil
     }
@@ -165,20 +165,10 @@ extension EnrollmentStore {
         to change: OwnerConsent.Change,
         by consent: OwnerConsent?,
         of profile: String
-    ) async throws(EnrollmentError) {
-        let refusal = try await read { db in
+    ) async throws(ServiceError) {
+        let refusal = try await database.read { db in
             try self.refusal(of: change, by: consent, Manifest(db, profile: profile), isTrusted: true, db)
         }
         if let refusal { throw refusal }
-    }
-}
-
-extension EnrollmentError {
-    /// Whether the error says that the set cannot be trusted.
-    var isDistrust: Bool {
-        switch code {
-        case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen, .accountRenamed: true
-        default: false
-        }
     }
 }

@@ -8,13 +8,13 @@ extension FingerprintReader {
     /// during `body`.
     func whileOpen<Value: Sendable>(
         _ work: String,
-        _ body: (ReaderInfo) async throws(EnrollmentError) -> Value
-    ) async throws(EnrollmentError) -> Value {
+        _ body: (ReaderInfo) async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
         let result = try await translated { () throws(ReaderError) in
             try await ReaderTurns.run(work, on: self) { () async throws(ReaderError) in
                 try await open()
-                let result: Result<Value, EnrollmentError>
-                do throws(EnrollmentError) {
+                let result: Result<Value, ServiceError>
+                do throws(ServiceError) {
                     result = .success(try await body(await info))
                 } catch {
                     result = .failure(error)
@@ -30,21 +30,21 @@ extension FingerprintReader {
     }
 
     /// Lists the prints that the reader keeps; `nil` when the reader cannot list them.
-    func listed(_ info: ReaderInfo) async throws(EnrollmentError) -> [StoredPrint]? {
+    func listed(_ info: ReaderInfo) async throws(ServiceError) -> [StoredPrint]? {
         guard info.features.contains(.storageList) else { return nil }
         return try await translated { () throws(ReaderError) in try await storedPrints(whenBusy: .wait) }
     }
 
     /// Deletes a print; `false` when the reader does not keep it, or cannot delete single prints: then it stays in the
     /// reader as a stray that matches for no profile.
-    func deleteIfThere(_ template: Template) async throws(EnrollmentError) -> Bool {
+    func deleteIfThere(_ template: Template) async throws(ServiceError) -> Bool {
         do {
             try await delete(template, whenBusy: .wait)
             return true
         } catch  where error.code == .printNotFound || error.code == .unsupported {
             return false
         } catch {
-            throw EnrollmentError(.reader(error))
+            throw ServiceError(error)
         }
     }
 
@@ -56,11 +56,11 @@ extension FingerprintReader {
 
     private func translated<Value: Sendable>(
         _ body: () async throws(ReaderError) -> Value
-    ) async throws(EnrollmentError) -> Value {
+    ) async throws(ServiceError) -> Value {
         do {
             return try await body()
         } catch {
-            throw EnrollmentError(.reader(error))
+            throw ServiceError(error)
         }
     }
 }

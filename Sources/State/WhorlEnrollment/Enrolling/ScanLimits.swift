@@ -15,10 +15,10 @@ final class ScanLimits: Sendable {
         case timedOut
         case tooManyRetries
 
-        var error: EnrollmentError {
+        var error: ServiceError {
             switch self {
-            case .timedOut: EnrollmentError(.timedOut)
-            case .tooManyRetries: EnrollmentError(.tooManyRetries)
+            case .timedOut: ServiceError(.timedOut)
+            case .tooManyRetries: ServiceError(.tooManyRetries)
             }
         }
     }
@@ -31,12 +31,12 @@ final class ScanLimits: Sendable {
         let result: Result<Value, ReaderError>
 
         /// Returns the value if the limits were kept.
-        func get() throws(EnrollmentError) -> Value {
+        func get() throws(ServiceError) -> Value {
             if let stop { throw stop.error }
             do {
                 return try result.get()
             } catch {
-                throw EnrollmentError(.reader(error))
+                throw ServiceError(error)
             }
         }
     }

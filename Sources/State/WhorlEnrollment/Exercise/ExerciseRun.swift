@@ -38,21 +38,21 @@ package struct ExerciseRun: Sendable {
     private struct Report {
         var steps: [ReaderExercise.StepResult] = []
         /// The failure of the cancellation, if the task was cancelled.
-        var cancellation: EnrollmentError?
+        var cancellation: ServiceError?
     }
 
     /// Runs the steps.
     ///
     /// - Returns: The result of each step that was begun.
     /// - Throws: `reader` with `cancelled` or `suspended` if the task or the machine's sleep ended the trial.
-    package func run() async throws(EnrollmentError) -> [ReaderExercise.StepResult] {
+    package func run() async throws(ServiceError) -> [ReaderExercise.StepResult] {
         var report = Report()
-        let opened: Void? = await step(.open, &report) { () async throws(EnrollmentError) in
+        let opened: Void? = await step(.open, &report) { () async throws(ServiceError) in
             try await once { reader throws(ReaderError) in try await reader.open() }
         }
         if opened != nil {
             await tryOut(&report)
-            await step(.close, &report) { () async throws(EnrollmentError) in
+            await step(.close, &report) { () async throws(ServiceError) in
                 try await uncancelled { reader throws(ReaderError) in try await reader.close() }
             }
         }
@@ -64,14 +64,14 @@ package struct ExerciseRun: Sendable {
         // Some drivers know their features only now.
         let features = await reader.info.features
         if exercise.clearsStorage {
-            let cleared: Void? = await step(.clearStorage, &report) { () async throws(EnrollmentError) in
+            let cleared: Void? = await step(.clearStorage, &report) { () async throws(ServiceError) in
                 try await once { reader throws(ReaderError) in
                     try await reader.clearStorage(whenBusy: .fail)
                 }
             }
             guard cleared != nil else { return }
         }
-        let enrolled = await step(.enroll, &report) { () async throws(EnrollmentError) in
+        let enrolled = await step(.enroll, &report) { () async throws(ServiceError) in
             // The metadata are empty: a match-on-chip driver writes all other metadata into the reader.
             try await touching { reader, observer throws(ReaderError) in
                 try await reader.enroll(EnrollmentMetadata(), whenBusy: .fail, observer: observer)
@@ -80,7 +80,7 @@ package struct ExerciseRun: Sendable {
         guard let template = enrolled else { return }
         await compare(template, features, &report)
         guard features.contains(.storageDelete) else { return }
-        await step(.delete, &report) { () async throws(EnrollmentError) in
+        await step(.delete, &report) { () async throws(ServiceError) in
             try await uncancelled { reader throws(ReaderError) in
                 try await reader.delete(template, whenBusy: .fail)
             }
@@ -93,7 +93,7 @@ package struct ExerciseRun: Sendable {
             features.contains(feature) && !exercise.skipped.contains(step)
         }
         if includes(.list, .storageList) {
-            let listed: Void? = await step(.list, &report) { () async throws(EnrollmentError) in
+            let listed: Void? = await step(.list, &report) { () async throws(ServiceError) in
                 try await once { reader throws(ReaderError) in
                     _ = try await reader.storedPrints(whenBusy: .fail)
                 }
@@ -102,7 +102,7 @@ package struct ExerciseRun: Sendable {
         }
         let entry = GalleryEntry(id: PrintID(), template: template)
         if includes(.verify, .verify) {
-            let verified: Void? = await step(.verify, &report) { () async throws(EnrollmentError) in
+            let verified: Void? = await step(.verify, &report) { () async throws(ServiceError) in
                 try await match(entry) { reader, observer throws(ReaderError) in
                     let result = try await reader.verify(template, whenBusy: .fail, observer: observer)
                     return IdentifyResult(result, of: entry.id)
@@ -111,7 +111,7 @@ package struct ExerciseRun: Sendable {
             guard verified != nil else { return }
         }
         if includes(.identify, .identify) {
-            await step(.identify, &report) { () async throws(EnrollmentError) in
+            await step(.identify, &report) { () async throws(ServiceError) in
                 try await match(entry) { reader, observer throws(ReaderError) in
                     try await reader.identify(among: [entry], whenBusy: .fail, observer: observer)
                 }
@@ -125,16 +125,16 @@ package struct ExerciseRun: Sendable {
         _ look:
             @escaping @Sendable (any FingerprintReader, @escaping ScanObserver) async throws(ReaderError) ->
             IdentifyResult
-    ) async throws(EnrollmentError) {
+    ) async throws(ServiceError) {
         for _ in 0...Self.retries {
             switch try await touching(look) {
             case .match(entry.id, updated: _): return
-            case .match: throw EnrollmentError(.reader(ReaderError(.untrustworthy, operation: "identify")))
-            case .noMatch: throw EnrollmentError(.inconsistent)
+            case .match: throw ServiceError(ReaderError(.untrustworthy, operation: "identify"))
+            case .noMatch: throw ServiceError(.inconsistent)
             case .retry(let reason): observer(.scan(.retry(reason)))
             }
         }
-        throw EnrollmentError(.tooManyRetries)
+        throw ServiceError(.tooManyRetries)
     }
 
     /// Runs an operation that waits for a finger, within the time limit.
@@ -142,7 +142,7 @@ package struct ExerciseRun: Sendable {
         _ operation:
             @escaping @Sendable (any FingerprintReader, @escaping ScanObserver) async throws(ReaderError) ->
             Value
-    ) async throws(EnrollmentError) -> Value {
+    ) async throws(ServiceError) -> Value {
         let limits = ScanLimits(timeout: timeout, retryLimit: .max)
         return try await limits.run(observer: { [observer] in observer(.scan($0)) }) {
             [reader] observer throws(ReaderError) in
@@ -153,23 +153,23 @@ package struct ExerciseRun: Sendable {
     /// Runs an operation that waits for no finger.
     private func once(
         _ operation: (any FingerprintReader) async throws(ReaderError) -> Void
-    ) async throws(EnrollmentError) {
-        do throws(ReaderError) { try await operation(reader) } catch { throw EnrollmentError(.reader(error)) }
+    ) async throws(ServiceError) {
+        do throws(ReaderError) { try await operation(reader) } catch { throw ServiceError(error) }
     }
 
     /// Runs an operation also if the task was cancelled: no print may stay in the reader, and no reader open.
     private func uncancelled(
         _ operation: @escaping @Sendable (any FingerprintReader) async throws(ReaderError) -> Void
-    ) async throws(EnrollmentError) {
+    ) async throws(ServiceError) {
         let result = await Task { [reader] () async -> Result<Void, ReaderError> in
             do throws(ReaderError) { return .success(try await operation(reader)) } catch {
                 return .failure(error)
             }
         }.value
-        if case .failure(let error) = result { throw EnrollmentError(.reader(error)) }
+        if case .failure(let error) = result { throw ServiceError(error) }
     }
 
-    private static func sentence(_ failure: EnrollmentError) -> String {
+    private static func sentence(_ failure: ServiceError) -> String {
         failure.code == .inconsistent ? "The finger did not match." : failure.message
     }
 
@@ -178,13 +178,13 @@ package struct ExerciseRun: Sendable {
     private func step<Value>(
         _ step: ReaderExercise.Step,
         _ report: inout Report,
-        _ body: () async throws(EnrollmentError) -> Value
+        _ body: () async throws(ServiceError) -> Value
     ) async -> Value? {
         observer(.exercising(step))
         let start = ContinuousClock.now
         var value: Value?
-        var failure: EnrollmentError?
-        do throws(EnrollmentError) { value = try await body() } catch { failure = error }
+        var failure: ServiceError?
+        do throws(ServiceError) { value = try await body() } catch { failure = error }
         let time = (ContinuousClock.now - start).components
         let seconds = Double(time.seconds) + Double(time.attoseconds) / 1e18
         report.steps.append(.init(step: step, seconds: seconds, failure: failure.map(Self.sentence)))
@@ -193,10 +193,9 @@ package struct ExerciseRun: Sendable {
     }
 }
 
-extension EnrollmentError {
+extension ServiceError {
     /// Whether the task, or the machine's sleep, ended the operation.
     fileprivate var isCancellation: Bool {
-        guard case .reader(let reason) = code else { return false }
-        return reason.code == .cancelled || reason.code == .suspended
+        code == .appCancel || code == .systemCancel
     }
 }

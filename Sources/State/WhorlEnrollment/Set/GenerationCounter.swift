@@ -19,28 +19,28 @@ package protocol GenerationCounter: Sendable {
     ///     storage of its own returns it.
     /// - Returns: The last value that the counter was advanced to, or where it begins.
     /// - Throws: an error if the counter cannot be read.
-    func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64
+    func current(of profile: String, stored: UInt64) async throws(ServiceError) -> UInt64
 
     /// Counts up by one, to `generation`; does nothing if the counter already has that value.
-    func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError)
+    func advance(_ profile: String, to generation: UInt64) async throws(ServiceError)
 
     /// Whether a counter outside of the database counts a profile's set; the set's MAC says so from its next change on.
     ///
     /// - Throws: an error if that cannot be determined.
-    func hasCounter(_ profile: String) async throws(EnrollmentError) -> Bool
+    func hasCounter(_ profile: String) async throws(ServiceError) -> Bool
 
     /// The value to go on from when the owner gives all fingers up; a lost counter starts again at `stored`.
     ///
     /// - Throws: an error if the counter cannot be read.
-    func restart(_ profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64
+    func restart(_ profile: String, stored: UInt64) async throws(ServiceError) -> UInt64
 }
 
 extension GenerationCounter {
     /// Returns `false`, since the database itself counts.
-    package func hasCounter(_ profile: String) async throws(EnrollmentError) -> Bool { false }
+    package func hasCounter(_ profile: String) async throws(ServiceError) -> Bool { false }
 
     /// Returns the counter's present value, since this counter cannot be lost.
-    package func restart(_ profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
+    package func restart(_ profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
         try await current(of: profile, stored: stored)
     }
 }
@@ -54,10 +54,10 @@ package struct SoftwareGeneration: GenerationCounter {
     package init() {}
 
     /// Returns `stored`, the database's own number.
-    package func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
+    package func current(of profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
         stored
     }
 
     /// Does nothing, since the database has already counted.
-    package func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError) {}
+    package func advance(_ profile: String, to generation: UInt64) async throws(ServiceError) {}
 }

@@ -32,7 +32,7 @@ extension EnrollmentStore {
         at date: Date,
         access: ReaderAccess.State? = nil,
         consent: OwnerConsent?
-    ) async throws(EnrollmentError) -> EnrolledFinger {
+    ) async throws(ServiceError) -> EnrolledFinger {
         var row = PrintRow(
             id: id,
             profile: profile,
@@ -51,14 +51,12 @@ extension EnrollmentStore {
         do {
             row.sealed = try templateSeal.seal(template, for: row)
         } catch {
-            throw EnrollmentError(
-                .store(StateError(.failed, path: database.directory.path, cause: "\(error)"))
-            )
+            throw ServiceError(.storeFailed, database.directory.path, cause: "\(error)")
         }
         let complete = row
         return try await change(profile, .add(finger), by: consent, at: date) { db, prints in
             if prints.contains(where: { $0.finger == finger && $0.reader == reader.id }) {
-                return .failure(EnrollmentError(.fingerExists(finger)))
+                return .failure(ServiceError(.fingerExists, details: [.finger: finger.rawValue]))
             }
             try db.execute(
                 sql: "DELETE FROM prints WHERE id = ? AND state = 'pending'",
@@ -80,11 +78,11 @@ extension EnrollmentStore {
         of selection: FingerSelection,
         profile: String,
         consent: OwnerConsent?
-    ) async throws(EnrollmentError) -> [PrintRow] {
+    ) async throws(ServiceError) -> [PrintRow] {
         try await change(profile, .remove(selection), by: consent, at: Date()) { db, prints in
             let meant = prints.filter(selection.includes)
             guard !meant.isEmpty || selection == .all else {
-                return .failure(EnrollmentError(.noSuchFinger))
+                return .failure(ServiceError(.noSuchFinger))
             }
             for row in meant { try row.leaveSet(db) }
             return .success(Change(prints: prints.filter { !selection.includes($0) }, value: meant))
@@ -127,9 +125,9 @@ extension EnrollmentStore {
         _ status: EnrollmentStatus,
         _ change: OwnerConsent.Change,
         by consent: OwnerConsent?
-    ) async throws(EnrollmentError) -> Restart {
+    ) async throws(ServiceError) -> Restart {
         let profile = status.profile
-        let (head, known, refusal) = try await read { db in
+        let (head, known, refusal) = try await database.read { db in
             let now = try Manifest(db, profile: profile)
             return (
                 now.head,
@@ -160,15 +158,15 @@ extension EnrollmentStore {
         _ change: OwnerConsent.Change,
         by consent: OwnerConsent?,
         isCounted: Bool
-    ) async throws(EnrollmentError) -> Result<Restart, EnrollmentError> {
+    ) async throws(ServiceError) -> Result<Restart, ServiceError> {
         let (seal, profile, trust) = (templateSeal, status.profile, trust)
-        return try await transaction { db in
+        return try await database.transaction { db in
             let now = try Manifest(db, profile: profile)
             if let refusal = try self.refusal(of: change, by: consent, now, isTrusted: false, db) {
                 return .failure(refusal)
             }
             guard FingersState(now, seal) == status.state else {
-                return .failure(EnrollmentError(.changedMeanwhile))
+                return .failure(ServiceError(.changedMeanwhile))
             }
             let kept =
                 change == .accept

@@ -20,7 +20,7 @@ extension EnrollmentStore {
     /// Returns the profile's set, checked to be sound and of the counter's generation.
     ///
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `readerWasOpen`, `store`.
-    package func snapshot(of profile: String) async throws(EnrollmentError) -> EnrollmentSnapshot {
+    package func snapshot(of profile: String) async throws(ServiceError) -> EnrollmentSnapshot {
         try await snapshot(of: profile) { _ in () }.snapshot
     }
 
@@ -34,10 +34,10 @@ extension EnrollmentStore {
     package func snapshot<More: Sendable>(
         of profile: String,
         with more: @escaping @Sendable (Database) throws -> More
-    ) async throws(EnrollmentError) -> (snapshot: EnrollmentSnapshot, more: More) {
+    ) async throws(ServiceError) -> (snapshot: EnrollmentSnapshot, more: More) {
         let found = try await soundSnapshot(of: profile, with: more)
         if let finger = found.snapshot.fingers.first(where: { !trust.accepts($0) }) {
-            throw EnrollmentError(
+            throw ServiceError(
                 .readerWasOpen,
                 cause:
                     "the \(finger.finger.spokenName) in \(finger.reader), enrolled: \(finger.access.rawValue)"
@@ -50,13 +50,15 @@ extension EnrollmentStore {
     private func soundSnapshot<More: Sendable>(
         of profile: String,
         with more: @escaping @Sendable (Database) throws -> More
-    ) async throws(EnrollmentError) -> (snapshot: EnrollmentSnapshot, more: More) {
+    ) async throws(ServiceError) -> (snapshot: EnrollmentSnapshot, more: More) {
         let seal = templateSeal
         var last: UInt64?
         for _ in 0..<EnrollmentStore.patience {
-            let (manifest, more) = try await read { (try Manifest($0, profile: profile), try more($0)) }
+            let (manifest, more) = try await database.read {
+                (try Manifest($0, profile: profile), try more($0))
+            }
             guard manifest.isAuthentic(seal) else {
-                throw EnrollmentError(
+                throw ServiceError(
                     .enrollmentTampered,
                     cause: "the manifest of generation \(manifest.generation)"
                 )
@@ -79,14 +81,14 @@ extension EnrollmentStore {
                 fault = "generation \(stored), counter \(current)"
             }
             // Read again: the set may have changed between the two reads. If it did not, it is an older one.
-            if last == stored { throw EnrollmentError(.enrollmentRolledBack, cause: fault) }
+            if last == stored { throw ServiceError(.enrollmentRolledBack, cause: fault) }
             last = stored
         }
-        throw EnrollmentError(.store(StateError(.busy, path: database.directory.path)))
+        throw ServiceError(.storeBusy, database.directory.path)
     }
 
     /// Whether the counter that counted this set is no longer the profile's; a new one must not begin for the set.
-    private func isCounterGone(_ manifest: Manifest) async throws(EnrollmentError) -> Bool {
+    private func isCounterGone(_ manifest: Manifest) async throws(ServiceError) -> Bool {
         guard manifest.isCounted(database.keys) else { return false }
         return try await !generations.hasCounter(manifest.profile)
     }
@@ -109,17 +111,17 @@ extension EnrollmentStore {
         _ change: OwnerConsent.Change,
         by consent: OwnerConsent?,
         at date: Date,
-        _ body: @escaping @Sendable (Database, [PrintRow]) throws -> Result<Change<Value>, EnrollmentError>
-    ) async throws(EnrollmentError) -> Value {
+        _ body: @escaping @Sendable (Database, [PrintRow]) throws -> Result<Change<Value>, ServiceError>
+    ) async throws(ServiceError) -> Value {
         let seal = templateSeal
         for _ in 0..<EnrollmentStore.patience {
             let before = try await snapshot(of: profile).manifest.head
             let next = try await successor(of: profile, after: before.generation, in: before.epoch)
             let isCounted = try await generations.hasCounter(profile)
-            let outcome: Result<Value?, EnrollmentError> = try await transaction { db in
+            let outcome: Result<Value?, ServiceError> = try await database.transaction { db in
                 let now = try Manifest(db, profile: profile)
                 guard now.head == before else { return .success(nil) }
-                guard now.isAuthentic(seal) else { return .failure(EnrollmentError(.enrollmentTampered)) }
+                guard now.isAuthentic(seal) else { return .failure(ServiceError(.enrollmentTampered)) }
                 if let refusal = try self.refusal(of: change, by: consent, now, isTrusted: true, db) {
                     return .failure(refusal)
                 }
@@ -136,7 +138,7 @@ extension EnrollmentStore {
                 return value
             }
         }
-        throw EnrollmentError(.store(StateError(.busy, path: database.directory.path)))
+        throw ServiceError(.storeBusy, database.directory.path)
     }
 
     /// Returns the head of the next generation, for a set that is changed now.
@@ -154,7 +156,7 @@ extension EnrollmentStore {
         of profile: String,
         after generation: UInt64,
         in epoch: Data?
-    ) async throws(EnrollmentError) -> Manifest.Head {
+    ) async throws(ServiceError) -> Manifest.Head {
         let current = try await generations.current(of: profile, stored: generation)
         if current < Manifest.lastGeneration {
             return Manifest.Head(generation: current + 1, epoch: epoch, mac: nil)
@@ -163,40 +165,9 @@ extension EnrollmentStore {
         let own = try await generations.current(of: profile, stored: 0)
         guard own < Manifest.lastGeneration else {
             let path = database.directory.path
-            throw EnrollmentError(.store(StateError(.failed, path: path, cause: "counter \(own)")))
+            throw ServiceError(.storeFailed, path, cause: "counter \(own)")
         }
         return Manifest.Head(generation: own + 1, epoch: EnrollmentSet.newEpoch(), mac: nil)
-    }
-
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws(EnrollmentError) -> Value {
-        do {
-            return try await database.read(body)
-        } catch {
-            throw EnrollmentError(.store(error))
-        }
-    }
-
-    func write<Value: Sendable>(
-        _ durability: Durability = .full,
-        _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws(EnrollmentError) -> Value {
-        do {
-            return try await database.write(durability, body)
-        } catch {
-            throw EnrollmentError(.store(error))
-        }
-    }
-
-    func transaction<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Result<Value, EnrollmentError>
-    ) async throws(EnrollmentError) -> Result<Value, EnrollmentError> {
-        do {
-            return try await database.transaction(.full, body)
-        } catch {
-            throw EnrollmentError(.store(error))
-        }
     }
 }
 
@@ -206,9 +177,9 @@ extension EnrollmentStore {
     /// A set that is not sound is left unchanged, so that it does not become sound.
     ///
     /// - Throws: `store`.
-    package func forgetCounters() async throws(EnrollmentError) {
+    package func forgetCounters() async throws(ServiceError) {
         let seal = templateSeal
-        try await write { db in
+        try await database.write { db in
             for profile in try String.fetchAll(db, sql: "SELECT name FROM profiles") {
                 let manifest = try Manifest(db, profile: profile)
                 guard manifest.isCounted(seal.keys), manifest.isAuthentic(seal) else { continue }

@@ -28,7 +28,7 @@ extension EnrollmentStore {
         on reader: ReaderInfo,
         besides kept: [Template]?,
         at date: Date
-    ) async throws(EnrollmentError) -> PrintRow {
+    ) async throws(ServiceError) -> PrintRow {
         let empty = PrintRow(
             id: id,
             profile: profile,
@@ -45,7 +45,7 @@ extension EnrollmentStore {
         )
         let seal = templateSeal
         let keys = database.keys
-        return try await write { db in
+        return try await database.write { db in
             var row = empty
             row.sealed = try seal.seal(Intent.besides(kept), for: row)
             // The row needs its profile; a new one begins with an empty set of generation 0.
@@ -59,9 +59,9 @@ extension EnrollmentStore {
     }
 
     /// Records the print that still has to be deleted from the reader, after deleting it failed.
-    func narrowIntent(_ row: PrintRow, to template: Template) async throws(EnrollmentError) {
+    func narrowIntent(_ row: PrintRow, to template: Template) async throws(ServiceError) {
         let seal = templateSeal
-        try await write { db in
+        try await database.write { db in
             try db.execute(
                 sql: "UPDATE prints SET template = ? WHERE id = ? AND state = 'pending'",
                 arguments: [try seal.seal(Intent.exactly(template), for: row), row.id.description]
@@ -70,17 +70,17 @@ extension EnrollmentStore {
     }
 
     /// Deletes the record of an enrollment that left nothing in the reader.
-    func dropIntent(_ id: PrintID) async throws(EnrollmentError) {
+    func dropIntent(_ id: PrintID) async throws(ServiceError) {
         try await delete(id, .pending)
     }
 
     /// Deletes the record of a print that the reader has deleted.
-    func finishRemoval(_ id: PrintID) async throws(EnrollmentError) {
+    func finishRemoval(_ id: PrintID) async throws(ServiceError) {
         try await delete(id, .removing)
     }
 
-    private func delete(_ id: PrintID, _ state: PrintRow.State) async throws(EnrollmentError) {
-        try await write { db in
+    private func delete(_ id: PrintID, _ state: PrintRow.State) async throws(ServiceError) {
+        try await database.write { db in
             try db.execute(
                 sql: "DELETE FROM prints WHERE id = ? AND state = ?",
                 arguments: [id.description, state.rawValue]
@@ -89,8 +89,8 @@ extension EnrollmentStore {
     }
 
     /// Whether the enrollment of this identity is still only planned.
-    func isPending(_ id: PrintID) async throws(EnrollmentError) -> Bool {
-        try await read { db in
+    func isPending(_ id: PrintID) async throws(ServiceError) -> Bool {
+        try await database.read { db in
             try Bool.fetchOne(
                 db,
                 sql: "SELECT count(*) > 0 FROM prints WHERE id = ? AND state = 'pending'",
@@ -102,7 +102,7 @@ extension EnrollmentStore {
     /// The unfinished enrollments and removals at a reader, of every profile.
     ///
     /// The caller must hold the reader's turn.
-    func unfinished(on reader: ReaderID) async throws(EnrollmentError) -> [UnfinishedPrint] {
+    func unfinished(on reader: ReaderID) async throws(ServiceError) -> [UnfinishedPrint] {
         let rows = try await rows(on: reader, "state <> 'enrolled'")
         let seal = templateSeal
         return rows.compactMap { row in
@@ -114,7 +114,7 @@ extension EnrollmentStore {
     }
 
     /// The prints in the database that a reader keeps, of every profile; an entry is `nil` where it could not be read.
-    func kept(by reader: ReaderID) async throws(EnrollmentError) -> [(row: PrintRow?, template: Template?)] {
+    func kept(by reader: ReaderID) async throws(ServiceError) -> [(row: PrintRow?, template: Template?)] {
         let seal = templateSeal
         return try await rows(on: reader, "state <> 'pending'").map { ($0, $0.flatMap(seal.open)) }
     }
@@ -122,8 +122,8 @@ extension EnrollmentStore {
     private func rows(
         on reader: ReaderID,
         _ condition: String
-    ) async throws(EnrollmentError) -> [PrintRow?] {
-        try await read { db in
+    ) async throws(ServiceError) -> [PrintRow?] {
+        try await database.read { db in
             try Row.fetchAll(
                 db,
                 sql: "SELECT \(PrintRow.columns) FROM prints WHERE reader = ? AND \(condition) ORDER BY id",

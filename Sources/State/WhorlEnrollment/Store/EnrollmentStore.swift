@@ -9,7 +9,7 @@ package import WhorlService
 /// The store of every profile's enrolled fingers, and of the digest of their set.
 ///
 /// Everything that it returns was checked first, against the manifest's MAC and by opening every template: rows that
-/// were changed from outside give ``EnrollmentError/Code/enrollmentTampered``, never a finger.
+/// were changed from outside give ``ServiceError/Code/enrollmentTampered``, never a finger.
 package final class EnrollmentStore: Sendable {
     package let database: StateDatabase
     let generations: any GenerationCounter
@@ -34,7 +34,7 @@ package final class EnrollmentStore: Sendable {
     /// The enrolled fingers of a profile, by finger and then by reader.
     ///
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
-    package func fingers(of profile: String) async throws(EnrollmentError) -> [EnrolledFinger] {
+    package func fingers(of profile: String) async throws(ServiceError) -> [EnrolledFinger] {
         try await snapshot(of: profile).fingers
     }
 
@@ -44,22 +44,22 @@ package final class EnrollmentStore: Sendable {
     package func gallery(
         of profile: String,
         on reader: ReaderID
-    ) async throws(EnrollmentError) -> [GalleryEntry] {
+    ) async throws(ServiceError) -> [GalleryEntry] {
         try await snapshot(of: profile).gallery(on: reader)
     }
 
     /// One enrolled finger of a profile; `nil` if the profile has no print of this identity.
     ///
     /// - Throws: as ``fingers(of:)``.
-    package func finger(_ id: PrintID, of profile: String) async throws(EnrollmentError) -> EnrolledFinger? {
+    package func finger(_ id: PrintID, of profile: String) async throws(ServiceError) -> EnrolledFinger? {
         try await snapshot(of: profile).manifest.prints.first { $0.id == id }?.enrolledFinger
     }
 
     /// Whether a print is enrolled according to the database; neither the set's MAC nor the counter is checked.
     ///
     /// - Throws: `store`.
-    package func isEnrolled(_ id: PrintID, of profile: String) async throws(EnrollmentError) -> Bool {
-        try await read { db in
+    package func isEnrolled(_ id: PrintID, of profile: String) async throws(ServiceError) -> Bool {
+        try await database.read { db in
             try PrintRow.enrolled(id, db)?.profile == profile
         }
     }
@@ -67,8 +67,8 @@ package final class EnrollmentStore: Sendable {
     /// The number of changes of the set according to the database; neither the set's MAC nor the counter is checked.
     ///
     /// - Throws: `store`.
-    package func recordedGeneration(of profile: String) async throws(EnrollmentError) -> UInt64 {
-        try await read { try Manifest.Head($0, profile: profile).generation }
+    package func recordedGeneration(of profile: String) async throws(ServiceError) -> UInt64 {
+        try await database.read { try Manifest.Head($0, profile: profile).generation }
     }
 
     /// Returns the state that a program compares; `nil` when no finger is enrolled.
@@ -81,7 +81,7 @@ package final class EnrollmentStore: Sendable {
     package func state(
         of profile: String,
         application: String
-    ) async throws(EnrollmentError) -> EnrollmentState? {
+    ) async throws(ServiceError) -> EnrollmentState? {
         try await snapshot(of: profile).state(for: application)
     }
 
@@ -97,9 +97,9 @@ package final class EnrollmentStore: Sendable {
         of profile: String,
         application: String,
         since digest: Data
-    ) async throws(EnrollmentError) -> EnrollmentDifference {
+    ) async throws(ServiceError) -> EnrollmentDifference {
         let now = try await snapshot(of: profile).manifest
-        let history = try await read { db in
+        let history = try await database.read { db in
             try Data.fetchAll(
                 db,
                 sql: "SELECT encoding FROM enrollment_history WHERE profile = ? ORDER BY generation DESC",
@@ -123,7 +123,7 @@ package final class EnrollmentStore: Sendable {
     /// that has since been removed is ignored.
     ///
     /// - Throws: `store`.
-    package func recordMatch(_ id: PrintID, at date: Date) async throws(EnrollmentError) {
+    package func recordMatch(_ id: PrintID, at date: Date) async throws(ServiceError) {
         try await recordMatch(id, updated: nil, at: date)
     }
 
@@ -136,9 +136,9 @@ package final class EnrollmentStore: Sendable {
         _ id: PrintID,
         updated: Template?,
         at date: Date
-    ) async throws(EnrollmentError) {
+    ) async throws(ServiceError) {
         let seal = templateSeal
-        try await write(.relaxed) { db in
+        try await database.write(.relaxed) { db in
             try db.execute(
                 sql: "UPDATE prints SET last_matched_at = ? WHERE id = ? AND state = 'enrolled'",
                 arguments: [date.timeIntervalSince1970, id.description]
@@ -161,16 +161,16 @@ package final class EnrollmentStore: Sendable {
     ///   - profile: The profile of the print.
     ///   - label: Free text; control characters are dropped, and only 100 characters are kept.
     /// - Throws: `noSuchFinger`, `store`.
-    package func rename(_ id: PrintID, of profile: String, label: String?) async throws(EnrollmentError) {
+    package func rename(_ id: PrintID, of profile: String, label: String?) async throws(ServiceError) {
         let label = FingerLabel.clean(label)
-        let changed = try await write { db in
+        let changed = try await database.write { db in
             try db.execute(
                 sql: "UPDATE prints SET label = ? WHERE id = ? AND profile = ? AND state = 'enrolled'",
                 arguments: [label, id.description, profile]
             )
             return db.changesCount
         }
-        if changed == 0 { throw EnrollmentError(.noSuchFinger) }
+        if changed == 0 { throw ServiceError(.noSuchFinger) }
     }
 
     var templateSeal: TemplateCipher { TemplateCipher(keys: database.keys) }

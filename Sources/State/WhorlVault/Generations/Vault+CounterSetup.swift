@@ -18,7 +18,7 @@ extension Vault {
         of profile: String,
         at stored: UInt64,
         _ authority: VaultAuthority
-    ) async throws(VaultError) {
+    ) async throws(ServiceError) {
         let counter = try await definedCounter(of: profile, authority)
         let value = try await chip { commands throws(TPMError) in try commands.read(counter) }
         try await save(profile, .pinned(counter), .shift(from: value, to: stored))
@@ -27,7 +27,7 @@ extension Vault {
     private func definedCounter(
         of profile: String,
         _ authority: VaultAuthority
-    ) async throws(VaultError) -> NVCounter {
+    ) async throws(ServiceError) -> NVCounter {
         for _ in 0..<NVCounter.ownIndices.count {
             let index = try await plannedIndex(of: profile)
             do {
@@ -35,12 +35,12 @@ extension Vault {
                     try Vault.counter(at: index, commands, authority)
                 }
             } catch {
-                guard error.code == .nvDefined else { throw VaultError(error, profile) }
+                guard error.code == .nvDefined else { throw ServiceError(error, profile) }
                 // Another program was faster at this index: the next round plans another one.
                 try await forgetPlan(of: profile)
             }
         }
-        throw VaultError(.chipFull, profile)
+        throw ServiceError(.chipFull, profile)
     }
 
     /// Returns the counter at a planned index: the one that an earlier run has left there, or a new one.
@@ -78,46 +78,46 @@ extension Vault {
         }
     }
 
-    private func plannedIndex(of profile: String) async throws(VaultError) -> UInt32 {
+    private func plannedIndex(of profile: String) async throws(ServiceError) -> UInt32 {
         let seal = seal
-        let rows = try await read { try CounterRow.all($0, seal) }
+        let rows = try await database.read { try CounterRow.all($0, seal) }
         if case .planned(let index) = rows.first(where: { $0.profile == profile })?.place { return index }
         let used = Set(
             try await chip { commands throws(TPMError) in try commands.handles(.nvIndices) }
                 + rows.map(\.place.index)
         )
         guard let free = NVCounter.ownIndices.first(where: { !used.contains($0) }) else {
-            throw VaultError(.chipFull, profile)
+            throw ServiceError(.chipFull, profile)
         }
         try await save(profile, .planned(free), CounterRow.Shift(amount: 0))
         return free
     }
 
-    private func forgetPlan(of profile: String) async throws(VaultError) {
-        try await write { db in
+    private func forgetPlan(of profile: String) async throws(ServiceError) {
+        try await database.write(.full) { db in
             try db.execute(sql: "DELETE FROM vault_counters WHERE profile = ?", arguments: [profile])
         }
     }
 
     /// Returns the counters of this vault that belong to no profile: any of them is newer than the database.
-    private func strays(_ authority: VaultAuthority) async throws(VaultError) -> [NVCounter] {
+    private func strays(_ authority: VaultAuthority) async throws(ServiceError) -> [NVCounter] {
         let seal = seal
-        let known = Set(try await read { try CounterRow.all($0, seal).map(\.place.index) })
+        let known = Set(try await database.read { try CounterRow.all($0, seal).map(\.place.index) })
         let found = try await chip { commands throws(TPMError) in
             try commands.findCounters(writePolicy: authority.writePolicy.digest)
         }
         return found.filter { !known.contains($0.index) }
     }
 
-    func refuseStrays(_ authority: VaultAuthority) async throws(VaultError) {
+    func refuseStrays(_ authority: VaultAuthority) async throws(ServiceError) {
         let strays = try await strays(authority)
         guard strays.isEmpty else {
             let indices = strays.map { "0x" + String($0.index, radix: 16) }.joined(separator: ", ")
-            throw VaultError(.counterLost, cause: "the database does not know the counters \(indices)")
+            throw ServiceError(.counterLost, cause: "the database does not know the counters \(indices)")
         }
     }
 
-    func removeStrays(_ authority: VaultAuthority) async throws(VaultError) {
+    func removeStrays(_ authority: VaultAuthority) async throws(ServiceError) {
         let strays = try await strays(authority)
         guard !strays.isEmpty else { return }
         try await chip { commands throws(TPMError) in

@@ -18,7 +18,7 @@ extension Vault {
     ///
     /// - Throws: `counterLost` if the counter is gone, was made again, or is unknown to the database; `store`; the
     ///   chip's errors.
-    package func generation(of profile: String, stored: UInt64) async throws(VaultError) -> UInt64 {
+    package func generation(of profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
         guard try isProvisioned else { return stored }
         if let (row, counter) = try await pinnedCounter(of: profile) {
             return try await generation(row, counter)
@@ -40,18 +40,18 @@ extension Vault {
     /// because another process has counted, or if the vault is not provisioned.
     ///
     /// - Throws: as ``generation(of:stored:)``; `counterLost` also if the step would be larger than one.
-    package func advance(_ profile: String, to generation: UInt64) async throws(VaultError) {
+    package func advance(_ profile: String, to generation: UInt64) async throws(ServiceError) {
         guard try isProvisioned else { return }
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }
         guard let authority = try authority() else { return }
         guard let (row, counter) = try await pinnedCounter(of: profile) else {
-            throw VaultError(.counterLost, profile, cause: "no counter is pinned")
+            throw ServiceError(.counterLost, profile, cause: "no counter is pinned")
         }
         let present = try await self.generation(row, counter)
         if present >= generation { return }
         guard present &+ 1 == generation else {
-            throw VaultError(.counterLost, profile, cause: "generation \(present), asked for \(generation)")
+            throw ServiceError(.counterLost, profile, cause: "generation \(present), asked for \(generation)")
         }
         try await count(counter, authority)
     }
@@ -59,7 +59,7 @@ extension Vault {
     /// Whether the vault was provisioned and has a counter for a profile; the chip is not asked.
     ///
     /// - Throws: `store`.
-    package func hasCounter(_ profile: String) async throws(VaultError) -> Bool {
+    package func hasCounter(_ profile: String) async throws(ServiceError) -> Bool {
         guard try isProvisioned else { return false }
         return try await pinnedCounter(of: profile) != nil
     }
@@ -73,7 +73,7 @@ extension Vault {
     ///   - profile: The profile whose fingers are accepted.
     ///   - stored: The generation of the database that is accepted.
     /// - Throws: as ``generation(of:stored:)``, without `counterLost`.
-    package func acceptGeneration(of profile: String, stored: UInt64) async throws(VaultError) {
+    package func acceptGeneration(of profile: String, stored: UInt64) async throws(ServiceError) {
         guard try isProvisioned else { return }
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }
@@ -90,8 +90,8 @@ extension Vault {
     /// Whether the chip has a pinned counter, with a value that gives a generation.
     ///
     /// - Throws: an error if the chip cannot be asked: a counter that cannot be read now is not lost.
-    private func isKept(_ row: CounterRow, _ counter: NVCounter) async throws(VaultError) -> Bool {
-        do throws(VaultError) {
+    private func isKept(_ row: CounterRow, _ counter: NVCounter) async throws(ServiceError) -> Bool {
+        do throws(ServiceError) {
             _ = try await generation(row, counter)
             return true
         } catch {
@@ -103,24 +103,27 @@ extension Vault {
     /// Returns the counter and the value to which a new key is bound.
     ///
     /// - Throws: `accessRefused` for a profile that never had a finger.
-    func presentGeneration(of profile: String) async throws(VaultError) -> ItemBinding.Generation {
+    func presentGeneration(of profile: String) async throws(ServiceError) -> ItemBinding.Generation {
         guard let (_, counter) = try await pinnedCounter(of: profile) else {
-            throw VaultError(.accessRefused("no finger is enrolled that it could be bound to"))
+            throw ServiceError(
+                .accessRefused,
+                details: [.reason: "no finger is enrolled that it could be bound to"]
+            )
         }
         return .init(counter: counter, value: try await value(of: counter, profile))
     }
 
-    private func generation(_ row: CounterRow, _ counter: NVCounter) async throws(VaultError) -> UInt64 {
+    private func generation(_ row: CounterRow, _ counter: NVCounter) async throws(ServiceError) -> UInt64 {
         let value = try await value(of: counter, row.profile)
         guard let generation = row.generation(at: value) else {
-            throw VaultError(.counterLost, row.profile, cause: "value \(value)")
+            throw ServiceError(.counterLost, row.profile, cause: "value \(value)")
         }
         return generation
     }
 
     /// Returns the counter's value, after a check that its name is the pinned one: an ordinary index that was defined
     /// in its place could hold any number.
-    private func value(of counter: NVCounter, _ profile: String) async throws(VaultError) -> UInt64 {
+    private func value(of counter: NVCounter, _ profile: String) async throws(ServiceError) -> UInt64 {
         let found = try await chip(about: profile) { commands throws(TPMError) in
             try commands.check(counter)
         }
@@ -131,13 +134,13 @@ extension Vault {
         case .unwritten: cause = "it was defined anew"
         case .missing: cause = "it was deleted"
         }
-        throw VaultError(try await isChipAnother() ? .chipCleared : .counterLost, profile, cause: cause)
+        throw ServiceError(try await isChipAnother() ? .chipCleared : .counterLost, profile, cause: cause)
     }
 
     /// Whether the chip does not even know the authority, because it was cleared or is a different chip.
     ///
     /// - Throws: an error if the chip cannot be asked.
-    func isChipAnother() async throws(VaultError) -> Bool {
+    func isChipAnother() async throws(ServiceError) -> Bool {
         guard let authority = try authority() else { return false }
         do {
             try await device.perform { commands throws(TPMError) in
@@ -145,12 +148,12 @@ extension Vault {
             }
             return false
         } catch {
-            guard error.code == .foreignBlob || error.code == .foreignRoot else { throw VaultError(error) }
+            guard error.code == .foreignBlob || error.code == .foreignRoot else { throw ServiceError(error) }
             return true
         }
     }
 
-    private func count(_ counter: NVCounter, _ authority: VaultAuthority) async throws(VaultError) {
+    private func count(_ counter: NVCounter, _ authority: VaultAuthority) async throws(ServiceError) {
         try await chip { commands throws(TPMError) in
             try commands.increment(
                 counter,
@@ -161,9 +164,11 @@ extension Vault {
         }
     }
 
-    func pinnedCounter(of profile: String) async throws(VaultError) -> (CounterRow, NVCounter)? {
+    func pinnedCounter(of profile: String) async throws(ServiceError) -> (CounterRow, NVCounter)? {
         let seal = seal
-        guard let row = try await read({ try CounterRow.read(profile, $0, seal) }) else { return nil }
+        guard let row = try await database.read({ try CounterRow.read(profile, $0, seal) }) else {
+            return nil
+        }
         return switch row.place {
         case .planned: nil
         case .pinned(let counter): (row, counter)
@@ -174,9 +179,9 @@ extension Vault {
         _ profile: String,
         _ place: CounterRow.Place,
         _ shift: CounterRow.Shift
-    ) async throws(VaultError) {
+    ) async throws(ServiceError) {
         let seal = seal
         let row = CounterRow(profile: profile, place: place, shift: shift.amount)
-        try await write { try row.save($0, seal) }
+        try await database.write(.full) { try row.save($0, seal) }
     }
 }

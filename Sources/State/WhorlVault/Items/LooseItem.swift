@@ -110,14 +110,14 @@ extension SealedItem {
     ///
     /// - Parameter encoded: The bytes that ``encoded`` gave.
     /// - Throws: `itemTampered` for anything without the form of a sealed item.
-    package init(encoded: Data) throws(VaultError) {
+    package init(encoded: Data) throws(ServiceError) {
         guard let item = LooseItem(encoded: encoded) else {
-            throw VaultError(.itemTampered, "sealed item", cause: "it does not have the form of one")
+            throw ServiceError(.itemTampered, "sealed item", cause: "it does not have the form of one")
         }
         try self.init(item, encoded: encoded)
     }
 
-    init(_ item: LooseItem, encoded: Data) throws(VaultError) {
+    init(_ item: LooseItem, encoded: Data) throws(ServiceError) {
         let publicKey: Data? =
             switch item.kind {
             case .secret: nil

@@ -34,19 +34,21 @@ enum SecretEnvelope {
     ///   - item: Bytes that name only this item.
     /// - Returns: The part for the chip to seal, and the part for the database.
     /// - Throws: `secretEmpty`, `secretTooLarge`.
-    static func close(_ secret: SecretBox, for item: Data) throws(VaultError) -> Parts {
+    static func close(_ secret: SecretBox, for item: Data) throws(ServiceError) -> Parts {
         switch secret.bytes.count {
-        case 0: throw VaultError(.secretEmpty)
+        case 0: throw ServiceError(.secretEmpty)
         case ...largestInChip: return Parts(sealed: secret, body: nil)
         case ...largestSecret: break
-        default: throw VaultError(.secretTooLarge(bytes: secret.bytes.count))
+        default: throw ServiceError(.secretTooLarge, details: [.bytes: "\(secret.bytes.count)"])
         }
         let key = SecretBox(SecretBytes(randomCount: keySize))
         let body = secret.bytes.withUnsafeBytes { plain in
             try? AES.GCM.seal(plain, using: symmetric(key.bytes), authenticating: item).combined
         }
         // With a key of 32 bytes and GCM's own nonce, the encryption cannot fail.
-        guard let body = body ?? nil else { throw VaultError(.chipFailed, cause: "AES-GCM did not encrypt") }
+        guard let body = body ?? nil else {
+            throw ServiceError(.chipFailed, cause: "AES-GCM did not encrypt")
+        }
         return Parts(sealed: key, body: body)
     }
 

@@ -11,14 +11,14 @@ extension Vault {
     /// Returns the chip's identity, with a new attestation key, which the chip does not store.
     ///
     /// - Throws: `noEndorsement`, `noChip`, `store`, and other errors of the chip.
-    package func chipIdentity() async throws(VaultError) -> ChipIdentity {
-        try await sealing { authority throws(VaultError) in
+    package func chipIdentity() async throws(ServiceError) -> ChipIdentity {
+        try await sealing { authority throws(ServiceError) in
             let found = try await chip { commands throws(TPMError) in
                 try commands.endorsement().map { endorsement throws(TPMError) in
                     (endorsement, try commands.createAttestationKey(under: authority.root))
                 }
             }
-            guard let (endorsement, key) = found else { throw VaultError(.noEndorsement) }
+            guard let (endorsement, key) = found else { throw ServiceError(.noEndorsement) }
             return ChipIdentity(
                 endorsementKey: Data(endorsement.publicArea),
                 certificate: Data(endorsement.certificate),
@@ -40,14 +40,14 @@ extension Vault {
         of profile: String,
         access: AccessControl,
         attestedFor credential: ChipCredential
-    ) async throws(VaultError) -> AttestedKey {
+    ) async throws(ServiceError) -> AttestedKey {
         let owner = LooseItem.owner(.key, of: profile)
         // What does not have the form of an object is none of this service's.
         guard let signer = try? TPMObject(serialized: [UInt8](credential.identity.sealed)),
             signer.kind == .attestationKey,
             let kind = EndorsementKind(publicArea: [UInt8](credential.identity.endorsementKey))
-        else { throw VaultError(.credentialRefused) }
-        return try await sealing { authority throws(VaultError) in
+        else { throw ServiceError(.credentialRefused) }
+        return try await sealing { authority throws(ServiceError) in
             // First, since a credential for another chip ends it.
             let proof = try await self.proof(of: credential, to: kind, by: signer, under: authority.root)
             let (binding, created) = try await bind(owner, access, nil, under: authority) {
@@ -84,7 +84,7 @@ extension Vault {
         to kind: EndorsementKind,
         by signer: TPMObject,
         under root: StorageRoot
-    ) async throws(VaultError) -> [UInt8] {
+    ) async throws(ServiceError) -> [UInt8] {
         do {
             return try await device.perform { commands throws(TPMError) in
                 let secret = try commands.activate(
@@ -101,8 +101,8 @@ extension Vault {
             }
         } catch {
             switch error.code {
-            case .foreignBlob, .tooLarge: throw VaultError(.credentialRefused, cause: error.description)
-            default: throw VaultError(error)
+            case .foreignBlob, .tooLarge: throw ServiceError(.credentialRefused, cause: error.description)
+            default: throw ServiceError(error)
             }
         }
     }

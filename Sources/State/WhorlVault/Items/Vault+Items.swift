@@ -23,13 +23,13 @@ extension Vault {
         as id: ItemID,
         access: AccessControl,
         applicationPassword: SecretBox? = nil
-    ) async throws(VaultError) {
+    ) async throws(ServiceError) {
         precondition(id.kind == .secret, "a secret is kept under the name of a secret")
         try await refuseTaken(id)
         let unique = ItemRow.newUnique()
         let identity = ItemRow.identity(id, unique: unique, access: access)
         let parts = try SecretEnvelope.close(secret, for: identity)
-        try await sealing { authority throws(VaultError) in
+        try await sealing { authority throws(ServiceError) in
             let made = try await make(
                 .sealed(parts.sealed),
                 for: id.owner,
@@ -50,10 +50,10 @@ extension Vault {
         _ id: ItemID,
         access: AccessControl,
         applicationPassword: SecretBox? = nil
-    ) async throws(VaultError) -> SigningKeyPublic {
+    ) async throws(ServiceError) -> SigningKeyPublic {
         precondition(id.kind == .key, "a key is made under the name of a key")
         try await refuseTaken(id)
-        return try await sealing { authority throws(VaultError) in
+        return try await sealing { authority throws(ServiceError) in
             let made = try await make(
                 .signingKey,
                 for: id.owner,
@@ -68,14 +68,16 @@ extension Vault {
     /// Returns the public half of a key; no proof is needed, and the chip is not asked.
     ///
     /// - Throws: `noSuchItem`, `itemTampered`, `store`.
-    package func publicKey(of id: ItemID) async throws(VaultError) -> SigningKeyPublic {
+    package func publicKey(of id: ItemID) async throws(ServiceError) -> SigningKeyPublic {
         try await row(id).publicKey
     }
 
     /// Returns the access control of an item; the chip is not asked.
     ///
     /// - Throws: `noSuchItem`, `itemTampered`, `store`.
-    package func access(of id: ItemID) async throws(VaultError) -> AccessControl { try await row(id).access }
+    package func access(of id: ItemID) async throws(ServiceError) -> AccessControl {
+        try await row(id).access
+    }
 
     /// Returns the profile's items, secrets and keys, by kind and name.
     ///
@@ -83,9 +85,9 @@ extension Vault {
     /// such an item is `unknown`.
     ///
     /// - Throws: `store`.
-    package func items(of profile: String) async throws(VaultError) -> [VaultItem] {
+    package func items(of profile: String) async throws(ServiceError) -> [VaultItem] {
         let seal = seal
-        let readings = try await read { try ItemRow.all(of: profile, $0, seal) }
+        let readings = try await database.read { try ItemRow.all(of: profile, $0, seal) }
         let rows = readings.compactMap(\.row)
         let standings = try await standings(of: rows, profile: profile)
         var known = zip(rows, standings).makeIterator()
@@ -95,28 +97,28 @@ extension Vault {
     /// Deletes an item permanently, whatever state it is in.
     ///
     /// - Throws: `noSuchItem`, `store`.
-    package func delete(_ id: ItemID) async throws(VaultError) {
-        guard try await write({ try ItemRow.delete(id, $0) }) else {
-            throw VaultError(.noSuchItem, id.spoken)
+    package func delete(_ id: ItemID) async throws(ServiceError) {
+        guard try await database.write(.full, { try ItemRow.delete(id, $0) }) else {
+            throw ServiceError(.noSuchItem, id.spoken)
         }
     }
 
     /// Deletes an item permanently, whatever state it is in, if it is still the one that was made at a time.
     ///
     /// - Throws: `noSuchItem`, also for another item of the same name; `store`.
-    package func delete(_ id: ItemID, madeAt time: Date) async throws(VaultError) {
+    package func delete(_ id: ItemID, madeAt time: Date) async throws(ServiceError) {
         let seal = seal
-        let isDeleted = try await write { db in
+        let isDeleted = try await database.write(.full) { db in
             // A damaged row has no time that could be compared.
             if case .sound(let row)? = try ItemRow.read(id, db, seal), row.createdAt != time { return false }
             return try ItemRow.delete(id, db)
         }
-        guard isDeleted else { throw VaultError(.noSuchItem, id.spoken) }
+        guard isDeleted else { throw ServiceError(.noSuchItem, id.spoken) }
     }
 
-    private func refuseTaken(_ id: ItemID) async throws(VaultError) {
-        guard try await !read({ try ItemRow.exists(id, $0) }) else {
-            throw VaultError(.itemExists, id.spoken)
+    private func refuseTaken(_ id: ItemID) async throws(ServiceError) {
+        guard try await !database.read({ try ItemRow.exists(id, $0) }) else {
+            throw ServiceError(.itemExists, id.spoken)
         }
     }
 
@@ -127,7 +129,7 @@ extension Vault {
         _ access: AccessControl,
         _ made: MadeItem,
         body: Data?
-    ) async throws(VaultError) -> ItemRow {
+    ) async throws(ServiceError) -> ItemRow {
         let row = ItemRow(
             id: id,
             unique: unique,
@@ -138,18 +140,18 @@ extension Vault {
             createdAt: time.now().date
         )
         let seal = seal
-        guard try await write({ try row.insert($0, seal) }) else {
-            throw VaultError(.itemExists, id.spoken)
+        guard try await database.write(.full, { try row.insert($0, seal) }) else {
+            throw ServiceError(.itemExists, id.spoken)
         }
         return row
     }
 
-    func row(_ id: ItemID) async throws(VaultError) -> ItemRow {
+    func row(_ id: ItemID) async throws(ServiceError) -> ItemRow {
         let seal = seal
-        switch try await read({ try ItemRow.read(id, $0, seal) }) {
+        switch try await database.read({ try ItemRow.read(id, $0, seal) }) {
         case .sound(let row): return row
-        case .tampered: throw VaultError(.itemTampered, id.spoken, cause: "the row's MAC")
-        case nil: throw VaultError(.noSuchItem, id.spoken)
+        case .tampered: throw ServiceError(.itemTampered, id.spoken, cause: "the row's MAC")
+        case nil: throw ServiceError(.noSuchItem, id.spoken)
         }
     }
 }

@@ -22,7 +22,7 @@ extension Vault {
         _ access: AccessControl,
         _ password: SecretBox?,
         under authority: VaultAuthority
-    ) async throws(VaultError) -> MadeItem {
+    ) async throws(ServiceError) -> MadeItem {
         let (binding, object) = try await bind(owner, access, password, under: authority) {
             (commands, policy, auth) throws(TPMError) in
             try commands.create(new, under: authority.root, policy: policy, auth: auth)
@@ -38,10 +38,10 @@ extension Vault {
         under authority: VaultAuthority,
         _ create:
             @Sendable (borrowing TPMCommands, PolicyDigest, SecretBox?) throws(TPMError) -> Made
-    ) async throws(VaultError) -> (ItemBinding, Made) {
+    ) async throws(ServiceError) -> (ItemBinding, Made) {
         let (binding, authorization) = try await binding(owner, access, password)
         guard let policy = ItemPolicy.policy(access, binding, authority: authority.object.name) else {
-            throw VaultError(.accessRefused("it cannot be bound"))
+            throw ServiceError(.accessRefused, details: [.reason: "it cannot be bound"])
         }
         let digest = policy.digest
         let made = try await chip(about: owner.spoken) { commands throws(TPMError) in
@@ -55,11 +55,11 @@ extension Vault {
         _ owner: ItemOwner,
         _ access: AccessControl,
         _ password: SecretBox?
-    ) async throws(VaultError) -> (ItemBinding, SecretBox?) {
+    ) async throws(ServiceError) -> (ItemBinding, SecretBox?) {
         var binding = ItemBinding()
         if access.takesPasscode {
             guard let passcode = try await passcode(of: owner.profile) else {
-                throw VaultError(.passcodeNotSet, owner.profile)
+                throw ServiceError(.passcodeNotSet, owner.profile)
             }
             binding.passcode = passcode.object.name
         }
@@ -68,17 +68,17 @@ extension Vault {
         }
         if let pcrs = access.pcrs { binding.boot = try await measurements(pcrs) }
         guard access.needsApplicationPassword else { return (binding, nil) }
-        guard let password else { throw VaultError(.applicationPasswordNeeded, owner.spoken) }
+        guard let password else { throw ServiceError(.applicationPasswordNeeded, owner.spoken) }
         let derivation = PasscodeDerivation()
         binding.applicationPassword = derivation
-        let authorization = try await inTurn { turn async throws(VaultError) in
+        let authorization = try await inTurn { turn async throws(ServiceError) in
             try await derivation.authorization(ofApplicationPassword: password, in: turn)
         }
         return (binding, authorization)
     }
 
     /// Returns the digest of the registers' present values, 32 bytes.
-    func measurements(_ pcrs: BootRegisters) async throws(VaultError) -> Data {
+    func measurements(_ pcrs: BootRegisters) async throws(ServiceError) -> Data {
         try await chip { commands throws(TPMError) in
             Data(try commands.readPCRs(try pcrs.selection).digest)
         }

@@ -21,8 +21,8 @@ extension Vault {
         _ id: ItemID,
         shown proof: OwnerProof,
         applicationPassword: SecretBox? = nil
-    ) async throws(VaultError) -> SecretBox {
-        guard id.kind == .secret else { throw VaultError(.noSuchItem, id.spoken) }
+    ) async throws(ServiceError) -> SecretBox {
+        guard id.kind == .secret else { throw ServiceError(.noSuchItem, id.spoken) }
         return try await secret(of: try await row(id), proof, applicationPassword)
     }
 
@@ -40,8 +40,8 @@ extension Vault {
         with id: ItemID,
         shown proof: OwnerProof,
         applicationPassword: SecretBox? = nil
-    ) async throws(VaultError) -> Signature {
-        guard id.kind == .key else { throw VaultError(.noSuchItem, id.spoken) }
+    ) async throws(ServiceError) -> Signature {
+        guard id.kind == .key else { throw ServiceError(.noSuchItem, id.spoken) }
         return try await signature(over: digest, with: try await row(id), proof, applicationPassword)
     }
 
@@ -54,13 +54,13 @@ extension Vault {
     ///   - proof: The passcode's proof. No finger is needed, since the secrets are not given out.
     /// - Returns: The secrets that were bound again, and the keys that are unchanged.
     /// - Throws: `accessDenied` without the passcode's proof, and as ``secret(_:shown:applicationPassword:)``.
-    package func reseal(_ profile: String, shown proof: OwnerProof) async throws(VaultError) -> Resealing {
+    package func reseal(_ profile: String, shown proof: OwnerProof) async throws(ServiceError) -> Resealing {
         guard proof.profile == profile, proof.passcode != nil else {
-            throw VaultError(.accessDenied, profile, cause: "only the passcode binds anew")
+            throw ServiceError(.accessDenied, profile, cause: "only the passcode binds anew")
         }
         let seal = seal
         var result = Resealing()
-        for case .sound(let row) in try await read({ try ItemRow.all(of: profile, $0, seal) }) {
+        for case .sound(let row) in try await database.read({ try ItemRow.all(of: profile, $0, seal) }) {
             guard let pcrs = row.access.pcrs else { continue }
             let present = try await measurements(pcrs)
             if row.binding.boot == present { continue }
@@ -79,7 +79,7 @@ extension Vault {
         return result
     }
 
-    private func bind(_ row: ItemRow, to boot: Data, _ proof: OwnerProof) async throws(VaultError) {
+    private func bind(_ row: ItemRow, to boot: Data, _ proof: OwnerProof) async throws(ServiceError) {
         guard let finger = proof.and(OwnerProof(profile: proof.profile, showsFinger: true)) else { return }
         // Only the part that the chip sealed is sealed again; the body of a large secret is unchanged.
         let sealed = try await unseal(row, finger, nil)
@@ -87,7 +87,7 @@ extension Vault {
         binding.boot = boot
         let authority = try await provisionedAuthority()
         guard let policy = ItemPolicy.policy(row.access, binding, authority: authority.object.name) else {
-            throw VaultError(.itemTampered, row.id.spoken)
+            throw ServiceError(.itemTampered, row.id.spoken)
         }
         let digest = policy.digest
         let object = try await chip(about: row.id.spoken) { commands throws(TPMError) in
@@ -104,11 +104,11 @@ extension Vault {
         )
         let seal = seal
         // An item that has since been deleted stays deleted.
-        _ = try await write { try bound.replace(row, $0, seal) }
+        _ = try await database.write(.full) { try bound.replace(row, $0, seal) }
     }
 }
 
-extension VaultError {
+extension ServiceError {
     /// Whether the error concerns only this item, so that others may still succeed.
     fileprivate var isAboutTheItem: Bool {
         switch code {

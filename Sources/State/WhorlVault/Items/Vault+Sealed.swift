@@ -26,10 +26,10 @@ extension Vault {
         of profile: String,
         access: AccessControl,
         applicationPassword: SecretBox? = nil
-    ) async throws(VaultError) -> SealedItem {
+    ) async throws(ServiceError) -> SealedItem {
         let parts = try SecretEnvelope.close(secret, for: LooseItem.identity(of: profile, access))
         let owner = LooseItem.owner(.secret, of: profile)
-        let made = try await sealing { authority throws(VaultError) in
+        let made = try await sealing { authority throws(ServiceError) in
             try await make(.sealed(parts.sealed), for: owner, access, applicationPassword, under: authority)
         }
         return try sealed(profile, access, made, body: parts.body)
@@ -47,9 +47,9 @@ extension Vault {
         of profile: String,
         access: AccessControl,
         applicationPassword: SecretBox? = nil
-    ) async throws(VaultError) -> SealedItem {
+    ) async throws(ServiceError) -> SealedItem {
         let owner = LooseItem.owner(.key, of: profile)
-        let made = try await sealing { authority throws(VaultError) in
+        let made = try await sealing { authority throws(ServiceError) in
             try await make(.agreementKey, for: owner, access, applicationPassword, under: authority)
         }
         return try sealed(profile, access, made, body: nil)
@@ -58,7 +58,7 @@ extension Vault {
     /// Returns the access control to which this vault has bound a sealed item; the chip is not asked.
     ///
     /// - Throws: `itemTampered` if the item was edited, or was made for another vault.
-    package func access(of item: SealedItem) throws(VaultError) -> AccessControl { try loose(item).access }
+    package func access(of item: SealedItem) throws(ServiceError) -> AccessControl { try loose(item).access }
 
     /// Returns a sealed secret.
     ///
@@ -74,7 +74,7 @@ extension Vault {
         in item: SealedItem,
         shown proof: OwnerProof,
         applicationPassword: SecretBox? = nil
-    ) async throws(VaultError) -> SecretBox {
+    ) async throws(ServiceError) -> SecretBox {
         try await secret(of: try loose(item, .secret), proof, applicationPassword)
     }
 
@@ -92,7 +92,7 @@ extension Vault {
         with key: SealedItem,
         shown proof: OwnerProof,
         applicationPassword: SecretBox? = nil
-    ) async throws(VaultError) -> Signature {
+    ) async throws(ServiceError) -> Signature {
         try await signature(over: digest, with: try loose(key, .key), proof, applicationPassword)
     }
 
@@ -111,16 +111,16 @@ extension Vault {
         of key: SealedItem,
         shown proof: OwnerProof,
         applicationPassword: SecretBox? = nil
-    ) async throws(VaultError) -> SecretBox {
+    ) async throws(ServiceError) -> SecretBox {
         try await sharedSecret(with: publicKey, of: try loose(key, .key), proof, applicationPassword)
     }
 
     /// Refuses a public key that is not a point of P-256, before the person is asked; the chip checks again.
     ///
     /// - Throws: `publicKeyRefused`.
-    package static func check(publicKey: Data) throws(VaultError) {
+    package static func check(publicKey: Data) throws(ServiceError) {
         guard (try? P256.KeyAgreement.PublicKey(x963Representation: publicKey)) != nil else {
-            throw VaultError(.publicKeyRefused)
+            throw ServiceError(.publicKeyRefused)
         }
     }
 
@@ -139,7 +139,7 @@ extension Vault {
         of items: [SealedItem],
         profile: String,
         generation: UInt64
-    ) async throws(VaultError) -> [VaultItem.Standing] {
+    ) async throws(ServiceError) -> [VaultItem.Standing] {
         let present = try await pinnedCounter(of: profile).map { row, counter in
             ItemBinding.Generation(counter: counter, value: row.value(at: generation))
         }
@@ -161,20 +161,20 @@ extension Vault {
         _ access: AccessControl,
         _ made: MadeItem,
         body: Data?
-    ) throws(VaultError) -> SealedItem {
+    ) throws(ServiceError) -> SealedItem {
         // The bytes are read back in the form that the caller will pass later.
         try SealedItem(encoded: LooseItem(of: profile, access, made, body: body, seal).encoded)
     }
 
-    private func loose(_ item: SealedItem, _ kind: ItemKind) throws(VaultError) -> LooseItem {
+    private func loose(_ item: SealedItem, _ kind: ItemKind) throws(ServiceError) -> LooseItem {
         let loose = try loose(item)
-        guard loose.kind == kind else { throw VaultError(.noSuchItem, "sealed \(kind.rawValue)") }
+        guard loose.kind == kind else { throw ServiceError(.noSuchItem, "sealed \(kind.rawValue)") }
         return loose
     }
 
-    private func loose(_ item: SealedItem) throws(VaultError) -> LooseItem {
+    private func loose(_ item: SealedItem) throws(ServiceError) -> LooseItem {
         guard let loose = LooseItem(encoded: item.encoded), loose.isAuthentic(seal) else {
-            throw VaultError(.itemTampered, "sealed \(item.kind.rawValue)", cause: "its MAC")
+            throw ServiceError(.itemTampered, "sealed \(item.kind.rawValue)", cause: "its MAC")
         }
         return loose
     }

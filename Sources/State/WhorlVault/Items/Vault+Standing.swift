@@ -13,7 +13,7 @@ extension Vault {
         /// The set has changed: the counter of the profile's fingers was read, and has another value.
         case changed
         /// The counter could not be read; the error says why.
-        case unknown(VaultError)
+        case unknown(ServiceError)
     }
 
     /// Returns the standing of each item, in their order.
@@ -24,7 +24,7 @@ extension Vault {
     func standings(
         of items: [some KeptItem],
         profile: String
-    ) async throws(VaultError) -> [VaultItem.Standing] {
+    ) async throws(ServiceError) -> [VaultItem.Standing] {
         let sets = Set(items.compactMap(\.setItNeeds))
         guard !sets.isEmpty else { return items.map { _ in .valid } }
         let pinned = try await pinnedCounter(of: profile)?.1
@@ -42,11 +42,11 @@ extension Vault {
     /// Returns whether the chip still has a set of a profile's fingers.
     func standing(of set: ItemBinding.Generation, _ profile: String) async -> SetLookup {
         let pinned: NVCounter?
-        do throws(VaultError) { pinned = try await pinnedCounter(of: profile)?.1 } catch {
+        do throws(ServiceError) { pinned = try await pinnedCounter(of: profile)?.1 } catch {
             return .unknown(error)
         }
         return await look(for: [set], beside: pinned, profile)[set]
-            ?? .unknown(VaultError(.counterLost, profile))
+            ?? .unknown(ServiceError(.counterLost, profile))
     }
 
     /// Reads the counters of several sets together.
@@ -64,7 +64,7 @@ extension Vault {
     ) async -> [ItemBinding.Generation: SetLookup] {
         let counters = Set(sets.map(\.counter) + [pinned].compactMap(\.self))
         let values: [NVCounter: NVCounterCheck]
-        do throws(VaultError) {
+        do throws(ServiceError) {
             values = try await chip(about: profile) { commands throws(TPMError) in
                 var values: [NVCounter: NVCounterCheck] = [:]
                 for counter in counters { values[counter] = try commands.check(counter) }
@@ -79,7 +79,7 @@ extension Vault {
                 found[set] = value == set.value ? .present : .changed
             } else {
                 let isReplaced = isPinnedThere && pinned != set.counter
-                found[set] = isReplaced ? .changed : .unknown(VaultError(.counterLost, profile))
+                found[set] = isReplaced ? .changed : .unknown(ServiceError(.counterLost, profile))
             }
         }
     }

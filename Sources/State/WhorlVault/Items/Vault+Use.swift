@@ -36,11 +36,11 @@ extension ItemID {
 extension KeptItem {
     /// The public half of a key.
     var publicKey: SigningKeyPublic {
-        get throws(VaultError) {
+        get throws(ServiceError) {
             guard let point = object.publicPoint,
                 let key = SigningKeyPublic(x963: Data([4] + point.x + point.y))
             else {
-                throw VaultError(.itemTampered, owner.spoken, cause: "no P-256 key")
+                throw ServiceError(.itemTampered, owner.spoken, cause: "no P-256 key")
             }
             return key
         }
@@ -57,13 +57,13 @@ extension Vault {
         _ body:
             @Sendable (borrowing TPMCommands, VaultAuthority, TPMPolicy, Credentials) throws(TPMError) ->
             Value
-    ) async throws(VaultError) -> Value {
+    ) async throws(ServiceError) -> Value {
         guard let authority = try authority() else {
-            throw VaultError(.chipCleared, item.owner.spoken, cause: "the authority's file is gone")
+            throw ServiceError(.chipCleared, item.owner.spoken, cause: "the authority's file is gone")
         }
         guard let policy = ItemPolicy.policy(item.access, item.binding, authority: authority.object.name),
             policy.digest == item.object.policy
-        else { throw VaultError(.itemTampered, item.owner.spoken, cause: "its policy is another one") }
+        else { throw ServiceError(.itemTampered, item.owner.spoken, cause: "its policy is another one") }
         let credentials = try await credentials(for: item, proof, password, authority)
         let product: Value
         do {
@@ -85,10 +85,10 @@ extension Vault {
         _ proof: OwnerProof,
         _ password: SecretBox?,
         _ authority: VaultAuthority
-    ) async throws(VaultError) -> Credentials {
+    ) async throws(ServiceError) -> Credentials {
         let met = item.access.waysInChip.filter { proof.meets($0, item.binding) }
         guard proof.profile == item.owner.profile, !met.isEmpty else {
-            throw VaultError(.accessDenied, item.owner.spoken, cause: "nothing that was shown opens it")
+            throw ServiceError(.accessDenied, item.owner.spoken, cause: "nothing that was shown opens it")
         }
         var credentials = Credentials()
         if met.contains(where: ItemPolicy.needsAuthority) {
@@ -98,8 +98,8 @@ extension Vault {
             credentials.add(passcode.object, auth: passcode.authorization)
         }
         if let derivation = item.binding.applicationPassword {
-            guard let password else { throw VaultError(.applicationPasswordNeeded, item.owner.spoken) }
-            credentials.authValue = try await inTurn { turn async throws(VaultError) in
+            guard let password else { throw ServiceError(.applicationPasswordNeeded, item.owner.spoken) }
+            credentials.authValue = try await inTurn { turn async throws(ServiceError) in
                 try await reserveApplicationPassword(for: item.owner)
                 return try await derivation.authorization(ofApplicationPassword: password, in: turn)
             }
@@ -108,47 +108,47 @@ extension Vault {
     }
 
     /// Returns the error for the chip's refusal of an item.
-    private func reason(for error: TPMError, _ item: some KeptItem) async -> VaultError {
+    private func reason(for error: TPMError, _ item: some KeptItem) async -> ServiceError {
         let name = item.owner.spoken
         switch error.code {
         case .authFailed where error.command == "TPM2_PolicySecret":
-            return VaultError(.passcodeWrong, name, cause: error.description)
+            return ServiceError(.passcodeWrong, name, cause: error.description)
         case .authFailed where item.access.needsApplicationPassword:
-            return VaultError(.applicationPasswordWrong, name, cause: error.description)
+            return ServiceError(.applicationPasswordWrong, name, cause: error.description)
         case .policyFailed, .nvMissing, .nvUnwritten, .authFailed:
             return await unmetPolicy(error, item)
         case .foreignBlob:
-            do throws(VaultError) {
+            do throws(ServiceError) {
                 let isOther = try await isChipAnother()
-                return VaultError(isOther ? .chipCleared : .itemTampered, name, cause: error.description)
+                return ServiceError(isOther ? .chipCleared : .itemTampered, name, cause: error.description)
             } catch let obstacle {
                 // The two causes cannot be told apart.
                 return obstacle
             }
-        default: return VaultError(error, name)
+        default: return ServiceError(error, name)
         }
     }
 
-    private func unmetPolicy(_ error: TPMError, _ item: some KeptItem) async -> VaultError {
+    private func unmetPolicy(_ error: TPMError, _ item: some KeptItem) async -> ServiceError {
         let name = item.owner.spoken
         if let set = item.binding.generation {
             switch await standing(of: set, item.owner.profile) {
             case .present: break
-            case .changed: return VaultError(.enrollmentChanged, name, cause: error.description)
+            case .changed: return ServiceError(.enrollmentChanged, name, cause: error.description)
             case .unknown(let obstacle):
-                return VaultError(obstacle.code, name, cause: error.description)
+                return ServiceError(obstacle.code, name, cause: error.description)
             }
         }
         if let pcrs = item.access.pcrs, let boot = item.binding.boot {
-            do throws(VaultError) {
+            do throws(ServiceError) {
                 guard try await measurements(pcrs) == boot else {
-                    return VaultError(.measuredBootChanged, name, cause: error.description)
+                    return ServiceError(.measuredBootChanged, name, cause: error.description)
                 }
             } catch let obstacle {
                 return obstacle
             }
         }
-        return VaultError(error, name)
+        return ServiceError(error, name)
     }
 }
 
@@ -171,7 +171,7 @@ extension Vault {
         _ item: some KeptItem,
         _ proof: OwnerProof,
         _ password: SecretBox?
-    ) async throws(VaultError) -> SecretBox {
+    ) async throws(ServiceError) -> SecretBox {
         try await use(item, proof, password) { commands, authority, policy, credentials throws(TPMError) in
             SecretBox(
                 try commands.unseal(
@@ -188,10 +188,10 @@ extension Vault {
         of item: some KeptItem,
         _ proof: OwnerProof,
         _ password: SecretBox?
-    ) async throws(VaultError) -> SecretBox {
+    ) async throws(ServiceError) -> SecretBox {
         let sealed = try await unseal(item, proof, password)
         guard let whole = SecretEnvelope.open(sealed, body: item.body, for: item.identity) else {
-            throw VaultError(.itemTampered, item.owner.spoken, cause: "the ciphertext")
+            throw ServiceError(.itemTampered, item.owner.spoken, cause: "the ciphertext")
         }
         return whole
     }
@@ -202,8 +202,10 @@ extension Vault {
         with key: some KeptItem,
         _ proof: OwnerProof,
         _ password: SecretBox?
-    ) async throws(VaultError) -> Signature {
-        guard digest.count == 32 else { throw VaultError(.digestWrongSize(bytes: digest.count)) }
+    ) async throws(ServiceError) -> Signature {
+        guard digest.count == 32 else {
+            throw ServiceError(.digestWrongSize, details: [.bytes: "\(digest.count)"])
+        }
         let bytes = [UInt8](digest)
         let made = try await use(key, proof, password) {
             commands,
@@ -219,7 +221,7 @@ extension Vault {
             )
         }
         guard let signature = Signature(raw: Data(made.raw)) else {
-            throw VaultError(.chipFailed, key.owner.spoken, cause: "no ECDSA signature")
+            throw ServiceError(.chipFailed, key.owner.spoken, cause: "no ECDSA signature")
         }
         return signature
     }
@@ -230,9 +232,9 @@ extension Vault {
         of key: some KeptItem,
         _ proof: OwnerProof,
         _ password: SecretBox?
-    ) async throws(VaultError) -> SecretBox {
+    ) async throws(ServiceError) -> SecretBox {
         guard let point = ECPoint(x963: [UInt8](publicKey)) else {
-            throw VaultError(.publicKeyRefused, cause: "no X9.63 form of 65 bytes")
+            throw ServiceError(.publicKeyRefused, cause: "no X9.63 form of 65 bytes")
         }
         return try await use(key, proof, password) {
             commands,

@@ -37,26 +37,23 @@ package final class Vault: Sendable {
 
     /// Whether the vault was provisioned; the chip is not asked.
     package var isProvisioned: Bool {
-        get throws(VaultError) { try authority() != nil }
+        get throws(ServiceError) { try authority() != nil }
     }
 
     /// Makes the storage root and the authority, if they do not exist yet.
     ///
     /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `store`, and other errors of the chip.
-    package func provision() async throws(VaultError) { _ = try await provisionedAuthority() }
+    package func provision() async throws(ServiceError) { _ = try await provisionedAuthority() }
 
     /// Returns the directory's present authority; `nil` before the vault is provisioned.
     ///
     /// Another process may have reset the vault and made a new authority since the last read: nothing may be bound to
     /// an authority that no longer exists.
-    func authority() throws(VaultError) -> VaultAuthority? {
+    func authority() throws(ServiceError) -> VaultAuthority? {
         let directory = directory
-        return try known.withLock { known throws(VaultError) in
+        return try known.withLock { known throws(ServiceError) in
             let path = VaultAuthority.path(directory)
-            let file: FileIdentity?
-            do throws(StateError) { file = try FileIdentity(at: path) } catch {
-                throw VaultError(.store(error), path)
-            }
+            let file = try FileIdentity(at: path)
             if let known, known.file == file { return known.authority }
             // If the file is replaced between the two reads, the next call reads it again.
             let authority = try VaultAuthority.load(directory)
@@ -66,7 +63,7 @@ package final class Vault: Sendable {
     }
 
     /// Returns the authority, which is made if it does not exist.
-    func provisionedAuthority() async throws(VaultError) -> VaultAuthority {
+    func provisionedAuthority() async throws(ServiceError) -> VaultAuthority {
         if let authority = try authority() { return authority }
         return try await Provisioning(device: device, directory: directory).authority()
     }
@@ -75,8 +72,8 @@ package final class Vault: Sendable {
     ///
     /// - Throws: `store` with `busy` if another process keeps the vault locked for a minute; the errors of `body`.
     func sealing<Value: Sendable>(
-        _ body: (VaultAuthority) async throws(VaultError) -> Value
-    ) async throws(VaultError) -> Value {
+        _ body: (VaultAuthority) async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }
         return try await body(try await provisionedAuthority())
@@ -86,16 +83,16 @@ package final class Vault: Sendable {
     func chip<Value: Sendable>(
         about subject: String = "",
         _ body: @Sendable (borrowing TPMCommands) throws(TPMError) -> Value
-    ) async throws(VaultError) -> Value {
+    ) async throws(ServiceError) -> Value {
         do {
             return try await device.perform(body)
         } catch {
-            throw VaultError(error, subject)
+            throw ServiceError(error, subject)
         }
     }
 }
 
-extension VaultError {
+extension ServiceError {
     /// Converts a failure of the chip, if no more is known about the operation.
     package init(_ error: TPMError, _ subject: String = "") {
         let code: Code =
@@ -132,12 +129,12 @@ enum VaultLock {
     ///
     /// - Throws: `store` with `busy` if another holder keeps the lock for a minute, or with the reason why the file
     ///   cannot be used.
-    static func acquire(_ directory: StateDirectory) async throws(VaultError) -> FileLock {
+    static func acquire(_ directory: StateDirectory) async throws(ServiceError) -> FileLock {
         let path = directory.file("vault.lock")
         do throws(FileLockError) {
             return try await FileLock.acquire(path, within: limit, endsWithTask: false)
         } catch {
-            throw VaultError(.store(StateError(error, path: path)), path)
+            throw ServiceError(error, path: path)
         }
     }
 }

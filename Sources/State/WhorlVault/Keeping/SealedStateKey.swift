@@ -31,7 +31,7 @@ package struct SealedStateKey: Sendable {
     ///
     /// - Throws: `store`.
     package var exists: Bool {
-        get throws(VaultError) { try stored { () throws(StateError) in try PrivateFiles.checkFile(path) } }
+        get throws(ServiceError) { try PrivateFiles.checkFile(path) }
     }
 
     /// Returns the source of a directory's state key.
@@ -40,13 +40,13 @@ package struct SealedStateKey: Sendable {
     /// file still exists, for example after an interrupted ``seal()``, the key file is used: it holds the same key.
     ///
     /// - Throws: `noChip`, `chipCleared`, `chipBusy` and the like when only the chip has the key; `store`.
-    package func source() async throws(VaultError) -> any StateKeySource {
+    package func source() async throws(ServiceError) -> any StateKeySource {
         let file = FileKeySource(directory: directory)
         guard try exists else { return file }
         do {
             return UnsealedKey(path: path, key: try await unseal())
         } catch {
-            guard try stored({ () throws(StateError) in try file.exists() }) else { throw error }
+            guard try file.exists() else { throw error }
             return file
         }
     }
@@ -57,50 +57,41 @@ package struct SealedStateKey: Sendable {
     /// was found to be equal.
     ///
     /// - Throws: the chip's errors; `store`.
-    package func seal() async throws(VaultError) {
+    package func seal() async throws(ServiceError) {
         let file = FileKeySource(directory: directory)
-        let present = try stored { () throws(StateError) -> SecretBox? in
-            guard let key = try file.load() else { return nil }
-            return SecretBox(key)
-        }
+        var present: SecretBox?
+        if let key = try file.load() { present = SecretBox(key) }
         if try !exists { try await publish(present ?? SecretBox(SecretBytes(randomCount: Self.size))) }
         guard let present else { return }
         let sealed = try await unseal()
         guard SecretBytes.areEqual(present.bytes, sealed.bytes) else {
-            throw VaultError(
-                .store(StateError(.keyDamaged, path: file.path, cause: "the sealed key is another one")),
-                file.path
-            )
+            throw ServiceError(.storeKeyDamaged, file.path, cause: "the sealed key is another one")
         }
-        try stored { () throws(StateError) in try PrivateFiles.remove(file.path, in: directory.path) }
+        try PrivateFiles.remove(file.path, in: directory.path)
     }
 
     /// Writes the key back to a file, as before ``seal()``.
     ///
     /// - Throws: as ``source()``.
-    package func unsealToFile() async throws(VaultError) {
+    package func unsealToFile() async throws(ServiceError) {
         guard try exists else { return }
         let key = try await unseal()
         let file = FileKeySource(directory: directory)
-        try stored { () throws(StateError) in
-            _ = try PrivateFiles.publish(key.bytes, as: file.path, in: directory.path)
-            // An existing file must hold this key; otherwise only the sealed key is right.
-            guard let written = try file.load(), SecretBytes.areEqual(written, key.bytes) else {
-                throw StateError(.keyDamaged, path: file.path, cause: "the sealed key is another one")
-            }
-            try PrivateFiles.remove(path, in: directory.path)
+        _ = try PrivateFiles.publish(key.bytes, as: file.path, in: directory.path)
+        // An existing file must hold this key; otherwise only the sealed key is right.
+        guard let written = try file.load(), SecretBytes.areEqual(written, key.bytes) else {
+            throw ServiceError(.storeKeyDamaged, file.path, cause: "the sealed key is another one")
         }
+        try PrivateFiles.remove(path, in: directory.path)
     }
 
-    private func publish(_ key: SecretBox) async throws(VaultError) {
+    private func publish(_ key: SecretBox) async throws(ServiceError) {
         let contents = try await sealed(key)
-        try stored { () throws(StateError) in
-            _ = try PrivateFiles.publish(contents.bytes, as: path, in: directory.path)
-        }
+        _ = try PrivateFiles.publish(contents.bytes, as: path, in: directory.path)
     }
 
     /// Returns the contents of the file for a key.
-    func sealed(_ key: SecretBox) async throws(VaultError) -> SecretBox {
+    func sealed(_ key: SecretBox) async throws(ServiceError) -> SecretBox {
         let authority = try await Provisioning(device: device, directory: directory).authority()
         let object: TPMObject
         do {
@@ -115,14 +106,14 @@ package struct SealedStateKey: Sendable {
                 )
             }
         } catch {
-            throw VaultError(error, path)
+            throw ServiceError(error, path)
         }
         return SecretBox(VaultFile(parts: [object.serialized], secret: nil).encoded(as: .stateKey))
     }
 
-    private func unseal() async throws(VaultError) -> SecretBox {
+    private func unseal() async throws(ServiceError) -> SecretBox {
         guard let authority = try VaultAuthority.load(directory) else {
-            throw VaultError(.chipCleared, path, cause: "the authority's file is gone")
+            throw ServiceError(.chipCleared, path, cause: "the authority's file is gone")
         }
         let object = try sealedObject()
         let credentials = authority.ownValue
@@ -141,32 +132,22 @@ package struct SealedStateKey: Sendable {
         } catch {
             // The authority and the key are in one directory: an object that does not load was made by another chip.
             guard error.code != .foreignBlob, error.code != .authFailed else {
-                throw VaultError(.chipCleared, path, cause: error.description)
+                throw ServiceError(.chipCleared, path, cause: error.description)
             }
-            throw VaultError(error, path)
+            throw ServiceError(error, path)
         }
-        throw VaultError(.store(StateError(.keyDamaged, path: path)), path)
+        throw ServiceError(.storeKeyDamaged, path)
     }
 
-    private func sealedObject() throws(VaultError) -> TPMObject {
+    private func sealedObject() throws(ServiceError) -> TPMObject {
         let path = path
-        return try stored { () throws(StateError) in
-            guard let contents = try PrivateFiles.read(path, atMost: VaultFile.largest) else {
-                throw StateError(.keyMissing, path: path)
-            }
-            guard let file = VaultFile(contents, as: .stateKey), file.parts.count == 1,
-                let object = try? TPMObject(serialized: file.parts[0])
-            else { throw StateError(.keyDamaged, path: path) }
-            return object
+        guard let contents = try PrivateFiles.read(path, atMost: VaultFile.largest) else {
+            throw ServiceError(.storeKeyMissing, path)
         }
-    }
-
-    func stored<Value>(_ body: () throws(StateError) -> Value) throws(VaultError) -> Value {
-        do {
-            return try body()
-        } catch {
-            throw VaultError(.store(error), error.path)
-        }
+        guard let file = VaultFile(contents, as: .stateKey), file.parts.count == 1,
+            let object = try? TPMObject(serialized: file.parts[0])
+        else { throw ServiceError(.storeKeyDamaged, path) }
+        return object
     }
 }
 
@@ -175,11 +156,11 @@ private struct UnsealedKey: StateKeySource {
     let path: String
     let key: SecretBox
 
-    func exists() throws(StateError) -> Bool { true }
+    func exists() throws(ServiceError) -> Bool { true }
 
-    func load() throws(StateError) -> SecretBytes? { key.bytes.withBytes { SecretBytes(copying: $0) } }
+    func load() throws(ServiceError) -> SecretBytes? { key.bytes.withBytes { SecretBytes(copying: $0) } }
 
-    func loadOrCreate() throws(StateError) -> SecretBytes {
+    func loadOrCreate() throws(ServiceError) -> SecretBytes {
         key.bytes.withBytes { SecretBytes(copying: $0) }
     }
 }
@@ -191,7 +172,7 @@ extension SealedStateKey {
     /// without a database means that the database was lost.
     ///
     /// - Throws: `noChip`, `ownerAuthorizationNeeded` and other errors of the chip; `store`.
-    package func new() async throws(VaultError) -> any StateKeySource {
+    package func new() async throws(ServiceError) -> any StateKeySource {
         let key = SecretBox(SecretBytes(randomCount: SealedStateKey.size))
         return NewSealedKey(sealed: try await sealed(key), key: key, path: path, directory: directory)
     }
@@ -212,18 +193,18 @@ private final class NewSealedKey: StateKeySource {
         self.directory = directory
     }
 
-    func exists() throws(StateError) -> Bool { try PrivateFiles.checkFile(path) }
+    func exists() throws(ServiceError) -> Bool { try PrivateFiles.checkFile(path) }
 
-    func load() throws(StateError) -> SecretBytes? {
+    func load() throws(ServiceError) -> SecretBytes? {
         guard try exists() else { return nil }
         // Another process was faster: its key has to be unsealed.
-        guard isOurs.withLock(\.self) else { throw StateError(.busy, path: path) }
+        guard isOurs.withLock(\.self) else { throw ServiceError(.storeBusy, path) }
         return key.bytes.withBytes { SecretBytes(copying: $0) }
     }
 
-    func loadOrCreate() throws(StateError) -> SecretBytes {
+    func loadOrCreate() throws(ServiceError) -> SecretBytes {
         guard try PrivateFiles.publish(sealed.bytes, as: path, in: directory.path) else {
-            throw StateError(.busy, path: path)
+            throw ServiceError(.storeBusy, path)
         }
         isOurs.withLock { $0 = true }
         return key.bytes.withBytes { SecretBytes(copying: $0) }

@@ -50,34 +50,26 @@ struct VaultAuthority: Sendable {
     /// Loads the authority of a state directory; `nil` when none was made.
     ///
     /// - Throws: `store` if the file is damaged or open to others.
-    static func load(_ directory: StateDirectory) throws(VaultError) -> VaultAuthority? {
+    static func load(_ directory: StateDirectory) throws(ServiceError) -> VaultAuthority? {
         let path = path(directory)
-        do throws(StateError) {
-            guard let contents = try PrivateFiles.read(path, atMost: VaultFile.largest) else { return nil }
-            guard let authority = VaultAuthority(VaultFile(contents, as: .authority)) else {
-                throw StateError(.keyDamaged, path: path)
-            }
-            return authority
-        } catch {
-            throw VaultError(.store(error), path)
+        guard let contents = try PrivateFiles.read(path, atMost: VaultFile.largest) else { return nil }
+        guard let authority = VaultAuthority(VaultFile(contents, as: .authority)) else {
+            throw ServiceError(.storeKeyDamaged, path)
         }
+        return authority
     }
 
     /// Writes the file, unless another process was faster.
     ///
     /// - Returns: The authority that the directory has in the end.
-    func publish(_ directory: StateDirectory) throws(VaultError) -> VaultAuthority {
+    func publish(_ directory: StateDirectory) throws(ServiceError) -> VaultAuthority {
         let path = VaultAuthority.path(directory)
         let contents = VaultFile(parts: [root.serialized, object.serialized], secret: authorization)
-        do {
-            if try PrivateFiles.publish(contents.encoded(as: .authority), as: path, in: directory.path) {
-                return self
-            }
-        } catch {
-            throw VaultError(.store(error), path)
+        if try PrivateFiles.publish(contents.encoded(as: .authority), as: path, in: directory.path) {
+            return self
         }
         guard let first = try VaultAuthority.load(directory) else {
-            throw VaultError(.store(StateError(.keyMissing, path: path)), path)
+            throw ServiceError(.storeKeyMissing, path)
         }
         return first
     }
@@ -106,7 +98,7 @@ struct Provisioning: Sendable {
     let directory: StateDirectory
 
     /// Returns the authority of the directory, which must exist; makes the authority if the directory has none.
-    func authority() async throws(VaultError) -> VaultAuthority {
+    func authority() async throws(ServiceError) -> VaultAuthority {
         if let authority = try VaultAuthority.load(directory) { return authority }
         let made: VaultAuthority
         do {
@@ -114,7 +106,7 @@ struct Provisioning: Sendable {
                 try VaultAuthority.make(commands, under: try commands.findOrMakeStorageRoot())
             }
         } catch {
-            throw VaultError(error)
+            throw ServiceError(error)
         }
         return try made.publish(directory)
     }
@@ -133,11 +125,11 @@ struct FileIdentity: Sendable, Hashable {
     /// Reads the identity of the file with this name, without following a link; `nil` if there is no file.
     ///
     /// - Throws: `notWritable`, `failed`.
-    init?(at path: String) throws(StateError) {
+    init?(at path: String) throws(ServiceError) {
         var found = stat()
         guard lstat(path, &found) == 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw StateError(errno: errno, path: path)
+            throw ServiceError(errno: errno, path: path)
         }
         device = UInt64(found.st_dev)
         inode = UInt64(found.st_ino)

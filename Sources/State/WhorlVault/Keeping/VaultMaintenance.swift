@@ -23,7 +23,7 @@ package struct VaultMaintenance: Sendable {
     /// The directory must exist. The operation may be interrupted anywhere and run again.
     ///
     /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, `store`.
-    package func provision() async throws(VaultError) {
+    package func provision() async throws(ServiceError) {
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }
         _ = try await Provisioning(device: device, directory: directory).authority()
@@ -45,37 +45,33 @@ package struct VaultMaintenance: Sendable {
     ///   and then the vault is unchanged.
     package func reset(
         withoutChip: Bool = false,
-        opening open: () async throws(StateError) -> StateDatabase?
-    ) async throws(VaultError) -> VaultReset {
+        opening open: () async throws(ServiceError) -> StateDatabase?
+    ) async throws(ServiceError) -> VaultReset {
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }
         let key = SealedStateKey(device: device, directory: directory)
         var isLost = try await isLost(key, withoutChip)
         if !isLost {
             let database: StateDatabase?
-            do throws(StateError) {
+            do throws(ServiceError) {
                 database = try await open()
             } catch {
-                guard error.isDamage else { throw VaultError(.store(error), error.path) }
+                guard error.isDamage else { throw error }
                 (database, isLost) = (nil, true)
             }
             if let database { try await empty(database, withoutChip) }
         }
         let aside = asidePath
-        do throws(StateError) {
-            if isLost { try putAside(as: aside) }
-            try PrivateFiles.remove(key.path, in: directory.path)
-            try PrivateFiles.remove(VaultAuthority.path(directory), in: directory.path)
-        } catch {
-            throw VaultError(.store(error), error.path)
-        }
+        if isLost { try putAside(as: aside) }
+        try PrivateFiles.remove(key.path, in: directory.path)
+        try PrivateFiles.remove(VaultAuthority.path(directory), in: directory.path)
         return isLost ? .fingersLost(database: aside) : .fingersKept
     }
 
     /// Writes the state key to a file, and returns whether it is lost instead.
     ///
     /// - Throws: the error that prevents an answer.
-    private func isLost(_ key: SealedStateKey, _ withoutChip: Bool) async throws(VaultError) -> Bool {
+    private func isLost(_ key: SealedStateKey, _ withoutChip: Bool) async throws(ServiceError) -> Bool {
         do {
             try await key.unsealToFile()
             return false
@@ -83,14 +79,15 @@ package struct VaultMaintenance: Sendable {
             switch error.code {
             case .chipCleared: return true
             case .noChip where withoutChip: return true
-            case .store(let error) where error.isDamage: return true
-            default: throw error
+            default:
+                guard error.isDamage else { throw error }
+                return true
             }
         }
     }
 
     /// Removes the counters from the chip, as long as the authority can still find them, then empties the database.
-    private func empty(_ database: StateDatabase, _ withoutChip: Bool) async throws(VaultError) {
+    private func empty(_ database: StateDatabase, _ withoutChip: Bool) async throws(ServiceError) {
         if let authority = try VaultAuthority.load(directory) {
             do {
                 try await device.perform { commands throws(TPMError) in
@@ -98,21 +95,17 @@ package struct VaultMaintenance: Sendable {
                     for counter in counters { try commands.undefine(counter) }
                 }
             } catch {
-                let error = VaultError(error)
+                let error = ServiceError(error)
                 guard withoutChip, error.code == .noChip else { throw error }
             }
         }
-        do {
-            try await database.write(.full) { db in
-                for table in ["vault_items", "vault_counters", "vault_passcodes"] {
-                    try db.execute(sql: "DELETE FROM \(table)")
-                }
-                // Nothing opens these items from now on.
-                try PasscodeBoundItems.delete(of: nil, db)
-                try db.execute(sql: "DELETE FROM keychain_items WHERE sealing <> 1")
+        try await database.write(.full) { db in
+            for table in ["vault_items", "vault_counters", "vault_passcodes"] {
+                try db.execute(sql: "DELETE FROM \(table)")
             }
-        } catch {
-            throw VaultError(.store(error), error.path)
+            // Nothing opens these items from now on.
+            try PasscodeBoundItems.delete(of: nil, db)
+            try db.execute(sql: "DELETE FROM keychain_items WHERE sealing <> 1")
         }
     }
 
@@ -125,25 +118,19 @@ package struct VaultMaintenance: Sendable {
         return names.first { access($0, F_OK) != 0 } ?? plain
     }
 
-    private func putAside(as aside: String) throws(StateError) {
+    private func putAside(as aside: String) throws(ServiceError) {
         for suffix in ["-wal", "-shm", ""] {
             guard rename(databasePath + suffix, aside + suffix) == 0 || errno == ENOENT else {
-                throw StateError(errno: errno, path: databasePath + suffix)
+                throw ServiceError(errno: errno, path: databasePath + suffix)
             }
         }
         try PrivateFiles.syncDirectory(directory.path)
     }
 }
 
-extension StateError {
+extension ServiceError {
     /// Whether the error says that the database or its key is damaged, or that the database's key is missing.
     fileprivate var isDamage: Bool {
-        switch code {
-        case .damaged, .keyDamaged, .keyMissing: true
-        case .notWritable, .tooOpen, .newerVersion, .foreign, .diskFull, .quotaReached, .busy,
-            .chipUnavailable,
-            .failed:
-            false
-        }
+        [.storeDamaged, .storeKeyDamaged, .storeKeyMissing].contains(code)
     }
 }

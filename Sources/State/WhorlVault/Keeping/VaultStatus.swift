@@ -16,7 +16,7 @@ extension VaultStatus {
     package static func read(
         device: TPMDevice,
         directory: StateDirectory
-    ) async throws(VaultError) -> VaultStatus {
+    ) async throws(ServiceError) -> VaultStatus {
         let authority = try VaultAuthority.load(directory)
         let stateKey = try StateKey(directory)
         do {
@@ -25,7 +25,7 @@ extension VaultStatus {
             }
             return VaultStatus(device, authority, stateKey, properties, nil, isSame)
         } catch {
-            return VaultStatus(device, authority, stateKey, nil, VaultError(error), nil)
+            return VaultStatus(device, authority, stateKey, nil, ServiceError(error), nil)
         }
     }
 
@@ -50,7 +50,7 @@ extension VaultStatus {
         _ authority: VaultAuthority?,
         _ stateKey: StateKey,
         _ properties: TPMProperties?,
-        _ obstacle: VaultError?,
+        _ obstacle: ServiceError?,
         _ isSameChip: Bool?
     ) {
         self.init(
@@ -85,19 +85,15 @@ extension ChipStatus {
 }
 
 extension VaultStatus.StateKey {
-    fileprivate init(_ directory: StateDirectory) throws(VaultError) {
-        do throws(StateError) {
-            let inFile = try PrivateFiles.checkFile(FileKeySource(directory: directory).path)
-            let isSealed = try PrivateFiles.checkFile(directory.file("state.sealed"))
-            self =
-                switch (inFile, isSealed) {
-                case (false, false): .none
-                case (true, false): .file
-                case (false, true): .sealed
-                case (true, true): .both
-                }
-        } catch {
-            throw VaultError(.store(error), error.path)
-        }
+    fileprivate init(_ directory: StateDirectory) throws(ServiceError) {
+        let inFile = try PrivateFiles.checkFile(FileKeySource(directory: directory).path)
+        let isSealed = try PrivateFiles.checkFile(directory.file("state.sealed"))
+        self =
+            switch (inFile, isSealed) {
+            case (false, false): .none
+            case (true, false): .file
+            case (false, true): .sealed
+            case (true, true): .both
+            }
     }
 }

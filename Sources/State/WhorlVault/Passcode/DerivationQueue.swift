@@ -53,9 +53,9 @@ final class DerivationQueue: Sendable {
     /// - Throws: `passcodeBusy` where too many of the directory wait, or the task is cancelled before its turn.
     func inTurn<Value: Sendable>(
         of directory: String,
-        _ body: (Turn) async throws(VaultError) -> Value
-    ) async throws(VaultError) -> Value {
-        guard await begin(directory) else { throw VaultError(.passcodeBusy) }
+        _ body: (Turn) async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        guard await begin(directory) else { throw ServiceError(.passcodeBusy) }
         defer { end(directory) }
         return try await body(Turn())
     }

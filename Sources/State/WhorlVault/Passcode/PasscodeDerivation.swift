@@ -66,9 +66,9 @@ struct PasscodeDerivation: Sendable, Hashable {
     func authorization(
         of passcode: SecretBox,
         in turn: DerivationQueue.Turn
-    ) async throws(VaultError) -> SecretBox {
+    ) async throws(ServiceError) -> SecretBox {
         guard PasscodeSize.allowed.contains(passcode.bytes.count) else {
-            throw VaultError(.passcodeWrongSize)
+            throw ServiceError(.passcodeWrongSize)
         }
         return try await derived(passcode)
     }
@@ -77,22 +77,22 @@ struct PasscodeDerivation: Sendable, Hashable {
     func authorization(
         ofApplicationPassword password: SecretBox,
         in turn: DerivationQueue.Turn
-    ) async throws(VaultError) -> SecretBox {
+    ) async throws(ServiceError) -> SecretBox {
         guard (1...PasscodeSize.allowed.upperBound).contains(password.bytes.count) else {
-            throw VaultError(.applicationPasswordNeeded)
+            throw ServiceError(.applicationPasswordNeeded)
         }
         return try await derived(password)
     }
 
-    private func derived(_ passcode: SecretBox) async throws(VaultError) -> SecretBox {
+    private func derived(_ passcode: SecretBox) async throws(ServiceError) -> SecretBox {
         let result = await onThread("whorl-scrypt") {
-            Result { () throws(VaultError) in try derive(passcode) }
+            Result { () throws(ServiceError) in try derive(passcode) }
         }
-        guard let result else { throw VaultError(.chipFailed, cause: "the system has no thread left") }
+        guard let result else { throw ServiceError(.chipFailed, cause: "the system has no thread left") }
         return try result.get()
     }
 
-    private func derive(_ passcode: SecretBox) throws(VaultError) -> SecretBox {
+    private func derive(_ passcode: SecretBox) throws(ServiceError) -> SecretBox {
         // The pointer is a `DataProtocol` of one region: no copy is made. The output of scrypt passes through a
         // `Data` of swift-crypto, which is freed without being wiped.
         let key = passcode.bytes.withUnsafeBytes { bytes in
@@ -105,7 +105,7 @@ struct PasscodeDerivation: Sendable, Hashable {
                 parallelism: 1
             )
         }
-        guard let key else { throw VaultError(.chipFailed, cause: "scrypt had no memory") }
+        guard let key else { throw ServiceError(.chipFailed, cause: "scrypt had no memory") }
         return key.withUnsafeBytes { SecretBox(SecretBytes(authorization: $0)) }
     }
 }

@@ -82,12 +82,12 @@ extension Vault {
     func verified(
         _ passcode: SecretBox,
         of profile: String
-    ) async throws(VaultError) -> (PasscodeRow, SecretBox) {
+    ) async throws(ServiceError) -> (PasscodeRow, SecretBox) {
         guard let row = try await self.passcode(of: profile) else {
-            throw VaultError(.passcodeNotSet, profile)
+            throw ServiceError(.passcodeNotSet, profile)
         }
         guard let authority = try authority() else {
-            throw VaultError(.chipCleared, profile, cause: "the authority's file is gone")
+            throw ServiceError(.chipCleared, profile, cause: "the authority's file is gone")
         }
         // The wait is checked first, so that a refused try does not take the time of scrypt too.
         try await refuseThrottled(profile)
@@ -95,11 +95,11 @@ extension Vault {
         guard PasscodeSize.allowed.contains(passcode.bytes.count) else {
             try await reserveTry(profile)
             try await releaseBudget(profile)
-            throw VaultError(.passcodeWrong, profile)
+            throw ServiceError(.passcodeWrong, profile)
         }
         // The try is counted in its turn, before its derivation: of many that were sent together, no more are derived than
         // may be tried.
-        let authorization = try await inTurn { turn async throws(VaultError) in
+        let authorization = try await inTurn { turn async throws(ServiceError) in
             try await reserveTry(profile)
             return try await row.derivation.authorization(of: passcode, in: turn)
         }
@@ -108,26 +108,26 @@ extension Vault {
             try await settleTries(profile) { $0 = PasscodeTries() }
             try await releaseBudget(profile)
             return (row, authorization)
-        case .wrong: throw VaultError(.passcodeWrong, profile)
+        case .wrong: throw ServiceError(.passcodeWrong, profile)
         case .lockedOut:
             try await releaseTry(profile)
-            throw VaultError(.chipLockedOut, profile)
+            throw ServiceError(.chipLockedOut, profile)
         }
     }
 
     /// Runs a derivation when it is this directory's turn.
     func inTurn<Value: Sendable>(
-        _ body: (DerivationQueue.Turn) async throws(VaultError) -> Value
-    ) async throws(VaultError) -> Value {
+        _ body: (DerivationQueue.Turn) async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
         try await DerivationQueue.shared.inTurn(of: directory.path, body)
     }
 
     /// Returns the time until Whorl compares a passcode of a profile again; `nil` when one may be tried now.
     ///
     /// - Throws: `store`.
-    package func passcodeWait(of profile: String) async throws(VaultError) -> Duration? {
+    package func passcodeWait(of profile: String) async throws(ServiceError) -> Duration? {
         let now = time.now()
-        return try await read { db in
+        return try await database.read { db in
             let wait = try PasscodeTries.read(profile, db).wait(at: now)
             var budget = try PasscodeTries.read(TPMBudget.passcodes.row(of: profile), db)
             let other = budget.reserve(in: .passcodes, at: now)
@@ -138,9 +138,9 @@ extension Vault {
     /// Returns the number of further wrong passcodes of a profile without a wait; those of other processes count too.
     ///
     /// - Throws: `store`.
-    package func passcodeTriesLeft(of profile: String) async throws(VaultError) -> Int {
+    package func passcodeTriesLeft(of profile: String) async throws(ServiceError) -> Int {
         let now = time.now()
-        return try await read { db in
+        return try await database.read { db in
             let budget = try PasscodeTries.read(TPMBudget.passcodes.row(of: profile), db)
             return min(try PasscodeTries.read(profile, db).left, budget.left(in: .passcodes, at: now))
         }
@@ -150,7 +150,7 @@ extension Vault {
         _ authorization: SecretBox,
         _ row: PasscodeRow,
         _ authority: VaultAuthority
-    ) async throws(VaultError) -> AuthVerdict {
+    ) async throws(ServiceError) -> AuthVerdict {
         do {
             return try await device.perform { commands throws(TPMError) in
                 try commands.verify(authorization, of: row.object, under: authority.root)
@@ -163,21 +163,21 @@ extension Vault {
             default: break
             }
             guard error.code != .foreignBlob else {
-                throw VaultError(.chipCleared, row.profile, cause: error.description)
+                throw ServiceError(.chipCleared, row.profile, cause: error.description)
             }
-            throw VaultError(error, row.profile)
+            throw ServiceError(error, row.profile)
         }
     }
 
-    private func refuseThrottled(_ profile: String) async throws(VaultError) {
+    private func refuseThrottled(_ profile: String) async throws(ServiceError) {
         guard let wait = try await passcodeWait(of: profile) else { return }
-        throw VaultError(.passcodeThrottled(for: wait), profile)
+        throw ServiceError(.passcodeThrottled, profile, wait: wait)
     }
 
     /// Counts a try on disk before it is made, in one transaction with the check of the waits.
-    private func reserveTry(_ profile: String) async throws(VaultError) {
+    private func reserveTry(_ profile: String) async throws(ServiceError) {
         let now = time.now()
-        let wait: Duration? = try await write { db in
+        let wait: Duration? = try await database.write(.full) { db in
             var tries = try PasscodeTries.read(profile, db)
             if let wait = tries.reserve(at: now) { return wait }
             let row = TPMBudget.passcodes.row(of: profile)
@@ -187,25 +187,25 @@ extension Vault {
             try budget.save(row, db)
             return nil
         }
-        if let wait { throw VaultError(.passcodeThrottled(for: wait), profile) }
+        if let wait { throw ServiceError(.passcodeThrottled, profile, wait: wait) }
     }
 
     /// Takes back a try that the TPM did not compare.
-    private func releaseTry(_ profile: String) async throws(VaultError) {
+    private func releaseTry(_ profile: String) async throws(ServiceError) {
         try await settleTries(profile) { $0.release() }
         try await releaseBudget(profile)
     }
 
     /// Takes back the count of a passcode that the TPM found right, or did not compare.
-    private func releaseBudget(_ profile: String) async throws(VaultError) {
+    private func releaseBudget(_ profile: String) async throws(ServiceError) {
         try await settleTries(TPMBudget.passcodes.row(of: profile)) { $0.release() }
     }
 
     func settleTries(
         _ profile: String,
         _ change: @escaping @Sendable (inout PasscodeTries) -> Void
-    ) async throws(VaultError) {
-        try await write { db in
+    ) async throws(ServiceError) {
+        try await database.write(.full) { db in
             var tries = try PasscodeTries.read(profile, db)
             change(&tries)
             try tries.save(profile, db)

@@ -54,20 +54,20 @@ extension Vault {
     /// Counts an application password on disk before it is derived and tried.
     ///
     /// - Throws: `applicationPasswordThrottled`.
-    func reserveApplicationPassword(for item: ItemOwner) async throws(VaultError) {
+    func reserveApplicationPassword(for item: ItemOwner) async throws(ServiceError) {
         let now = time.now()
         let row = TPMBudget.applicationPasswords.row(of: item.profile)
-        let wait: Duration? = try await write { db in
+        let wait: Duration? = try await database.write(.full) { db in
             var tries = try PasscodeTries.read(row, db)
             if let wait = tries.reserve(in: .applicationPasswords, at: now) { return wait }
             try tries.save(row, db)
             return nil
         }
-        if let wait { throw VaultError(.applicationPasswordThrottled(for: wait), item.spoken) }
+        if let wait { throw ServiceError(.applicationPasswordThrottled, item.spoken, wait: wait) }
     }
 
     /// Takes back the count of an application password that was right, or that the chip did not compare.
-    func releaseApplicationPassword(for item: ItemOwner) async throws(VaultError) {
+    func releaseApplicationPassword(for item: ItemOwner) async throws(ServiceError) {
         try await settleTries(TPMBudget.applicationPasswords.row(of: item.profile)) { $0.release() }
     }
 }

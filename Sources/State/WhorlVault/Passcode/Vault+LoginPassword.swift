@@ -2,6 +2,7 @@
 
 import Foundation
 import GRDB
+import StateStore
 package import WhorlService
 
 /// The row of a profile that wants a touch at the login to hand over the login password.
@@ -17,8 +18,8 @@ package struct LoginPassword: Sendable {
 /// The row has no MAC of its own: the sealed item has one, and a row that someone adds holds no password.
 extension Vault {
     /// Returns the row of a profile; `nil` where the keyring is off.
-    package func loginPassword(of profile: String) async throws(VaultError) -> LoginPassword? {
-        let row = try await read { db in
+    package func loginPassword(of profile: String) async throws(ServiceError) -> LoginPassword? {
+        let row = try await database.read { db in
             try Row.fetchOne(
                 db,
                 sql: "SELECT item, changed_on FROM login_passwords WHERE profile = ?",
@@ -28,13 +29,13 @@ extension Vault {
         guard let row else { return nil }
         let item: SealedItem?
         // Bytes that are no item hold no password; the next typed one replaces them.
-        do throws(VaultError) { item = try row.encoded.map(SealedItem.init(encoded:)) } catch { item = nil }
+        do throws(ServiceError) { item = try row.encoded.map(SealedItem.init(encoded:)) } catch { item = nil }
         return LoginPassword(item: item, changedOn: row.changedOn)
     }
 
     /// Adds a row without a password; one that is there stays as it is.
-    package func addLoginPassword(of profile: String) async throws(VaultError) {
-        try await write { db in
+    package func addLoginPassword(of profile: String) async throws(ServiceError) {
+        try await database.write(.full) { db in
             try db.execute(
                 sql: "INSERT OR IGNORE INTO login_passwords (profile) VALUES (?)",
                 arguments: [profile]
@@ -47,8 +48,8 @@ extension Vault {
         _ item: SealedItem?,
         changedOn day: Int?,
         of profile: String
-    ) async throws(VaultError) {
-        try await write { db in
+    ) async throws(ServiceError) {
+        try await database.write(.full) { db in
             try db.execute(
                 sql: "UPDATE login_passwords SET item = ?, changed_on = ? WHERE profile = ?",
                 arguments: [item?.encoded, day, profile]
@@ -57,8 +58,8 @@ extension Vault {
     }
 
     /// Deletes the row and the sealed password.
-    package func deleteLoginPassword(of profile: String) async throws(VaultError) {
-        try await write { db in
+    package func deleteLoginPassword(of profile: String) async throws(ServiceError) {
+        try await database.write(.full) { db in
             try db.execute(sql: "DELETE FROM login_passwords WHERE profile = ?", arguments: [profile])
         }
     }

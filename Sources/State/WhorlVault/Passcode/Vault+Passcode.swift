@@ -15,7 +15,7 @@ extension Vault {
     /// Whether a passcode is set for a profile.
     ///
     /// - Throws: `store`.
-    package func isPasscodeSet(of profile: String) async throws(VaultError) -> Bool {
+    package func isPasscodeSet(of profile: String) async throws(ServiceError) -> Bool {
         try await passcode(of: profile) != nil
     }
 
@@ -35,13 +35,15 @@ extension Vault {
         _ passcode: SecretBox,
         of profile: String,
         shown proof: OwnerProof? = nil
-    ) async throws(VaultError) {
-        guard try await self.passcode(of: profile) == nil else { throw VaultError(.passcodeExists, profile) }
+    ) async throws(ServiceError) {
+        guard try await self.passcode(of: profile) == nil else {
+            throw ServiceError(.passcodeExists, profile)
+        }
         let derivation = PasscodeDerivation()
-        let authorization = try await inTurn { turn async throws(VaultError) in
+        let authorization = try await inTurn { turn async throws(ServiceError) in
             try await derivation.authorization(of: passcode, in: turn)
         }
-        try await sealing { authority throws(VaultError) in
+        try await sealing { authority throws(ServiceError) in
             let object = try await chip { commands throws(TPMError) in
                 try commands.createAuthority(
                     under: authority.root,
@@ -52,15 +54,15 @@ extension Vault {
             let row = passcodeRow(object, derivation, of: profile)
             let seal = seal
             let showsFinger = proof.map { $0.profile == profile && $0.showsFinger }
-            let outcome: Result<Bool, VaultError> = try await transaction { db in
+            let outcome: Result<Bool, ServiceError> = try await database.transaction(.full) { db in
                 guard try showsFinger ?? !OwnerFingers.areEnrolled(of: profile, db) else {
                     return .failure(
-                        VaultError(.accessDenied, "passcode of \(profile)", cause: "no finger was shown")
+                        ServiceError(.accessDenied, "passcode of \(profile)", cause: "no finger was shown")
                     )
                 }
                 return .success(try row.insert(db, seal))
             }
-            guard try outcome.get() else { throw VaultError(.passcodeExists, profile) }
+            guard try outcome.get() else { throw ServiceError(.passcodeExists, profile) }
         }
     }
 
@@ -74,7 +76,7 @@ extension Vault {
     /// - Returns: The owner's proof.
     /// - Throws: `passcodeWrong`, `passcodeThrottled`, `chipLockedOut`, `passcodeNotSet`, `noChip`, `chipCleared`,
     ///   `store`. A passcode of an impossible size is wrong, and is counted.
-    package func verify(_ passcode: SecretBox, of profile: String) async throws(VaultError) -> OwnerProof {
+    package func verify(_ passcode: SecretBox, of profile: String) async throws(ServiceError) -> OwnerProof {
         let (row, authorization) = try await verified(passcode, of: profile)
         return OwnerProof(
             profile: profile,
@@ -88,7 +90,7 @@ extension Vault {
     ///
     /// - Returns: `false` also for a proof without a passcode.
     /// - Throws: `store`.
-    package func isCurrent(_ proof: OwnerProof) async throws(VaultError) -> Bool {
+    package func isCurrent(_ proof: OwnerProof) async throws(ServiceError) -> Bool {
         guard let shown = proof.passcode else { return false }
         return try await passcode(of: proof.profile)?.object == shown.object
     }
@@ -102,12 +104,12 @@ extension Vault {
     ///   - proof: The proof of the present passcode.
     /// - Throws: `accessDenied` without the passcode's proof, `passcodeWrong` where the passcode was changed since,
     ///   `passcodeNotSet`, `passcodeWrongSize`, `noChip`, `chipCleared`, `store`.
-    package func changePasscode(to new: SecretBox, shown proof: OwnerProof) async throws(VaultError) {
+    package func changePasscode(to new: SecretBox, shown proof: OwnerProof) async throws(ServiceError) {
         let profile = proof.profile
-        guard PasscodeSize.allowed.contains(new.bytes.count) else { throw VaultError(.passcodeWrongSize) }
+        guard PasscodeSize.allowed.contains(new.bytes.count) else { throw ServiceError(.passcodeWrongSize) }
         let (row, shown) = try await shownPasscode(proof)
         let derivation = PasscodeDerivation()
-        let authorization = try await inTurn { turn async throws(VaultError) in
+        let authorization = try await inTurn { turn async throws(ServiceError) in
             try await derivation.authorization(of: new, in: turn)
         }
         let authority = try await provisionedAuthority()
@@ -121,13 +123,13 @@ extension Vault {
         }
         // The name is the same, so every policy that names the passcode stays valid.
         guard object.name == row.object.name else {
-            throw VaultError(.chipFailed, cause: "TPM2_ObjectChangeAuth gave another object")
+            throw ServiceError(.chipFailed, cause: "TPM2_ObjectChangeAuth gave another object")
         }
         let changed = passcodeRow(object, derivation, of: profile)
         let seal = seal
         // Another process may have changed or removed the passcode since it was read: then this change did not happen.
-        guard try await write({ try changed.replace(row, $0, seal) }) else {
-            throw VaultError(.passcodeWrong, profile, cause: "the passcode was changed meanwhile")
+        guard try await database.write(.full, { try changed.replace(row, $0, seal) }) else {
+            throw ServiceError(.passcodeWrong, profile, cause: "the passcode was changed meanwhile")
         }
     }
 
@@ -140,14 +142,14 @@ extension Vault {
     /// - Throws: `passcodeNeeded(by:)`, `accessDenied` without the passcode's proof, `passcodeWrong` where the passcode was
     ///   changed since, `passcodeNotSet`, `store`.
     @discardableResult
-    package func removePasscode(shown proof: OwnerProof, force: Bool) async throws(VaultError) -> [ItemID] {
+    package func removePasscode(shown proof: OwnerProof, force: Bool) async throws(ServiceError) -> [ItemID] {
         let (row, _) = try await shownPasscode(proof)
         let (profile, seal) = (proof.profile, seal)
-        let outcome: Result<[ItemID], VaultError> = try await transaction { db in
+        let outcome: Result<[ItemID], ServiceError> = try await database.transaction(.full) { db in
             let (lost, needed) = try Self.lostItems(of: profile, db, seal)
             if !force, let needed { return .failure(needed) }
             guard try PasscodeRow.delete(row, db) else {
-                return .failure(VaultError(.passcodeWrong, profile, cause: "it was changed meanwhile"))
+                return .failure(ServiceError(.passcodeWrong, profile, cause: "it was changed meanwhile"))
             }
             for id in lost { _ = try ItemRow.delete(id, db) }
             try PasscodeBoundItems.delete(of: profile, db)
@@ -159,9 +161,11 @@ extension Vault {
     /// Refuses to go on where items would be lost with the passcode.
     ///
     /// - Throws: `passcodeNeeded(by:)`, `store`.
-    package func refuseNeededPasscode(of profile: String) async throws(VaultError) {
+    package func refuseNeededPasscode(of profile: String) async throws(ServiceError) {
         let seal = seal
-        if let needed = try await read({ try Self.lostItems(of: profile, $0, seal).error }) { throw needed }
+        if let needed = try await database.read({ try Self.lostItems(of: profile, $0, seal).error }) {
+            throw needed
+        }
     }
 
     /// Returns the items that would be lost with the passcode, and the error that names them with those of the keychain.
@@ -169,19 +173,24 @@ extension Vault {
         of profile: String,
         _ db: Database,
         _ seal: RowMAC
-    ) throws -> (items: [ItemID], error: VaultError?) {
+    ) throws -> (items: [ItemID], error: ServiceError?) {
         let lost = try ItemRow.all(of: profile, db, seal).filter(\.isLostWithoutPasscode).map(\.id)
         let bound = try PasscodeBoundItems.count(of: profile, db)
         let names = lost.map(\.spoken) + (bound > 0 ? ["\(bound) of the keychain's items"] : [])
-        return (lost, names.isEmpty ? nil : VaultError(.passcodeNeeded(by: names), profile))
+        return (
+            lost,
+            names.isEmpty
+                ? nil
+                : ServiceError(.passcodeNeeded, profile, details: [.items: names.joined(separator: "\n")])
+        )
     }
 
     /// Returns the items that would be lost with the passcode.
     ///
     /// - Throws: `store`.
-    package func itemsLostWithoutPasscode(of profile: String) async throws(VaultError) -> [ItemID] {
+    package func itemsLostWithoutPasscode(of profile: String) async throws(ServiceError) -> [ItemID] {
         let seal = seal
-        return try await read { db in
+        return try await database.read { db in
             try ItemRow.all(of: profile, db, seal).filter(\.isLostWithoutPasscode).map(\.id)
         }
     }
@@ -199,22 +208,22 @@ extension Vault {
     /// Returns the row of the passcode that a proof shows, if it is still the one that is set.
     private func shownPasscode(
         _ proof: OwnerProof
-    ) async throws(VaultError) -> (PasscodeRow, OwnerProof.ShownPasscode) {
+    ) async throws(ServiceError) -> (PasscodeRow, OwnerProof.ShownPasscode) {
         guard let shown = proof.passcode else {
-            throw VaultError(.accessDenied, proof.profile, cause: "the passcode was not shown")
+            throw ServiceError(.accessDenied, proof.profile, cause: "the passcode was not shown")
         }
         guard let row = try await passcode(of: proof.profile) else {
-            throw VaultError(.passcodeNotSet, proof.profile)
+            throw ServiceError(.passcodeNotSet, proof.profile)
         }
         guard row.object == shown.object else {
-            throw VaultError(.passcodeWrong, proof.profile, cause: "the passcode was changed meanwhile")
+            throw ServiceError(.passcodeWrong, proof.profile, cause: "the passcode was changed meanwhile")
         }
         return (row, shown)
     }
 
-    func passcode(of profile: String) async throws(VaultError) -> PasscodeRow? {
+    func passcode(of profile: String) async throws(ServiceError) -> PasscodeRow? {
         let seal = seal
-        return try await read { try PasscodeRow.read(profile, $0, seal) }
+        return try await database.read { try PasscodeRow.read(profile, $0, seal) }
     }
 }
 

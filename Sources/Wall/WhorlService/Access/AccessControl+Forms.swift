@@ -21,10 +21,10 @@ extension AccessControl {
     ///
     /// `-and-` binds more tightly than `-or-`.
     ///
-    /// - Throws: ``VaultError/Code/accessRefused(_:)``, which names the refused part.
-    public init(_ text: String) throws(VaultError) {
+    /// - Throws: ``ServiceError/Code/accessRefused(_:)``, which names the refused part.
+    public init(_ text: String) throws(ServiceError) {
         guard text.utf8.count <= AccessControl.longestText else {
-            throw VaultError(.accessRefused("it is too long"))
+            throw ServiceError(.accessRefused, details: [.reason: "it is too long"])
         }
         var rest = text[...]
         var access = try AccessControl.plain(String(rest.takeWord()))
@@ -57,7 +57,7 @@ extension AccessControl {
         return text
     }
 
-    private static func plain(_ text: String) throws(VaultError) -> AccessControl {
+    private static func plain(_ text: String) throws(ServiceError) -> AccessControl {
         var whole: AccessControl?
         for alternative in text.components(separatedBy: "-or-") {
             var needed: AccessControl?
@@ -72,16 +72,19 @@ extension AccessControl {
         return whole
     }
 
-    private static func registers(_ text: Substring) throws(VaultError) -> BootRegisters {
+    private static func registers(_ text: Substring) throws(ServiceError) -> BootRegisters {
         let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
         guard !numbers.contains(nil) else { throw unknown("pcrs:" + text) }
         return try BootRegisters(numbers.compactMap { $0 })
     }
 
-    private static func unknown(_ part: String) -> VaultError {
+    private static func unknown(_ part: String) -> ServiceError {
         // Only printable ASCII characters are repeated: the text may come from anywhere.
         let shown = part.unicodeScalars.filter { $0.isASCII && $0.value > 32 && $0.value < 127 }
-        return VaultError(.accessRefused("\"\(String(String.UnicodeScalarView(shown)))\" is not known"))
+        return ServiceError(
+            .accessRefused,
+            details: [.reason: "\"\(String(String.UnicodeScalarView(shown)))\" is not known"]
+        )
     }
 }
 

@@ -37,11 +37,11 @@ public struct AccessControl: Sendable, Hashable {
     ///
     /// Both must be plain: application password and boot measurements are added to the result.
     ///
-    /// - Throws: ``VaultError/Code/accessRefused(_:)``.
+    /// - Throws: ``ServiceError/Code/accessRefused(_:)``.
     public static func either(
         _ first: AccessControl,
         _ second: AccessControl
-    ) throws(VaultError) -> AccessControl {
+    ) throws(ServiceError) -> AccessControl {
         try bothPlain(first, second)
         return AccessControl(first.ways + second.ways)
     }
@@ -52,7 +52,7 @@ public struct AccessControl: Sendable, Hashable {
     public static func both(
         _ first: AccessControl,
         _ second: AccessControl
-    ) throws(VaultError) -> AccessControl {
+    ) throws(ServiceError) -> AccessControl {
         try bothPlain(first, second)
         return AccessControl(AccessWay.combined(first.ways, second.ways))
     }
@@ -69,11 +69,12 @@ public struct AccessControl: Sendable, Hashable {
     /// While the measurements differ, for example after an update of the firmware, the passcode is needed in addition
     /// to what the access control asks; with it, `whorl vault reseal` binds secrets to the new measurements.
     ///
-    /// - Throws: ``VaultError/Code/accessRefused(_:)`` if the passcode is part of every way anyway.
-    public func boundToBoot(_ pcrs: BootRegisters) throws(VaultError) -> AccessControl {
+    /// - Throws: ``ServiceError/Code/accessRefused(_:)`` if the passcode is part of every way anyway.
+    public func boundToBoot(_ pcrs: BootRegisters) throws(ServiceError) -> AccessControl {
         guard ways.contains(where: { !$0.contains(.devicePasscode) }) else {
-            throw VaultError(
-                .accessRefused("the passcode stands in for the measurements, and it is needed already")
+            throw ServiceError(
+                .accessRefused,
+                details: [.reason: "the passcode stands in for the measurements, and it is needed already"]
             )
         }
         var changed = self
@@ -85,19 +86,23 @@ public struct AccessControl: Sendable, Hashable {
     ///
     /// A way that needs no finger is not changed. For a finger together with the passcode, see ``both(_:_:)``.
     ///
-    /// - Throws: ``VaultError/Code/accessRefused(_:)`` if no way needs a finger, if the strength has the passcode, or if
+    /// - Throws: ``ServiceError/Code/accessRefused(_:)`` if no way needs a finger, if the strength has the passcode, or if
     ///   it names a reader whose id is not visible ASCII of at most 200 bytes.
-    public func demanding(_ strength: TouchStrength) throws(VaultError) -> AccessControl {
+    public func demanding(_ strength: TouchStrength) throws(ServiceError) -> AccessControl {
         guard takesBiometry || strength == .any else {
-            throw VaultError(.accessRefused("the strength of a touch needs a way with a finger"))
+            throw ServiceError(
+                .accessRefused,
+                details: [.reason: "the strength of a touch needs a way with a finger"]
+            )
         }
         guard !strength.hasPasscode else {
-            throw VaultError(
-                .accessRefused("a finger with the passcode is written biometry-any-and-passcode")
+            throw ServiceError(
+                .accessRefused,
+                details: [.reason: "a finger with the passcode is written biometry-any-and-passcode"]
             )
         }
         guard TouchStrength(strength.text) == strength else {
-            throw VaultError(.accessRefused("the reader's id is not one"))
+            throw ServiceError(.accessRefused, details: [.reason: "the reader's id is not one"])
         }
         var changed = self
         changed.strength = strength
@@ -130,12 +135,14 @@ public struct AccessControl: Sendable, Hashable {
     private static func bothPlain(
         _ first: AccessControl,
         _ second: AccessControl
-    ) throws(VaultError) {
+    ) throws(ServiceError) {
         for part in [first, second] where part != AccessControl(part.ways) {
-            throw VaultError(
-                .accessRefused(
-                    "application password, measurements and strength are added to the whole, not to a part"
-                )
+            throw ServiceError(
+                .accessRefused,
+                details: [
+                    .reason:
+                        "application password, measurements and strength are added to the whole, not to a part"
+                ]
             )
         }
     }
@@ -170,15 +177,18 @@ public struct BootRegisters: Sendable, Hashable {
     ///
     /// 7 holds the state of Secure Boot and changes least; 0 and 2 hold the firmware's code.
     ///
-    /// - Throws: ``VaultError/Code/accessRefused(_:)``.
-    public init(_ registers: some Sequence<Int>) throws(VaultError) {
+    /// - Throws: ``ServiceError/Code/accessRefused(_:)``.
+    public init(_ registers: some Sequence<Int>) throws(ServiceError) {
         let wanted = Set(registers)
         guard !wanted.isEmpty, wanted.allSatisfy((0..<24).contains) else {
-            throw VaultError(.accessRefused("the registers are numbered from 0 to 23"))
+            throw ServiceError(.accessRefused, details: [.reason: "the registers are numbered from 0 to 23"])
         }
         // 16 and 23 can be reset by any program: a binding to them would have no effect.
         guard wanted.isDisjoint(with: [16, 23]) else {
-            throw VaultError(.accessRefused("the registers 16 and 23 can be reset by any program"))
+            throw ServiceError(
+                .accessRefused,
+                details: [.reason: "the registers 16 and 23 can be reset by any program"]
+            )
         }
         self.registers = wanted.sorted()
     }

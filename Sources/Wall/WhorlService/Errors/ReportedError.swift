@@ -48,77 +48,24 @@ public enum ErrorCategory: String, Sendable, Hashable, CaseIterable, Codable {
     case other = "other"
 }
 
-extension AuthenticationError: ReportedError {
-    /// The name of the code, which is Apple's where Apple has one.
-    public var codeName: String { code.rawValue }
-
-    /// The kind of handling that the failure asks for.
-    public var category: ErrorCategory {
-        switch code {
-        case .authenticationFailed, .biometryLockout: .notAuthenticated
-        case .userCancel, .userFallback, .systemCancel, .appCancel: .cancelled
-        case .passcodeNotSet, .biometryNotEnrolled: .notSetUp
-        case .notInteractive: .notInteractive
-        case .biometryNotAvailable, .biometryDisconnected, .readerInUse: .readerUnavailable
-        case .chipUnavailable: .chipUnavailable
-        case .enrollmentTampered, .enrollmentRolledBack: .noLongerValid
-        case .invalidContext, .reasonMissing, .readerNotChosen: .invalidRequest
-        case .storeFailed: .storage
-        case .biometryOptedOut: .other
-        }
-    }
-}
-
-extension StateError: ReportedError {
-    /// The name of the code.
-    public var codeName: String { code.rawValue }
-
-    /// The kind of handling that the failure asks for.
-    public var category: ErrorCategory { code == .chipUnavailable ? .chipUnavailable : .storage }
-}
-
-extension EnrollmentError: ReportedError {
-    /// The name of the code, without the values that belong to it.
-    public var codeName: String { code.name }
-
-    /// The kind of handling that the failure asks for.
-    public var category: ErrorCategory {
-        switch code {
-        case .fingerExists, .duplicate: .alreadyExists
-        case .timedOut, .changedMeanwhile: .cancelled
-        case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen, .accountRenamed: .noLongerValid
-        case .ownerNeeded, .lockedOut: .notAuthenticated
-        case .noSuchFinger: .notFound
-        case .readerNotConnected: .readerUnavailable
-        case .inconsistent, .tooManyRetries: .other
-        case .reader(let error): error.category
-        case .store(let error): error.category
-        }
-    }
-}
-
-extension VaultError: ReportedError {
-    /// The name of the code, without the values that belong to it.
-    public var codeName: String { code.name }
-
-    /// The kind of handling that the failure asks for.
-    public var category: ErrorCategory {
-        switch code {
-        case .noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded,
-            .chipFull, .noEndorsement, .credentialRefused:
-            .chipUnavailable
-        case .noSuchItem: .notFound
-        case .enrollmentChanged, .itemTampered, .measuredBootChanged, .counterLost: .noLongerValid
-        case .itemExists, .passcodeExists: .alreadyExists
-        case .accessDenied, .applicationPasswordWrong, .passcodeWrong, .passcodeThrottled, .passcodeBusy,
-            .applicationPasswordThrottled, .chipLockedOut:
-            .notAuthenticated
-        case .passcodeNotSet: .notSetUp
-        case .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .publicKeyRefused,
-            .accessRefused, .passcodeWrongSize, .applicationPasswordNeeded:
-            .invalidRequest
-        case .passcodeNeeded: .other
-        case .store(let error): error.category
+extension ErrorCategory {
+    /// The exit status of `whorl` for a failure of the category; scripts rely on it, so a number never changes its meaning.
+    package var exitStatus: Int32 {
+        switch self {
+        case .notAuthenticated: 10
+        case .cancelled: 11
+        case .notSetUp: 14
+        case .notInteractive: 20
+        case .readerUnavailable: 15
+        case .chipUnavailable: 31
+        case .notFound: 32
+        case .noLongerValid: 33
+        case .alreadyExists: 34
+        case .invalidRequest: 64
+        case .serverUnavailable: 69
+        case .storage: 74
+        case .serverRefused: 77
+        case .other: 1
         }
     }
 }

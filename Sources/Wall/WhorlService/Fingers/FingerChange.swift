@@ -115,14 +115,14 @@ public struct ConsentRequest: Sendable {
     package var asker: Asker?
 
     /// The reason why the caller's place lets no finger be asked for; `nil` where one may be.
-    package var fingerObstacle: AuthenticationError?
+    package var fingerObstacle: ServiceError?
 
     /// The reason why nothing may be asked for at all, as in a locked session; `nil` where something may be.
-    package var obstacle: AuthenticationError?
+    package var obstacle: ServiceError?
 
     /// Asks the system's rules where nothing says yet who the owner is, and throws where they do not allow the change;
     /// `nil` where the engine runs in the asking program, which has no rules.
-    package var allowsFirst: (@Sendable () async throws(AuthenticationError) -> Void)?
+    package var allowsFirst: (@Sendable () async throws(ServiceError) -> Void)?
 
     /// Makes a request that takes a finger or the passcode.
     public init(

@@ -6,7 +6,7 @@ internal import Foundation
 extension AccessControl: Codable {
     /// Reads the text; one that makes no sense throws `DecodingError.dataCorrupted`.
     public init(from decoder: any Decoder) throws {
-        self = try decoder.reading { text throws(VaultError) in try AccessControl(text) }
+        self = try decoder.reading { text throws(ServiceError) in try AccessControl(text) }
     }
 
     /// Writes the text.
@@ -17,7 +17,7 @@ extension AccessControl: Codable {
 extension ItemName: Codable {
     /// Reads the text; one that is no name throws `DecodingError.dataCorrupted`.
     public init(from decoder: any Decoder) throws {
-        self = try decoder.reading { text throws(VaultError) in try ItemName(text) }
+        self = try decoder.reading { text throws(ServiceError) in try ItemName(text) }
     }
 
     /// Writes the text.
@@ -48,10 +48,10 @@ extension Signature: Codable {
 
 extension Decoder {
     /// Reads a text, and makes a value of it.
-    fileprivate func reading<Value>(_ make: (String) throws(VaultError) -> Value) throws -> Value {
+    fileprivate func reading<Value>(_ make: (String) throws(ServiceError) -> Value) throws -> Value {
         do {
             return try make(String(from: self))
-        } catch let error as VaultError {
+        } catch let error as ServiceError {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: codingPath, debugDescription: error.message, underlyingError: error)
             )

@@ -20,23 +20,23 @@ public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible 
 
     /// Makes a name from a text.
     ///
-    /// - Throws: ``VaultError/Code/nameRefused(_:)``.
-    public init(_ text: String) throws(VaultError) {
-        guard !text.isEmpty else { throw VaultError(.nameRefused(.empty)) }
+    /// - Throws: `nameRefused`, whose message says why.
+    public init(_ text: String) throws(ServiceError) {
+        guard !text.isEmpty else { throw ServiceError(refusal: .empty) }
         // This is checked first: normalising may make a text three times as long.
         guard text.utf8.count <= ItemName.longest else {
-            throw VaultError(.nameRefused(.tooLong(bytes: text.utf8.count)))
+            throw ServiceError(refusal: .tooLong(bytes: text.utf8.count))
         }
         let normal = ItemName.composed(text)
         guard normal.utf8.count <= ItemName.longest else {
-            throw VaultError(.nameRefused(.tooLong(bytes: normal.utf8.count)))
+            throw ServiceError(refusal: .tooLong(bytes: normal.utf8.count))
         }
         for scalar in normal.unicodeScalars where !ItemName.isAllowed(scalar) {
-            throw VaultError(.nameRefused(.character(scalar.value)))
+            throw ServiceError(refusal: .character(scalar.value))
         }
         guard let first = normal.unicodeScalars.first, ItemName.isLetterOrDigit(first),
             normal.utf8.last != UInt8(ascii: " ")
-        else { throw VaultError(.nameRefused(.edge)) }
+        else { throw ServiceError(refusal: .edge) }
         self.text = normal
     }
 
@@ -80,9 +80,13 @@ public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible 
     }
 }
 
+extension ServiceError {
+    fileprivate init(refusal: ItemName.Refusal) { self.init(.nameRefused, message: refusal.message) }
+}
+
 extension ItemName {
     /// The reason why a text is not a name.
-    public enum Refusal: Sendable, Hashable {
+    fileprivate enum Refusal {
         /// The text is empty.
         case empty
         /// The text has more bytes of UTF-8 than ``ItemName/longest``.

@@ -141,19 +141,3 @@ public struct Released<Product: Sendable>: Sendable {
         self.evaluations = evaluations
     }
 }
-
-/// An error of releasing an item.
-public enum ReleaseError: Error, Sendable, Hashable, Codable {
-    /// The owner was not recognised.
-    case evaluation(AuthenticationError)
-    /// The vault or the chip refused.
-    case vault(VaultError)
-
-    private enum CodingKeys: String, CodingKey {
-        case evaluation = "evaluation"
-        case vault = "vault"
-    }
-
-    private enum EvaluationCodingKeys: String, CodingKey { case _0 = "error" }
-    private enum VaultCodingKeys: String, CodingKey { case _0 = "error" }
-}

@@ -19,7 +19,7 @@ public struct VaultStatus: Sendable, Hashable, Codable {
     /// The chip's own account of itself; `nil` when the chip cannot be reached.
     public let chip: ChipStatus?
     /// The error that prevents access to the chip.
-    public let obstacle: VaultError?
+    public let obstacle: ServiceError?
     /// Whether the chip is a simulated one.
     public let isSimulated: Bool
     /// Whether the vault was provisioned in this directory.
@@ -34,7 +34,7 @@ public struct VaultStatus: Sendable, Hashable, Codable {
     /// Describes a directory and its chip.
     public init(
         chip: ChipStatus?,
-        obstacle: VaultError?,
+        obstacle: ServiceError?,
         isSimulated: Bool,
         isProvisioned: Bool,
         isSameChip: Bool?,
@@ -51,13 +51,13 @@ public struct VaultStatus: Sendable, Hashable, Codable {
     }
 
     /// The problems that were found, most important first; empty if there are none.
-    public var problems: [VaultError] {
-        var problems: [VaultError] = []
+    public var problems: [ServiceError] {
+        var problems: [ServiceError] = []
         if let obstacle { problems.append(obstacle) }
-        if isSameChip == false { problems.append(VaultError(.chipCleared)) }
-        if chip?.inLockout == true { problems.append(VaultError(.chipLockedOut)) }
+        if isSameChip == false { problems.append(ServiceError(.chipCleared)) }
+        if chip?.inLockout == true { problems.append(ServiceError(.chipLockedOut)) }
         if !isProvisioned, chip?.ownerAuthSet == true {
-            problems.append(VaultError(.ownerAuthorizationNeeded))
+            problems.append(ServiceError(.ownerAuthorizationNeeded))
         }
         return problems
     }

@@ -23,9 +23,9 @@ public struct IdentifiedPerson: Sendable, Hashable, Codable {
         /// The number of the user.
         public let user: UInt32
         /// The reason.
-        public let reason: AuthenticationError.Code
+        public let reason: ServiceError.Code
 
-        package init(user: UInt32, reason: AuthenticationError.Code) {
+        package init(user: UInt32, reason: ServiceError.Code) {
             self.user = user
             self.reason = reason
         }

@@ -13,16 +13,16 @@ package enum Interruption: Sendable, Hashable, CaseIterable {
     case lock
 
     /// The error of an evaluation that the event ends or refuses.
-    package var error: AuthenticationError {
+    package var error: ServiceError {
         switch self {
         case .sleep:
-            AuthenticationError(
+            ServiceError(
                 .systemCancel,
                 message: "The machine went to sleep.",
                 recovery: "Ask again when it is awake."
             )
         case .ending:
-            AuthenticationError(
+            ServiceError(
                 .systemCancel,
                 message: "The service whorld ended, perhaps for an update.",
                 recovery: "Ask again: it starts by itself."
@@ -32,16 +32,16 @@ package enum Interruption: Sendable, Hashable, CaseIterable {
     }
 }
 
-extension AuthenticationError {
+extension ServiceError {
     /// The error of a program in a login session whose screen is locked.
-    package static let sessionLocked = AuthenticationError(
+    package static let sessionLocked = ServiceError(
         .notInteractive,
         message: "The screen of this session is locked.",
         recovery: "Unlock it, and try again."
     )
 
     /// The seat of the session that asks shows another one now.
-    package static let sessionInBackground = AuthenticationError(
+    package static let sessionInBackground = ServiceError(
         .notInteractive,
         message: "Another session is shown at the seat of this one now.",
         recovery: "Switch to this session, and try again."
@@ -76,11 +76,11 @@ package final class Interruptions: Sendable {
         /// Returns the error of an evaluation, which says that it was interrupted unless it had its verdict before.
         ///
         /// A part that was cancelled, such as a command of the chip, has an error of its own.
-        package func meaning(of error: AuthenticationError) -> AuthenticationError {
-            switch error.code {
-            case .authenticationFailed, .biometryLockout, .userCancel, .userFallback: error
-            default: state.withLock(\.interruption)?.error ?? error
-            }
+        package func meaning(of error: ServiceError) -> ServiceError {
+            let isVerdict =
+                error.category == .notAuthenticated || error.code == .userCancel
+                || error.code == .userFallback
+            return isVerdict ? error : state.withLock(\.interruption)?.error ?? error
         }
     }
 
@@ -116,14 +116,14 @@ package final class Interruptions: Sendable {
     ///
     /// - Throws: what `body` throws; the error of an interruption that is present.
     package func run<Value: Sendable>(
-        _ body: @escaping @Sendable (Run) async throws(AuthenticationError) -> Value
-    ) async throws(AuthenticationError) -> Value {
+        _ body: @escaping @Sendable (Run) async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
         let run = try begin()
         defer { end(run) }
         // On the caller's executor: no thread of the shared pool may be free.
         let task = Task.immediate(executorPreference: currentExecutor) {
-            () async -> Result<Value, AuthenticationError> in
-            do throws(AuthenticationError) { return .success(try await body(run)) } catch {
+            () async -> Result<Value, ServiceError> in
+            do throws(ServiceError) { return .success(try await body(run)) } catch {
                 return .failure(run.meaning(of: error))
             }
         }
@@ -135,7 +135,7 @@ package final class Interruptions: Sendable {
         }.get()
     }
 
-    private func begin() throws(AuthenticationError) -> Run {
+    private func begin() throws(ServiceError) -> Run {
         let run = Run()
         let present = state.withLock { state in
             guard let present = state.present.first else {

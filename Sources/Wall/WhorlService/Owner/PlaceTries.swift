@@ -8,13 +8,13 @@ package protocol PlaceTries: Sendable {
     /// Returns only if the place does not rest now.
     ///
     /// - Throws: `biometryLockout` while it rests; `storeFailed`.
-    func check(_ readers: ReaderClass) async throws(AuthenticationError)
+    func check(_ readers: ReaderClass) async throws(ServiceError)
 
     /// Counts a failed try, durably, and returns how the place is afterwards.
-    func charge(_ readers: ReaderClass) async throws(AuthenticationError) -> PlaceAfterMiss
+    func charge(_ readers: ReaderClass) async throws(ServiceError) -> PlaceAfterMiss
 
     /// Sets the count to zero, since a person was recognized there.
-    func clear() async throws(AuthenticationError)
+    func clear() async throws(ServiceError)
 }
 
 /// The state of a place after a failed try.
@@ -27,21 +27,14 @@ package enum PlaceAfterMiss: Sendable, Hashable {
     case rests(for: Duration, isFirst: Bool)
 }
 
-extension AuthenticationError {
-    /// The beginning of the cause of a refusal by a place that rests.
-    private static let resting = "the place rests"
-
+extension ServiceError {
     /// The error of a place that rests for so long.
-    package static func placeRests(for left: Duration) -> AuthenticationError {
-        AuthenticationError(
-            .biometryLockout,
-            message: "Too many fingers in a row were not recognised here. Try again later.",
+    package static func placeRests(for left: Duration) -> ServiceError {
+        ServiceError(
+            .placeRests,
             recovery:
                 "Wait \(left.components.seconds + 1) s; an administrator ends the wait with `whorl unlock`.",
-            cause: "\(resting) for \(left.components.seconds) s"
+            cause: "the place rests for \(left.components.seconds) s"
         )
     }
-
-    /// Whether the place rests, rather than a person's fingers being locked.
-    package var isOfRestingPlace: Bool { cause.hasPrefix(AuthenticationError.resting) }
 }

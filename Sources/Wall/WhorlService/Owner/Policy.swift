@@ -85,10 +85,10 @@ public struct EvaluationRequest: Sendable {
     package var stay: String?
 
     /// The reason why the caller's place lets no finger be asked for, and no earlier one count; `nil` where one may be.
-    package var fingerObstacle: AuthenticationError?
+    package var fingerObstacle: ServiceError?
 
     /// The reason why nothing may be asked for, and nothing that was shown earlier counts, as in a locked session.
-    package var obstacle: AuthenticationError?
+    package var obstacle: ServiceError?
 
     /// The strength that each touch must have, in addition to what the machine demands.
     package var strength = TouchStrength.any
@@ -208,7 +208,7 @@ public struct Evaluation: Sendable, Hashable, Codable {
 /// The answer to the question whether an evaluation could succeed now.
 public struct Preflight: Sendable, Codable {
     /// The error that prevents an evaluation; `nil` when it could succeed.
-    public let obstacle: AuthenticationError?
+    public let obstacle: ServiceError?
     /// Whether a fingerprint reader is connected, whatever the answer is.
     public let hasReader: Bool
     /// The kind of that reader.
@@ -223,7 +223,7 @@ public struct Preflight: Sendable, Codable {
 
     /// Makes an answer.
     public init(
-        obstacle: AuthenticationError?,
+        obstacle: ServiceError?,
         hasReader: Bool,
         readerKind: ReaderInfo.Kind?,
         domainState: Data?,

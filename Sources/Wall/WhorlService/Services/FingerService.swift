@@ -11,12 +11,12 @@ public protocol FingerService: Sendable {
     /// Returns the enrolled fingers; nothing is made if nothing was ever stored.
     ///
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
-    func fingers() async throws(EnrollmentError) -> [EnrolledFinger]
+    func fingers() async throws(ServiceError) -> [EnrolledFinger]
 
     /// Returns the state of the enrolled fingers for a program; `nil` when none was ever enrolled.
     ///
     /// - Throws: as ``fingers()``.
-    func state(for application: ApplicationID) async throws(EnrollmentError) -> EnrollmentState?
+    func state(for application: ApplicationID) async throws(ServiceError) -> EnrollmentState?
 
     /// Returns the changes of the enrolled fingers since a program took a digest.
     ///
@@ -28,7 +28,7 @@ public protocol FingerService: Sendable {
     func difference(
         since digest: Data,
         for application: ApplicationID
-    ) async throws(EnrollmentError) -> EnrollmentDifference
+    ) async throws(ServiceError) -> EnrollmentDifference
 
     /// Enrolls a finger on the chosen reader.
     ///
@@ -45,7 +45,7 @@ public protocol FingerService: Sendable {
         _ request: ConsentRequest,
         presenter: any PromptPresenter,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void
-    ) async throws(FingerChangeError) -> EnrolledFinger
+    ) async throws(ServiceError) -> EnrolledFinger
 
     /// Removes fingers, from their readers too.
     ///
@@ -62,13 +62,13 @@ public protocol FingerService: Sendable {
         force: Bool,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(FingerChangeError) -> [EnrolledFinger]
+    ) async throws(ServiceError) -> [EnrolledFinger]
 
     /// Returns the fingers that ``accept(_:presenter:)`` would keep; `nil` if the set is sound, so that there is nothing
     /// to accept.
     ///
     /// - Throws: `store`.
-    func acceptable() async throws(EnrollmentError) -> [EnrolledFinger]?
+    func acceptable() async throws(ServiceError) -> [EnrolledFinger]?
 
     /// Accepts the present fingers as genuine, after they were changed from outside or an older state was put back.
     ///
@@ -80,14 +80,14 @@ public protocol FingerService: Sendable {
     func accept(
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(FingerChangeError) -> AcceptedFingers?
+    ) async throws(ServiceError) -> AcceptedFingers?
 
     /// Finishes interrupted enrollments and removals at the chosen reader, and compares the reader's own storage with
     /// the enrolled fingers.
     ///
     /// - Returns: The differences; `nil` if nothing was ever stored.
     /// - Throws: `owner` if no reader can be chosen; `fingers` with `reader`, `store` and others.
-    func reconcile() async throws(FingerChangeError) -> ReaderReconciliation?
+    func reconcile() async throws(ServiceError) -> ReaderReconciliation?
 
     /// Tries what the chosen reader supports, with a print that is deleted at the end.
     ///
@@ -106,7 +106,7 @@ public protocol FingerService: Sendable {
         _ request: ConsentRequest,
         presenter: any PromptPresenter,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void
-    ) async throws(FingerChangeError) -> [ReaderExercise.StepResult]
+    ) async throws(ServiceError) -> [ReaderExercise.StepResult]
 }
 
 /// A finger that is to be enrolled.
@@ -143,32 +143,16 @@ public struct NewFinger: Sendable, Hashable, Codable {
     }
 }
 
-/// An error of a change to the enrolled fingers.
-public enum FingerChangeError: Error, Sendable, Hashable, Codable {
-    /// The owner did not consent, or could not be asked.
-    case owner(AuthenticationError)
-    /// The change failed.
-    case fingers(EnrollmentError)
-
-    private enum CodingKeys: String, CodingKey {
-        case owner = "owner"
-        case fingers = "fingers"
-    }
-
-    private enum OwnerCodingKeys: String, CodingKey { case _0 = "error" }
-    private enum FingersCodingKeys: String, CodingKey { case _0 = "error" }
-}
-
 /// The connected readers.
 public protocol ReaderService: Sendable {
     /// Returns all readers that are connected and may be used.
-    func readers() async throws(AuthenticationError) -> [any FingerprintReader]
+    func readers() async throws(ServiceError) -> [any FingerprintReader]
 
     /// Returns the chosen reader.
     ///
     /// - Throws: `biometryNotAvailable` when none is connected; `readerNotChosen` when several are connected and none
     ///   is named, or the named one is not among them.
-    func chosenReader() async throws(AuthenticationError) -> any FingerprintReader
+    func chosenReader() async throws(ServiceError) -> any FingerprintReader
 
     /// The reason why readers cannot be locked for one program of this user at a time; `nil` when each can.
     var readerLockTrouble: ReaderError? { get }

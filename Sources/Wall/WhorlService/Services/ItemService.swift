@@ -21,12 +21,12 @@ public protocol ItemService: Sendable {
         _ item: NewItem,
         access: AccessControl,
         applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SealedItem
+    ) async throws(ServiceError) -> SealedItem
 
     /// Returns the chip's identity, with a new attestation key; the owner is not asked.
     ///
     /// - Throws: `noChip`; `noEndorsement` if the chip's maker has put no certificate into it.
-    func chipIdentity() async throws(VaultError) -> ChipIdentity
+    func chipIdentity() async throws(ServiceError) -> ChipIdentity
 
     /// Makes a key that the caller stores, and has the chip state how it is protected; the owner is not asked.
     ///
@@ -39,14 +39,14 @@ public protocol ItemService: Sendable {
     func makeKey(
         access: AccessControl,
         attestedFor credential: ChipCredential
-    ) async throws(VaultError) -> AttestedKey
+    ) async throws(ServiceError) -> AttestedKey
 
     /// Decodes an item that the caller stored; neither the owner nor a chip is asked, so the item may not open.
     ///
     /// - Parameter encoded: The ``SealedItem/encoded`` bytes of one of this service's items.
     /// - Returns: The item.
     /// - Throws: `itemTampered` for bytes that do not have the form of a sealed item.
-    func sealedItem(encoded: Data) throws(VaultError) -> SealedItem
+    func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem
 
     /// Returns the standing of sealed items, as far as it can be determined without asking the owner or the chip.
     ///
@@ -55,7 +55,7 @@ public protocol ItemService: Sendable {
     /// - Parameter items: Any number of sealed items.
     /// - Returns: One standing for each item, in their order.
     /// - Throws: `store`.
-    func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing]
+    func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing]
 
     /// Asks the person for what an item's access control requires, and returns what the chip then releases.
     ///
@@ -71,7 +71,7 @@ public protocol ItemService: Sendable {
         for use: ItemUse,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<ItemProduct>
+    ) async throws(ServiceError) -> Released<ItemProduct>
 }
 
 /// An item that is to be made.
@@ -120,7 +120,7 @@ extension ItemService {
         _ secret: SecretBox,
         access: AccessControl,
         applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SealedItem {
+    ) async throws(ServiceError) -> SealedItem {
         try await make(.secret(secret), access: access, applicationPassword: applicationPassword)
     }
 
@@ -130,7 +130,7 @@ extension ItemService {
     public func makeKey(
         access: AccessControl,
         applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SealedItem {
+    ) async throws(ServiceError) -> SealedItem {
         try await make(.key, access: access, applicationPassword: applicationPassword)
     }
 
@@ -141,7 +141,7 @@ extension ItemService {
         in item: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
+    ) async throws(ServiceError) -> Released<SecretBox> {
         try await use(item, for: .secret, request, presenter: presenter).secret()
     }
 
@@ -153,9 +153,9 @@ extension ItemService {
         with key: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<Signature> {
+    ) async throws(ServiceError) -> Released<Signature> {
         let released = try await use(key, for: .signature(over: digest), request, presenter: presenter)
-        guard case .signature(let signature) = released.product else { throw .vault(.otherProduct) }
+        guard case .signature(let signature) = released.product else { throw ServiceError.otherProduct }
         return Released(signature, after: released.evaluations)
     }
 
@@ -168,36 +168,38 @@ extension ItemService {
         of key: SealedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
+    ) async throws(ServiceError) -> Released<SecretBox> {
         try await use(.sealed(key), for: .sharedSecret(with: publicKey), request, presenter: presenter)
             .secret()
     }
 }
 
 extension Released<ItemProduct> {
-    fileprivate func secret() throws(ReleaseError) -> Released<SecretBox> {
-        guard case .secret(let secret) = product else { throw .vault(.otherProduct) }
+    fileprivate func secret() throws(ServiceError) -> Released<SecretBox> {
+        guard case .secret(let secret) = product else { throw ServiceError.otherProduct }
         return Released<SecretBox>(secret, after: evaluations)
     }
 }
 
-extension VaultError {
+extension ServiceError {
     /// The error of a service that answers with another product than the one that was asked for.
-    fileprivate static var otherProduct: VaultError {
-        VaultError(.chipFailed, cause: "the service returned another product")
+    fileprivate static var otherProduct: ServiceError {
+        ServiceError(.chipFailed, cause: "the service returned another product")
     }
 }
 
 /// A service whose chip has no certificate, as a pretended one.
 extension ItemService {
     /// Throws `noEndorsement`.
-    public func chipIdentity() async throws(VaultError) -> ChipIdentity { throw VaultError(.noEndorsement) }
+    public func chipIdentity() async throws(ServiceError) -> ChipIdentity {
+        throw ServiceError(.noEndorsement)
+    }
 
     /// Throws `noEndorsement`.
     public func makeKey(
         access _: AccessControl,
         attestedFor _: ChipCredential
-    ) async throws(VaultError) -> AttestedKey {
-        throw VaultError(.noEndorsement)
+    ) async throws(ServiceError) -> AttestedKey {
+        throw ServiceError(.noEndorsement)
     }
 }

@@ -24,7 +24,7 @@ public protocol KeychainRowService: Sendable {
         _ match: KeychainMatch,
         withValues: Bool,
         limit: Int
-    ) throws(StateError) -> [KeychainRow]
+    ) throws(ServiceError) -> [KeychainRow]
 
     /// Stores items, all or none.
     ///
@@ -39,7 +39,7 @@ public protocol KeychainRowService: Sendable {
     func add(
         _ new: [NewKeychainRow],
         replacing: [KeychainRowVersion]
-    ) throws(StateError) -> KeychainOutcome
+    ) throws(ServiceError) -> KeychainOutcome
 
     /// Replaces the records and values of rows, of all or none.
     ///
@@ -51,14 +51,14 @@ public protocol KeychainRowService: Sendable {
     func update(
         _ changes: [KeychainRowChange],
         replacing: [KeychainRowVersion]
-    ) throws(StateError) -> KeychainOutcome
+    ) throws(ServiceError) -> KeychainOutcome
 
     /// Deletes the rows that any of the filters selects.
     ///
     /// - Parameter matches: The filters.
     /// - Returns: The number of deleted rows.
     /// - Throws: the reason why the state cannot be used.
-    func delete(_ matches: [KeychainMatch]) throws(StateError) -> Int
+    func delete(_ matches: [KeychainMatch]) throws(ServiceError) -> Int
 }
 
 /// Rows of the keychain that can be read in parts, so that a search for many values holds few of them at once.
@@ -67,7 +67,7 @@ package protocol KeychainPages: KeychainRowService {
     /// returns them.
     ///
     /// - Throws: the reason why the state cannot be used.
-    func numbers(_ match: KeychainMatch, limit: Int) throws(StateError) -> [Int64]
+    func numbers(_ match: KeychainMatch, limit: Int) throws(ServiceError) -> [Int64]
 
     /// Returns rows by their numbers; those that the filter no longer selects are left out.
     ///
@@ -83,7 +83,7 @@ package protocol KeychainPages: KeychainRowService {
         of numbers: ArraySlice<Int64>,
         withValues: Bool,
         mostBytes: Int
-    ) throws(StateError) -> KeychainPage
+    ) throws(ServiceError) -> KeychainPage
 }
 
 /// A part of the rows that a search has found.

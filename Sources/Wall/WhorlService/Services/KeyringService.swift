@@ -11,7 +11,7 @@ public protocol KeyringService: Sendable {
     /// Returns the state of the keyring.
     ///
     /// - Throws: `store`.
-    func status() async throws(VaultError) -> KeyringStatus
+    func status() async throws(ServiceError) -> KeyringStatus
 
     /// Asks for a touch, and turns the keyring on; one that is on already stays as it is.
     ///
@@ -19,7 +19,7 @@ public protocol KeyringService: Sendable {
     ///   - request: The way in which the owner is asked.
     ///   - presenter: Shows the prompt.
     /// - Throws: the reason why the owner was not recognised; `noChip`, `store`.
-    func turnOn(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ReleaseError)
+    func turnOn(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ServiceError)
 
     /// Asks the owner, turns the keyring off, and deletes the sealed password.
     ///
@@ -27,7 +27,7 @@ public protocol KeyringService: Sendable {
     ///   - request: The way in which the owner is asked.
     ///   - presenter: Shows the prompt.
     /// - Throws: the reason why the owner did not agree; `store`.
-    func turnOff(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ReleaseError)
+    func turnOff(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ServiceError)
 }
 
 /// The state of the keyring.
@@ -51,7 +51,7 @@ package protocol LoginKeyring: Sendable {
     ///   - day: The day of its last change, in days since 1970-01-01, if the login knows it.
     /// - Returns: Whether the password was sealed.
     /// - Throws: `noChip`, `store` and others, if it could not be sealed.
-    func keep(_ password: SecretBox, changedOn day: Int?) async throws(VaultError) -> Bool
+    func keep(_ password: SecretBox, changedOn day: Int?) async throws(ServiceError) -> Bool
 
     /// Returns the sealed password to a login whose touch has matched.
     ///
@@ -60,10 +60,10 @@ package protocol LoginKeyring: Sendable {
     ///   - day: The day of the password's last change; a password that was sealed before it is forgotten.
     /// - Returns: The password; `nil` where none is sealed.
     /// - Throws: the chip's refusal, such as `enrollmentChanged` after a finger was added.
-    func release(after login: EvaluationRequest, changedOn day: Int?) async throws(VaultError) -> SecretBox?
+    func release(after login: EvaluationRequest, changedOn day: Int?) async throws(ServiceError) -> SecretBox?
 
     /// Forgets the sealed password, which was changed; the keyring stays on.
     ///
     /// - Throws: `store`.
-    func forget() async throws(VaultError)
+    func forget() async throws(ServiceError)
 }

@@ -10,7 +10,7 @@ public protocol MaintenanceService: Sendable {
     /// Returns whether anything was ever stored, and opens the state to find out.
     ///
     /// - Throws: the reason why the state cannot be used.
-    func hasState() async throws(StateError) -> Bool
+    func hasState() async throws(ServiceError) -> Bool
 
     /// Returns numbers that differ after each change of the state, by any process; the chip is not asked.
     ///
@@ -18,7 +18,7 @@ public protocol MaintenanceService: Sendable {
     func changeMark() async -> [Int]?
 
     /// Returns the status of the directory and its chip, and changes nothing.
-    func vaultStatus() async throws(VaultError) -> VaultStatus
+    func vaultStatus() async throws(ServiceError) -> VaultStatus
 
     /// Returns whether a chip is available to this user's items; nothing is created.
     func hasChip() async -> Bool
@@ -26,14 +26,14 @@ public protocol MaintenanceService: Sendable {
     /// Puts the directory under the protection of the chip; the directory is made if it does not exist.
     ///
     /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, `store`.
-    func provisionVault() async throws(VaultError)
+    func provisionVault() async throws(ServiceError)
 
     /// Deletes the vault with its items, which cannot be recovered.
     ///
     /// - Parameter withoutChip: Whether to go on if the chip is gone.
     /// - Returns: The effect on the enrolled fingers.
     /// - Throws: `noChip`, `chipBusy`; `store`, also where the database is busy, in which case the vault is unchanged.
-    func resetVault(withoutChip: Bool) async throws(VaultError) -> VaultReset
+    func resetVault(withoutChip: Bool) async throws(ServiceError) -> VaultReset
 
     /// Asks for the passcode, and binds the secrets that are bound to the machine's start to the start as it is now.
     ///
@@ -45,19 +45,19 @@ public protocol MaintenanceService: Sendable {
     func reseal(
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Resealing
+    ) async throws(ServiceError) -> Resealing
 
     /// Returns the counted tries of the profile, one value for each ``ReaderClass``.
     ///
     /// - Throws: `storeFailed`.
-    func attempts() async throws(AuthenticationError) -> [AttemptStatus]
+    func attempts() async throws(ServiceError) -> [AttemptStatus]
 
     /// Returns the newest lines of the profile's audit log, newest first.
     ///
     /// - Parameter limit: The largest number of lines; less than 1 returns none.
     /// - Returns: At most `limit` lines; none if nothing was ever stored.
     /// - Throws: `storeFailed`.
-    func log(limit: Int) async throws(AuthenticationError) -> [AuditEntry]
+    func log(limit: Int) async throws(ServiceError) -> [AuditEntry]
 
     /// Adds a line to the profile's audit log about a call of another process; a service calls it for its callers.
     ///
@@ -65,7 +65,7 @@ public protocol MaintenanceService: Sendable {
     func note(_ entry: AuditEntry) async
 
     /// Returns the fault of the file by which evaluations take turns; `nil` when nothing is wrong.
-    func lockFileFault() async -> AuthenticationError?
+    func lockFileFault() async -> ServiceError?
 
     /// Closes the connection to the chip, which is opened again when it is needed; a program calls this at its end.
     func close() async

@@ -9,7 +9,7 @@ public protocol NamedItemService: Sendable {
     /// Makes the vault if nothing was ever stored, so that a refusal comes before a person types a secret.
     ///
     /// - Throws: `noChip`, in which case nothing was made; `store`.
-    func prepare() async throws(VaultError)
+    func prepare() async throws(ServiceError)
 
     /// Makes an item and stores it.
     ///
@@ -26,7 +26,7 @@ public protocol NamedItemService: Sendable {
         as id: ItemID,
         access: AccessControl,
         applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SigningKeyPublic?
+    ) async throws(ServiceError) -> SigningKeyPublic?
 
     /// Returns the profile's items, secrets and keys, by kind and name.
     ///
@@ -34,17 +34,17 @@ public protocol NamedItemService: Sendable {
     /// such an item is `unknown`.
     ///
     /// - Throws: `store`.
-    func items() async throws(VaultError) -> [VaultItem]
+    func items() async throws(ServiceError) -> [VaultItem]
 
     /// Returns the access control of an item; the chip is not asked.
     ///
     /// - Throws: `noSuchItem`, `itemTampered`, `store`.
-    func access(of id: ItemID) async throws(VaultError) -> AccessControl
+    func access(of id: ItemID) async throws(ServiceError) -> AccessControl
 
     /// Returns the public half of a key; no proof is needed, and the chip is not asked.
     ///
     /// - Throws: `noSuchItem`, `itemTampered`, `store`.
-    func publicKey(of id: ItemID) async throws(VaultError) -> SigningKeyPublic
+    func publicKey(of id: ItemID) async throws(ServiceError) -> SigningKeyPublic
 
     /// Deletes an item permanently, whatever state it is in.
     ///
@@ -59,5 +59,5 @@ public protocol NamedItemService: Sendable {
         _ id: ItemID,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError)
+    ) async throws(ServiceError)
 }

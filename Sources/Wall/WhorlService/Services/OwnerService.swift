@@ -11,16 +11,16 @@ public protocol OwnerService: Sendable {
 
     /// Asks the person for a finger or the passcode, and returns only when the policy is met.
     ///
-    /// Cancelling the task ends the evaluation with ``AuthenticationError/Code/appCancel``.
+    /// Cancelling the task ends the evaluation with ``ServiceError/Code/appCancel``.
     ///
     /// - Throws: the error of every evaluation without success, of whatever kind.
     func evaluate(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> Evaluation
+    ) async throws(ServiceError) -> Evaluation
 
     /// Returns whether the person has told this program not to use fingers.
-    func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool
+    func isOptedOut(_ application: ApplicationID) async throws(ServiceError) -> Bool
 
     /// Stores that a program must not use fingers, or that it may again; the owner is asked first if the program is
     /// another one than the one that asks.
@@ -39,7 +39,7 @@ public protocol OwnerService: Sendable {
         for application: ApplicationID,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError)
+    ) async throws(ServiceError)
 }
 
 /// The services that `LAContext` and the keychain use.
@@ -50,7 +50,7 @@ public protocol PasscodeService: Sendable {
     /// Whether a passcode is set.
     ///
     /// - Throws: `noChip` where a passcode could not be set either; `store`.
-    func isSet() async throws(VaultError) -> Bool
+    func isSet() async throws(ServiceError) -> Bool
 
     /// Asks for an enrolled finger, if there is one, before a first passcode is set.
     ///
@@ -63,7 +63,7 @@ public protocol PasscodeService: Sendable {
         _ request: ConsentRequest,
         in session: OwnerSession,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError)
+    ) async throws(ServiceError)
 
     /// Sets the first passcode.
     ///
@@ -79,7 +79,7 @@ public protocol PasscodeService: Sendable {
         _ passcode: SecretBox,
         _ request: ConsentRequest,
         shown session: OwnerSession
-    ) async throws(VaultError)
+    ) async throws(ServiceError)
 
     /// Asks for the passcode and changes it; items that the old one opens are opened by the new one.
     ///
@@ -92,12 +92,12 @@ public protocol PasscodeService: Sendable {
         to new: SecretBox,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError)
+    ) async throws(ServiceError)
 
     /// Returns the items that would be lost with the passcode.
     ///
     /// - Throws: `passcodeNotSet`, `store`.
-    func itemsLostWithout() async throws(VaultError) -> [ItemID]
+    func itemsLostWithout() async throws(ServiceError) -> [ItemID]
 
     /// Asks for the passcode, removes it, and removes the items that only the passcode opens.
     ///
@@ -111,7 +111,7 @@ public protocol PasscodeService: Sendable {
         force: Bool,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> [ItemID]
+    ) async throws(ServiceError) -> [ItemID]
 }
 
 /// The verdict on a passcode.

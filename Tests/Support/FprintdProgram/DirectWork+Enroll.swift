@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
-internal import GLibRuntime
-internal import LibfprintReader
-internal import WhorlFingerprint
-internal import WhorlSystem
+import Foundation
+import GLibRuntime
+import LibfprintReader
+import WhorlFingerprint
+import WhorlFprint
+import WhorlSystem
 
 extension DirectWork {
     func enroll(
@@ -108,11 +109,11 @@ extension DirectWork {
 
     private func saved(_ template: Template, _ metadata: EnrollmentMetadata) -> FprintStatus {
         guard let finger = metadata.finger, let user = metadata.userName else { return .failed }
-        do throws(PrintStoreFault) {
+        do {
             try prints.save(template, finger, of: user, on: key)
             return .completed
         } catch {
-            log("The new print could not be written: \(error.cause)")
+            log("The new print could not be written: \(error)")
             return .failed
         }
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LibfprintReader
-internal import WhorlFingerprint
-internal import WhorlSystem
+import LibfprintReader
+import WhorlFingerprint
+import WhorlFprint
+import WhorlSystem
 
 extension DirectWork {
     /// A print that can be used with this reader.
@@ -36,22 +37,14 @@ extension DirectWork {
     ///
     /// It is `nil` where some could not be read: the reader's print may be one of those.
     func allPrintsForCertain() -> [Template]? {
-        do throws(PrintStoreFault) {
-            var templates: [Template] = []
-            for (user, finger) in try prints.everything(on: key) {
-                guard let template = prints.template(finger, of: user, on: key),
-                    reader.assumeIsolated({ $0.metadata(of: template) }) != nil
-                else {
-                    log("The reader keeps its prints: the \(finger.rawValue) of \(user) cannot be read.")
-                    return nil
-                }
-                templates.append(template)
-            }
-            return templates
-        } catch {
-            log("The reader keeps its prints: those here cannot be listed: \(error.cause)")
-            return nil
+        let ours = prints.users().flatMap { user in prints.fingers(of: user, on: key).map { (user, $0) } }
+        let templates = ours.compactMap { user, finger in prints.template(finger, of: user, on: key) }
+        let areReadable = reader.assumeIsolated { reader in
+            templates.allSatisfy { reader.metadata(of: $0) != nil }
         }
+        if templates.count == ours.count, areReadable { return templates }
+        log("The reader keeps its prints: not all of those here can be read.")
+        return nil
     }
 
     func isSame(_ first: Template, _ second: Template) -> Bool {
@@ -108,11 +101,11 @@ extension DirectWork {
 
     /// Removes a print here, and returns whether it is gone.
     func removed(_ finger: Finger, of user: String) -> Bool {
-        do throws(PrintStoreFault) {
+        do {
             try prints.remove(finger, of: user, on: key)
             return true
         } catch {
-            log("The print of the \(finger.rawValue) could not be deleted: \(error.cause)")
+            log("The print of the \(finger.rawValue) could not be deleted: \(error)")
             return false
         }
     }

@@ -6,7 +6,7 @@ package import WhorlService
 package import WhorlSupport
 
 /// Errors of the system.
-extension StateError {
+extension ServiceError {
     /// Converts an error number of the system to an error for a private file.
     package init(errno code: Int32, path: String) {
         if let shortage = Self.shortage(code, path: path) {
@@ -15,15 +15,15 @@ extension StateError {
         }
         let kind: Code =
             switch code {
-            case EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ELOOP: .notWritable
+            case EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ELOOP: .storeNotWritable
             case ENOSPC, EDQUOT: .diskFull
-            default: .failed
+            default: .storeFailed
             }
-        self.init(kind, path: path, cause: "errno \(code): \(String(cString: strerror(code)))")
+        self.init(kind, path, cause: "errno \(code): \(String(cString: strerror(code)))")
     }
 
     /// Returns the error for too many open files; `nil` for every other error number.
-    static func shortage(_ code: Int32, path: String) -> StateError? {
+    static func shortage(_ code: Int32, path: String) -> ServiceError? {
         let whose: String
         let recovery: String
         switch code {
@@ -35,9 +35,9 @@ extension StateError {
             recovery = "End programs that hold many; `cat /proc/sys/fs/file-nr` tells how many there are."
         default: return nil
         }
-        return StateError(
-            .failed,
-            path: path,
+        return ServiceError(
+            .storeFailed,
+            path,
             message: "\(path) cannot be opened: \(whose)",
             recovery: recovery,
             cause: "errno \(code): \(String(cString: strerror(code)))"
@@ -46,15 +46,15 @@ extension StateError {
 }
 
 /// Errors of SQLite.
-extension StateError {
+extension ServiceError {
     /// Converts an error of SQLite to an error of the state directory.
     init(_ error: any Error, path: String) {
-        if let known = error as? StateError {
+        if let known = error as? ServiceError {
             self = known
             return
         }
         guard let error = error as? DatabaseError else {
-            self.init(.failed, path: path, cause: "\(error)")
+            self.init(.storeFailed, path, cause: "\(error)")
             return
         }
         // The statement and its arguments are left out of the cause: they may hold a label or a template.
@@ -66,22 +66,22 @@ extension StateError {
             return
         }
         let cause = "SQLite \(error.extendedResultCode.rawValue): \(error.message ?? "")"
-        self.init(Code(error, path: path), path: path, cause: cause)
+        self.init(Code(error, path: path), path, cause: cause)
     }
 }
 
-extension StateError.Code {
+extension ServiceError.Code {
     fileprivate init(_ error: DatabaseError, path: String) {
         switch error.resultCode {
         case .SQLITE_FULL: self = .diskFull
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged
-        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .storeDamaged
+        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .storeBusy
         // SQLite cannot make a file where no inode is left, and does not say why.
         case .SQLITE_CANTOPEN where Self.isFull(path): self = .diskFull
-        case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self = .notWritable
+        case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self = .storeNotWritable
         // A full disk appears as an input/output error if the shared memory of the log cannot grow.
         case .SQLITE_IOERR where Self.isFull(path): self = .diskFull
-        default: self = .failed
+        default: self = .storeFailed
         }
     }
 
@@ -109,15 +109,15 @@ func nextDescriptorFailure() -> Int32 {
 }
 
 /// Faults of files, folders and locks.
-extension StateError {
+extension ServiceError {
     /// Creates an error that says why a file cannot be trusted, and how to fix it.
     package init(file fault: FileFault, path: String) {
         switch fault {
         case .link, .kind:
             let kind = fault == .link ? "a link" : "not a plain file"
             self.init(
-                .tooOpen,
-                path: path,
+                .storeTooOpen,
+                path,
                 message: "\(path) is \(kind), and state is not written through that.",
                 recovery: "Look where it came from, then move it away: `mv \(shellQuoted(path)) /var/tmp/`."
             )
@@ -130,8 +130,8 @@ extension StateError {
         switch fault {
         case .link, .kind:
             self.init(
-                .notWritable,
-                path: path,
+                .storeNotWritable,
+                path,
                 message: "\(path) is not a directory.",
                 recovery: "Move it away, or name another directory with --state-dir."
             )
@@ -142,7 +142,7 @@ extension StateError {
     /// Creates an error that says why a lock file cannot be used; a lock that another process holds is `busy`.
     package init(_ error: FileLockError, path: String) {
         switch error {
-        case .held, .cancelled: self.init(.busy, path: path)
+        case .held, .cancelled: self.init(.storeBusy, path)
         case .unusable(let fault): self.init(file: fault, path: path)
         case .system(let code): self.init(errno: code, path: path)
         }
@@ -151,8 +151,8 @@ extension StateError {
     private init(access fault: FileFault, path: String, closing command: String) {
         if case .owner(let user) = fault {
             self.init(
-                .tooOpen,
-                path: path,
+                .storeTooOpen,
+                path,
                 message: "\(path) belongs to another user (uid \(user)).",
                 recovery:
                     "Use it as that user, give it back with `sudo chown \(geteuid()) \(shellQuoted(path))`, "
@@ -161,8 +161,8 @@ extension StateError {
         } else {
             guard !Self.hasFixedModes(path) else {
                 self.init(
-                    .tooOpen,
-                    path: path,
+                    .storeTooOpen,
+                    path,
                     message:
                         "\(path) is on a file system without permissions of its own, and open to other users.",
                     recovery:
@@ -172,8 +172,8 @@ extension StateError {
             }
             let mode = if case .mode(let mode) = fault { "0" + String(mode, radix: 8) } else { "unknown" }
             self.init(
-                .tooOpen,
-                path: path,
+                .storeTooOpen,
+                path,
                 message: "\(path) is open to others than its owner (mode \(mode)).",
                 recovery: "Close it: `\(command) \(shellQuoted(path))`."
             )

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CFprint
-internal import CGLib
-// Before GLibRuntime, which brings Dispatch: the compiler reads this file of the module first, and gives `struct stat` to the
-// module in which it finds it first. LockPlace.swift knows the C library's.
-internal import Glibc
-package import WhorlFingerprint
-internal import GLibRuntime
+import CFprint
+import CGLib
+import GLibRuntime
+import LibfprintReader
+import WhorlFingerprint
+import WhorlFprint
 
 /// The failure of one call of libfprint, as libfprint tells it.
-package struct DirectFailure: Error, Sendable, Hashable {
+struct DirectFailure: Error, Sendable, Hashable {
     /// The kind of a failure, which decides about the status that a client is told.
-    package enum Kind: Sendable, Hashable {
+    enum Kind: Sendable, Hashable {
         /// The presentation could not be read; the operation can be started again.
         case retry(ScanRetry)
         /// The operation was cancelled.
@@ -34,11 +33,11 @@ package struct DirectFailure: Error, Sendable, Hashable {
         case other
     }
 
-    package let kind: Kind
+    let kind: Kind
     /// The cause in libfprint's words.
-    package let cause: String
+    let cause: String
 
-    package init(_ kind: Kind, _ cause: String) {
+    init(_ kind: Kind, _ cause: String) {
         self.kind = kind
         self.cause = cause
     }
@@ -77,6 +76,30 @@ extension DirectFailure.Kind {
         case Int(FP_DEVICE_ERROR_REMOVED.rawValue): self = .unplugged
         case Int(FP_DEVICE_ERROR_TOO_HOT.rawValue): self = .tooHot
         default: self = .other
+        }
+    }
+}
+
+extension FprintStatus {
+    /// Returns the status of a verification that a failure has ended or interrupted.
+    static func verify(_ kind: DirectFailure.Kind) -> FprintStatus {
+        switch kind {
+        case .retry(let reason): .verifyRetry(reason)
+        case .protocolBroken, .unplugged, .tooHot: .verifyDisconnected
+        case .printNotFound, .cancelled: .noMatch
+        case .storageFull, .duplicate, .busy, .other: .verifyFailure
+        }
+    }
+
+    /// Returns the status of an enrollment that a failure has ended or interrupted.
+    static func enroll(_ kind: DirectFailure.Kind) -> FprintStatus {
+        switch kind {
+        case .retry(let reason): .enrollRetry(reason)
+        case .protocolBroken, .unplugged, .tooHot: .enrollDisconnected
+        case .storageFull: .readerFull
+        case .duplicate: .duplicate
+        case .cancelled: .failed
+        case .printNotFound, .busy, .other: .enrollFailure
         }
     }
 }

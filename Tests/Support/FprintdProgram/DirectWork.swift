@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import GLibRuntime
-internal import LibfprintReader
-internal import WhorlFingerprint
-internal import WhorlSystem
+import GLibRuntime
+import LibfprintReader
+import WhorlFingerprint
+import WhorlFprint
+import WhorlSystem
 
 /// The work as fprintd does it: with the calls of libfprint that fprintd makes, and prints in a store of files.
 actor DirectWork: DeviceWork {
     nonisolated let reader: LibfprintReader
-    nonisolated let prints: any PrintStore
+    nonisolated let prints: PrintStore
     /// Takes sentences for the log.
     nonisolated let log: @Sendable (String) -> Void
     /// Whether the reader's storage was compared with the prints here.
@@ -16,7 +17,7 @@ actor DirectWork: DeviceWork {
     /// Whether the failure of the present attempt to verify was told already.
     var isRetryTold = false
 
-    init(_ reader: LibfprintReader, prints: any PrintStore, log: @escaping @Sendable (String) -> Void) {
+    init(_ reader: LibfprintReader, prints: PrintStore, log: @escaping @Sendable (String) -> Void) {
         self.reader = reader
         self.prints = prints
         self.log = log

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CFprint
-internal import CGLib
-package import WhorlFingerprint
-internal import GLibRuntime
+import CFprint
+import CGLib
+import GLibRuntime
+import LibfprintReader
+import WhorlFingerprint
 
 /// The word of a driver about one presentation, before its operation has ended.
-package enum DirectReport: Sendable, Hashable {
+enum DirectReport: Sendable, Hashable {
     /// The presentation is one of the prints.
     case match
     /// The presentation is none of the prints.
@@ -16,11 +17,11 @@ package enum DirectReport: Sendable, Hashable {
 }
 
 /// The end of an identification.
-package struct DirectIdentification: Sendable {
+struct DirectIdentification: Sendable {
     /// The place of the print in the gallery; `nil` for no match.
-    package let match: Int?
+    let match: Int?
     /// The print that the reader itself has of the finger; `nil` if it gives none.
-    package let scanned: Template?
+    let scanned: Template?
 }
 
 /// Operations that wait for a finger.
@@ -30,7 +31,7 @@ extension LibfprintReader {
     /// Compares one presentation with one print (`fp_device_verify()`).
     ///
     /// - Returns: Whether it matches.
-    package func verifyDirectly(
+    func verifyDirectly(
         _ template: Template,
         report: @escaping @Sendable (DirectReport) -> Void
     ) async throws(DirectFailure) -> Bool {
@@ -61,7 +62,7 @@ extension LibfprintReader {
     ///   - report: Takes what the driver says in the midst of it.
     /// - Returns: The print that matches, and the reader's own.
     /// - Throws: the failure that ended the identification.
-    package func identifyDirectly(
+    func identifyDirectly(
         _ templates: [Template],
         begun: () -> Void = {},
         report: @escaping @Sendable (DirectReport) -> Void
@@ -104,7 +105,7 @@ extension LibfprintReader {
     ///   - progress: Takes the number of stages that are done, or the reason for which one has to be repeated.
     /// - Returns: The print.
     /// - Throws: the failure that ended the enrollment.
-    package func enrollDirectly(
+    func enrollDirectly(
         _ metadata: EnrollmentMetadata,
         begun: () -> Void = {},
         progress: @escaping @Sendable (Result<Int, DirectFailure>) -> Void

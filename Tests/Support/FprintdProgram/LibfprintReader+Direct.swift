@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CFprint
-internal import CGLib
-package import WhorlFingerprint
-internal import GLibRuntime
+import CFprint
+import CGLib
+import GLibRuntime
+import LibfprintReader
+import WhorlFingerprint
 
 /// Operations that make exactly the calls of libfprint that their names say, at once and without waiting for others.
 ///
@@ -11,55 +12,41 @@ internal import GLibRuntime
 /// is libfprint's to refuse (``DirectFailure/Kind/busy``).
 extension LibfprintReader {
     /// The number that the driver gives to this device (`fp_device_get_device_id()`).
-    package var deviceNumber: String { fp_device_get_device_id(device).map { String(cString: $0) } ?? "0" }
+    var deviceNumber: String { fp_device_get_device_id(device).map { String(cString: $0) } ?? "0" }
 
     /// Whether the reader is open (`fp_device_is_open()`).
-    package var isOpen: Bool { fp_device_is_open(device) != 0 }
+    var isOpen: Bool { fp_device_is_open(device) != 0 }
 
-    /// Opens the reader, and locks it for this program.
-    package func openDirectly() async throws(DirectFailure) {
-        do throws(ReaderError) {
-            lock = try ReaderLock.take(for: id, emulation: emulation)
-        } catch {
-            throw DirectFailure(error)
-        }
-        do throws(DirectFailure) {
-            try await direct(finish: fp_device_open_finish) { cancellable, reply in
-                fp_device_open(device, cancellable, readyCallback, reply)
-            }
-        } catch {
-            if !isOpen {
-                lock = nil
-                handle.releaseUSBDevice()
-            }
-            throw error
+    /// Opens the reader.
+    func openDirectly() async throws(DirectFailure) {
+        try await direct(finish: fp_device_open_finish) { cancellable, reply in
+            fp_device_open(device, cancellable, readyCallback, reply)
         }
     }
 
     /// Closes the reader.
-    package func closeDirectly() async throws(DirectFailure) {
-        defer { if !isOpen { lock = nil } }
+    func closeDirectly() async throws(DirectFailure) {
         try await direct(finish: fp_device_close_finish) { cancellable, reply in
             fp_device_close(device, cancellable, readyCallback, reply)
         }
     }
 
     /// Suspends the reader, with what it does.
-    package func suspendDirectly() async throws(DirectFailure) {
+    func suspendDirectly() async throws(DirectFailure) {
         try await direct(finish: fp_device_suspend_finish) { cancellable, reply in
             fp_device_suspend(device, cancellable, readyCallback, reply)
         }
     }
 
     /// Resumes the reader.
-    package func resumeDirectly() async throws(DirectFailure) {
+    func resumeDirectly() async throws(DirectFailure) {
         try await direct(finish: fp_device_resume_finish) { cancellable, reply in
             fp_device_resume(device, cancellable, readyCallback, reply)
         }
     }
 
     /// Deletes a print from the reader's own storage.
-    package func deleteDirectly(_ template: Template) async throws(DirectFailure) {
+    func deleteDirectly(_ template: Template) async throws(DirectFailure) {
         let print = try handle(of: template)
         try await direct(finish: fp_device_delete_print_finish) { cancellable, reply in
             fp_device_delete_print(device, print.pointer, cancellable, readyCallback, reply)
@@ -67,14 +54,14 @@ extension LibfprintReader {
     }
 
     /// Deletes all prints from the reader's own storage.
-    package func clearDirectly() async throws(DirectFailure) {
+    func clearDirectly() async throws(DirectFailure) {
         try await direct(finish: fp_device_clear_storage_finish) { cancellable, reply in
             fp_device_clear_storage(device, cancellable, readyCallback, reply)
         }
     }
 
     /// Returns the prints in the reader's own storage.
-    package func listDirectly() async throws(DirectFailure) -> [StoredPrint] {
+    func listDirectly() async throws(DirectFailure) -> [StoredPrint] {
         try await direct { device, result, error in
             guard let array = fp_device_list_prints_finish(device, result, error) else { return nil }
             defer { g_ptr_array_unref(array) }  // transfer container: its free function drops the prints
@@ -87,22 +74,11 @@ extension LibfprintReader {
     }
 
     /// Returns what is written in a print; `nil` for one that does not load or does not fit this reader.
-    package func metadata(of template: Template) -> EnrollmentMetadata? {
+    func metadata(of template: Template) -> EnrollmentMetadata? {
         // Bytes that are no print have no metadata: the failure is the answer.
         guard let print = try? PrintHandle(template, operation: "load"), print.isCompatible(with: device)
         else { return nil }
         return PrintHandle.metadata(of: print.pointer)
-    }
-
-    /// Calls a function on the GLib thread at each change of what the reader says about itself.
-    package func follow(_ change: @escaping @Sendable () -> Void) -> PropertyChanges {
-        PropertyChanges(
-            [
-                SharedSignal(to: device, "notify::finger-status", change),
-                SharedSignal(to: device, "notify::scan-type", change),
-                SharedSignal(to: device, "notify::nr-enroll-stages", change),
-            ]
-        )
     }
 
     /// Returns a print's bytes and metadata; `nil` for one that cannot be written, which is no print of ours.
@@ -121,7 +97,11 @@ extension LibfprintReader {
 
     /// Makes a call that only succeeds or fails.
     func direct(
-        finish: @escaping Finish,
+        finish:
+            @escaping (
+                UnsafeMutablePointer<FpDevice>?, OpaquePointer?,
+                UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?
+            ) -> gboolean,
         start: (UnsafeMutablePointer<GCancellable>, UnsafeMutableRawPointer) -> Void
     ) async throws(DirectFailure) {
         try await direct(finish: { finish($0, $1, $2) != 0 ? () : nil }, start: start)
@@ -137,34 +117,15 @@ extension LibfprintReader {
         start: (UnsafeMutablePointer<GCancellable>, UnsafeMutableRawPointer) -> Void
     ) async throws(DirectFailure) -> Value {
         let cancellable = Cancellable()
-        let handle = handle
+        let device = device
         return try await bridge(cancellable) { (result) -> Result<Value, DirectFailure> in
             var error: UnsafeMutablePointer<GError>?
-            let value = finish(handle.pointer, result, &error)
+            let value = finish(device, result, &error)
             let failure = GErrorText(taking: error)
             if let value { return .success(value) }
             return .failure(DirectFailure(failure))
         } start: { reply in
             start(cancellable.pointer, reply.userData)
         }
-    }
-}
-
-/// The connections to a reader's signals, which end with this value.
-package final class PropertyChanges: Sendable {
-    private let signals: [SharedSignal]
-    fileprivate init(_ signals: [SharedSignal]) { self.signals = signals }
-}
-
-/// A connection that several may hold.
-private final class SharedSignal: Sendable {
-    private let connection: SignalConnection
-
-    init(
-        to device: UnsafeMutablePointer<FpDevice>,
-        _ signal: String,
-        _ change: @escaping @Sendable () -> Void
-    ) {
-        connection = SignalConnection(to: device, signal: signal) { _ in change() }
     }
 }

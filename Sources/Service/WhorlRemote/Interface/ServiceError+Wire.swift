@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import WhorlIPC
+import WhorlService
+
+// The one error of the interfaces, as the service sends it and a program reads it.
+
+extension ServiceError {
+    /// The error's qualified name.
+    static let name = "io.whorl.Failed"
+
+    /// The refusal that carries the error.
+    var refusal: ServiceRefusal { ServiceRefusal(Self.name, failure: self) }
+
+    /// Makes the error of a call that failed: the service's own, or the reason why there is no answer.
+    init(_ error: ServiceCallError) {
+        switch error {
+        case .refused(let refusal): self = refusal.failure
+        case .cancelled: self.init(.appCancel)
+        case .connection, .malformed: self.init(unanswered: error)
+        }
+    }
+
+    /// Makes the error of a call that got no answer.
+    fileprivate init(unanswered error: ServiceCallError) {
+        let (message, recovery) = error.explanation
+        self.init(.serviceUnavailable, message: message, recovery: recovery, cause: error.words)
+    }
+
+    /// Makes the form of a reader's failure that crosses with all of its values.
+    init(crossing error: ReaderError) {
+        let plain = ServiceError(error)
+        self.init(
+            plain.code,
+            message: plain.message,
+            recovery: plain.recovery,
+            cause: error.cause,
+            details: [.operation: error.operation, .failure: error.code.rawValue]
+        )
+    }
+}
+
+extension ReaderError {
+    /// Makes the reader's failure that crossed; another error is one of the service that keeps the reader.
+    init(_ error: ServiceError) {
+        if let code = Code(rawValue: error[.failure]) {
+            self.init(code, operation: error[.operation], cause: error.cause)
+            return
+        }
+        let code: Code =
+            switch error.code {
+            case .appCancel: .cancelled
+            case .serviceUnavailable: .malfunction
+            default: .permissionDenied
+            }
+        self.init(code, operation: "service", cause: error.message)
+    }
+}
+
+extension ServiceRefusal {
+    /// The refusals of a caller or its place, whatever it asks.
+    private static let ofCallers: Set<String> = [
+        "io.whorl.Connection.Confined", "io.whorl.Connection.NoAccount", "io.whorl.Connection.NotAtReader",
+        "io.whorl.Connection.NotProven", LoginRefused.rootAlone,
+    ]
+
+    /// The error that the refusal carries or means; never a success.
+    fileprivate var failure: ServiceError {
+        if name == ServiceError.name, let failure = failure(as: ServiceError.self) { return failure }
+        let texts = details
+        let isOfCaller = Self.ofCallers.contains(name)
+        guard isOfCaller || (texts["message"] != nil && texts["recovery"] != nil) else {
+            return ServiceError(unanswered: .refused(self))
+        }
+        return ServiceError(
+            isOfCaller ? .notPermitted : .serviceUnavailable,
+            message: texts["message"],
+            recovery: texts["recovery"],
+            cause: "the service refused the call with \(name)"
+        )
+    }
+}
+
+extension Result {
+    /// Keeps the outcome of a call, for what has to be done before it is returned or thrown.
+    init(of body: @autoclosure () async throws(Failure) -> Success) async {
+        do throws(Failure) { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}
+
+extension ServiceCallError {
+    /// Whether the service does not have the method, as one of an earlier version.
+    private var isOfOlderService: Bool {
+        guard case .refused(let refusal) = self else { return false }
+        return ["MethodNotFound", "InterfaceNotFound"].contains {
+            refusal.name == "org.varlink.service.\($0)"
+        }
+    }
+
+    /// Whether an administrator has switched the service off.
+    private var isSwitchedOff: Bool {
+        guard case .connection(let error?) = self else { return false }
+        return error.isSwitchedOff
+    }
+
+    /// Two sentences for people: what happened, and what to do.
+    fileprivate var explanation: (message: String, recovery: String) {
+        if isSwitchedOff {
+            return (
+                "The service whorld is switched off by the administrator.",
+                """
+                Switch it on: `sudo systemctl enable --now whorld.socket`. Or set WHORL_SERVICE=private to use \
+                fingers and secrets in your own directory, which your other programs can read.
+                """
+            )
+        }
+        if isOfOlderService {
+            return (
+                "The service whorld is older than this program, and does not know what it asks for.",
+                "Restart the service, so that it is the one that was installed: `sudo systemctl restart whorld`."
+            )
+        }
+        return (
+            "The service whorld did not answer: \(words).",
+            "Run `whorl doctor`: it says whether the service runs."
+        )
+    }
+
+    /// The reason, for people.
+    fileprivate var words: String {
+        switch self {
+        case .connection(nil): "it hung up"
+        case .connection(let error?) where error.isSwitchedOff: "the administrator has switched it off"
+        case .connection(let error?): error.description
+        case .malformed: "its answer cannot be read"
+        case .refused(let refusal): "it refused with \(refusal.name)"
+        case .cancelled: "the call was cancelled"
+        }
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WhorlFingerprint
+
+/// An error of the services: of recognizing the owner, of fingers, items, the TPM or the state directory.
+///
+/// Its code is a row of the table of errors, which says how each part reports it.
+public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure.
+    public let code: Code
+    /// One sentence that says what happened.
+    public let message: String
+    /// One sentence that says what the person can do.
+    public let recovery: String
+    /// The cause that a lower layer reported, for logs; may be empty.
+    ///
+    /// It may contain text from outside, and never holds a secret.
+    public let cause: String
+    /// The values that belong to the failure, by their names (``Detail``).
+    public let details: [String: String]
+
+    /// The names of the values that belong to a failure.
+    public enum Detail: String, Sendable, Hashable, CaseIterable {
+        /// The item, path or address that the error is about.
+        case subject = "subject"
+        /// The finger that is enrolled already.
+        case finger = "finger"
+        /// The identifier of the reader that is not connected.
+        case reader = "reader"
+        /// The number of bytes that were given.
+        case bytes = "bytes"
+        /// The time to wait, in milliseconds.
+        case milliseconds = "milliseconds"
+        /// The items that would be lost, one a line.
+        case items = "items"
+        /// The reason why an access control cannot be used.
+        case reason = "reason"
+        /// The operation of a reader that failed.
+        case operation = "operation"
+        /// The reader's own code of its failure, as it crosses between processes.
+        case failure = "failure"
+    }
+
+    /// Makes an error with the sentences of its row, or with others.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of failure.
+    ///   - subject: The item, path or address that the error is about.
+    ///   - message: What happened, where the row's sentence says too little.
+    ///   - recovery: What the person can do, where the row's sentence says too little.
+    ///   - cause: The cause that a lower layer reported.
+    ///   - details: Other values that belong to the failure.
+    public init(
+        _ code: Code,
+        _ subject: String = "",
+        message: String? = nil,
+        recovery: String? = nil,
+        cause: String = "",
+        details: [Detail: String] = [:]
+    ) {
+        var values: [String: String] = [:]
+        for (name, value) in details { values[name.rawValue] = value }
+        if !subject.isEmpty { values[Detail.subject.rawValue] = subject }
+        self.code = code
+        self.cause = cause
+        self.details = values
+        let named = ErrorDetails(values: values)
+        self.message = message ?? code.row.message(named)
+        self.recovery = recovery ?? code.row.recovery(named)
+    }
+
+    /// Makes the error of a try that is not made before a time has passed.
+    package init(_ code: Code, _ subject: String, wait: Duration) {
+        self.init(code, subject, details: [.milliseconds: "\(wait.wholeMilliseconds)"])
+    }
+
+    /// The item, path or address that the error is about; may be empty.
+    public var subject: String { self[.subject] }
+
+    /// A value that belongs to the failure; empty if the failure has none of this name.
+    public subscript(_ detail: Detail) -> String { details[detail.rawValue] ?? "" }
+
+    /// The time to wait before the next try; zero if the failure has none.
+    public var wait: Duration { ErrorDetails(values: details).wait }
+
+    /// Whether the enrolled fingers cannot be trusted.
+    package var isDistrust: Bool {
+        [.enrollmentTampered, .enrollmentRolledBack, .readerWasOpen, .accountRenamed].contains(code)
+    }
+
+    /// The code, the subject and the cause, for logs.
+    public var description: String {
+        code.rawValue + (subject.isEmpty ? "" : ": \(subject)") + (cause.isEmpty ? "" : " (\(cause))")
+    }
+}
+
+extension ServiceError {
+    /// Makes the error for a reader's failure, with the reader's sentences.
+    public init(_ error: ReaderError) {
+        let code: Code =
+            switch error.code {
+            case .notFound: .biometryNotAvailable
+            case .permissionDenied: .readerNotPermitted
+            case .busy, .inUse: .readerInUse
+            case .unplugged: .biometryDisconnected
+            case .cancelled: .appCancel
+            case .suspended: .systemCancel
+            case .notOpen: .readerNotOpen
+            case .unsupported: .readerUnsupported
+            case .storageFull: .readerFull
+            case .duplicate: .duplicate
+            case .lockUnusable: .readerLockUnusable
+            case .printNotFound: .printNotFound
+            case .templateInvalid: .printRefused
+            case .tooHot: .readerTooHot
+            case .untrustworthy: .readerUntrustworthy
+            case .malfunction: .readerFailed
+            }
+        self.init(code, message: error.message, recovery: error.recovery, cause: error.description)
+    }
+
+    /// Makes the error for a reader's failure in the evaluation of the current task.
+    ///
+    /// If a reader reports "cancelled" and this task was not cancelled, the cause is the system, which goes to sleep,
+    /// or the driver.
+    package init(duringScan error: ReaderError) {
+        guard error.code == .cancelled, !Task.isCancelled else {
+            self.init(error)
+            return
+        }
+        self.init(.systemCancel, message: error.message, recovery: error.recovery, cause: error.description)
+    }
+}
+
+extension ServiceError: ReportedError {
+    /// The name of the code.
+    public var codeName: String { code.rawValue }
+
+    /// The kind of handling that the failure asks for.
+    public var category: ErrorCategory { code.category }
+}
+
+/// The form of an error between processes: an object with its code, its sentences and its values.
+extension ServiceError: Codable {
+    private enum Member: String, CodingKey {
+        case code = "code"
+        case message = "message"
+        case recovery = "recovery"
+        case cause = "cause"
+        case details = "details"
+    }
+
+    /// Reads an error; the code may be one that this version does not know.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Member.self)
+        code = try members.decode(Code.self, forKey: .code)
+        message = try members.decode(String.self, forKey: .message)
+        recovery = try members.decode(String.self, forKey: .recovery)
+        cause = try members.decode(String.self, forKey: .cause)
+        details = try members.decodeIfPresent([String: String].self, forKey: .details) ?? [:]
+    }
+
+    /// Writes the error.
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        try members.encode(code, forKey: .code)
+        try members.encode(message, forKey: .message)
+        try members.encode(recovery, forKey: .recovery)
+        try members.encode(cause, forKey: .cause)
+        if !details.isEmpty { try members.encode(details, forKey: .details) }
+    }
+}
