@@ -7,7 +7,7 @@
 // usage: FP_VIRTUAL_IMAGE=SOCKET EnrollmentBench FINGERS TOUCHES
 
 import Foundation
-import LibfprintReader
+import WhorlLibfprint
 import Synchronization
 import SyntheticFingers
 import WhorlFingerprint

@@ -6,7 +6,7 @@
 // usage: ServiceBench FOLDER ACTIVATE WHORLD CALLS EVALUATIONS STARTS
 
 import Foundation
-import GLibRuntime
+import WhorlGLib
 import WhorlRemote
 import WhorlService
 

@@ -33,7 +33,7 @@ struct ApplePageTests {
         var outside: Set<String> = []
         var declared: Set<String> = []
         for module in [
-            "AuthenticationContext", "KeychainServices", "LocalAuthentication", "SecureEnclaveKeys",
+            "WhorlContext", "KeychainServices", "LocalAuthentication", "SecureEnclaveKeys",
         ] {
             let folder = Self.root.appending(path: "Sources/Faces/\(module)")
             for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path)
@@ -108,13 +108,13 @@ struct ApplePageTests {
     @Test func `the modules with Apple's names bring these and Foundation alone`() throws {
         let apple = /(?:k?LA|k?Sec|errSec|k?CF|NSErrorPointer$|OSStatus$|OSType$|FourCharCode$|noErr$)\w*/
         #expect(outside.filter { $0.prefixMatch(of: apple) == nil }.sorted() == [])
-        for module in ["AuthenticationContext", "KeychainServices", "LocalAuthentication"] {
+        for module in ["WhorlContext", "KeychainServices", "LocalAuthentication"] {
             let folder = Self.root.appending(path: "Sources/Faces/\(module)")
             for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path)
             where file.hasSuffix(".swift") {
                 let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
                 let exported = text.matches(of: /(?m)^@_exported public import (.+)$/).map { String($0.1) }
-                let known: Set = ["AuthenticationContext", "KeychainServices", "Foundation"]
+                let known: Set = ["WhorlContext", "KeychainServices", "Foundation"]
                 #expect(Set(exported).isSubset(of: known), "\(file)")
             }
         }

@@ -70,7 +70,11 @@ import Testing
                 reached.formUnion(target.uses.subtracting(target.usesWithEngine))
             }
         }
-        #expect(reached.isDisjoint(with: ["StateStore", "CTSS2", "CFprint", "LibfprintReader", "WhorlTPM"]))
+        #expect(
+            reached.isDisjoint(with: [
+                "WhorlStateStore", "CWhorlTSS2", "CWhorlFprint", "WhorlLibfprint", "WhorlTPM",
+            ])
+        )
         #expect(targets.contains { !$0.usesWithEngine.isEmpty })
     }
 
@@ -100,22 +104,22 @@ import Testing
     /// What a client names is a protocol or a value of `WhorlService` (Docs/decisions/0006-one-wall.md).
     ///
     /// Nothing above the wall opens the state directory, the reader or the TPM. `WhorlSystem` is the root that puts the
-    /// services of this process together, and `PretendedSystem` that of the machines of apps' tests.
+    /// services of this process together, and `LocalAuthenticationTesting` that of the machines of apps' tests.
     @Test func `nothing above the wall names what is behind it`() throws {
         let targets = try Self.targets()
         let behind = Set(
             targets.filter { target in
                 let floor = target.folder.split(separator: "/")[1]
                 let isRoot = [
-                    "WhorlSystem", "PretendedSystem", "WhorlConfiguration", "WhorlIPC", "WhorlRemote",
+                    "WhorlSystem", "LocalAuthenticationTesting", "WhorlCallers", "WhorlIPC", "WhorlRemote",
                     "WhorlCallers", "WhorlFprint",
                 ].contains(target.name)
                 return ["State", "Service"].contains(floor) && !isRoot
             }.map(\.name)
-        ).union(["LibfprintReader", "WhorlTPM"])
+        ).union(["WhorlLibfprint", "WhorlTPM"])
         #expect(
             behind.isSuperset(of: [
-                "StateStore", "WhorlEnrollment", "WhorlVault", "KeychainRows", "WhorlEngine",
+                "WhorlStateStore", "WhorlEnrollment", "WhorlVault", "WhorlStateStore", "WhorlEngine",
             ])
         )
         for target in targets {
@@ -175,7 +179,7 @@ import Testing
     /// C pointers stay inside the modules that exist to wrap C.
     @Test func `C modules are imported by their wrappers only`() throws {
         let wrappers: Set = [
-            "GLibRuntime", "LibfprintReader", "WhorlTPM", "WhorlIPC",
+            "WhorlGLib", "WhorlLibfprint", "WhorlTPM", "WhorlIPC",
         ]
         let targets = try Self.targets()
         let libraries = Set(targets.filter { $0.type == "system" }.map(\.name))
@@ -187,7 +191,7 @@ import Testing
 
     /// `*_sync` would block the GLib thread, and with it every cancellation and every other reader.
     @Test func `no synchronous call of libfprint is made`() throws {
-        for target in try Self.targets() where ["GLibRuntime", "LibfprintReader"].contains(target.name) {
+        for target in try Self.targets() where ["WhorlGLib", "WhorlLibfprint"].contains(target.name) {
             // For the system's bus this one reads a variable of the environment, and waits for nothing.
             let address = "g_dbus_address_get_for_bus_sync("
             for source in try Self.sources(of: target) {

@@ -17,7 +17,7 @@ struct ProofTests {
 
     @Test func `only the engine, and a made-up machine, makes the consent of an owner`() throws {
         let makers = try files(containing: "OwnerConsent(to").map(module)
-        #expect(Set(makers) == ["PretendedSystem", "WhorlEngine"])
+        #expect(Set(makers) == ["LocalAuthenticationTesting", "WhorlEngine"])
     }
 
     @Test func `only fprintd's clients, its prints' takeover and an account's end change fingers by rule`()

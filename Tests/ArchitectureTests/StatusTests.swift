@@ -13,7 +13,7 @@ struct StatusTests {
     }
 
     @Test func `each code of the table of errors has a status`() throws {
-        let table = try Self.text("Sources/Wall/WhorlService/Errors/ErrorTable.swift")
+        let table = try Self.text("Sources/Contract/WhorlService/Errors/ErrorTable.swift")
         let codes = Set(table.matches(of: /= row\(\s*"(\w+)"/).map { String($0.1) })
         #expect(codes.count >= 86, "\(codes.sorted())")
         let statuses = try Self.text("Library/Sources/C/statuses.c")
@@ -33,7 +33,7 @@ struct StatusTests {
             )
         }
         // Those of the service's errors are in the table of errors, without their prefix.
-        let ofErrors = try Self.text("Sources/Wall/WhorlService/Errors/ErrorRow.swift").matches(
+        let ofErrors = try Self.text("Sources/Contract/WhorlService/Errors/ErrorRow.swift").matches(
             of: /case (\w+) = -/
         )
         #expect(ofErrors.count >= 10)

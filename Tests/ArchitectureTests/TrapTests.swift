@@ -60,30 +60,32 @@ struct TrapTests {
         "WhorlSupport/OffPoolTimer.swift": (1, "bounded there"),
         "whorl/Devices.swift": (1, "a time that this process has measured"),
         "whorl/GlobalOptions.swift": (1, "the option's parser has bounded it"),
-        "AuthenticationContext/LAError.swift": (
+        "WhorlContext/LAError.swift": (
             3, "the bridge of NSError, which only the same program's errors cross"
         ),
-        "GLibRuntime/Bridge.swift": (
+        "WhorlGLib/Bridge.swift": (
             2, "GLib's own promise: a callback has its data, and memory is there or GLib ends the program"
         ),
-        "GLibRuntime/ContextWatch.swift": (
+        "WhorlGLib/ContextWatch.swift": (
             2, "when the program starts, before any client; glibc has ppoll(2)"
         ),
-        "GLibRuntime/GLibExecutor.swift": (
+        "WhorlGLib/GLibExecutor.swift": (
             2, "isolation that the compiler has checked; GLib allocates or ends the program"
         ),
-        "GLibRuntime/WorkerThread.swift": (
+        "WhorlGLib/WorkerThread.swift": (
             1, "a semaphore of this function, signalled after the answer is stored"
         ),
         "KeychainServices/ProtectedValues.swift": (1, "a class that no archive names"),
         "LocalAuthentication/LARight.swift": (1, "a table of constants, which its test reads as a whole"),
         "LocalAuthenticationTesting/TestDevice.swift": (1, "a made-up machine for the tests of apps"),
         "RelyingParty/ClientAddress.swift": (1, "16 bytes that the line before has counted"),
-        "SecretMemory/SecretBuffer.swift": (
+        "WhorlSecretMemory/SecretBuffer.swift": (
             1, "a size that a constant of ours gives, or the larger of it and 1"
         ),
-        "SecretMemory/SecretBytes.swift": (1, "a count of bytes that exist, or that `fstat` has bounded"),
-        "SecretMemory/SecretPages.swift": (
+        "WhorlSecretMemory/SecretBytes.swift": (
+            1, "a count of bytes that exist, or that `fstat` has bounded"
+        ),
+        "WhorlSecretMemory/SecretPages.swift": (
             2, "without memory or random numbers nothing may go on; shares keep each user far from that"
         ),
         "WhorlEnrollment/ScanLimits.swift": (

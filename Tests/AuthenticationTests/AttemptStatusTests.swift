@@ -3,8 +3,8 @@
 import WhorlEngine
 import WhorlFingerprint
 import Foundation
-import SecretMemory
-import StateStore
+import WhorlSecretMemory
+import WhorlStateStore
 import Testing
 import WhorlService
 

@@ -3,7 +3,7 @@
 import WhorlEngine
 import WhorlFingerprint
 import Foundation
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlService
 

@@ -2,9 +2,9 @@
 
 import WhorlFingerprint
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareTPM
-import StateStore
+import WhorlStateStore
 import Testing
 
 @testable import WhorlEngine

@@ -5,8 +5,8 @@ import Crypto
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
-import SecretMemory
-import StateStore
+import WhorlSecretMemory
+import WhorlStateStore
 import Testing
 import WhorlService
 

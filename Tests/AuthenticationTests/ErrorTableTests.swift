@@ -23,7 +23,7 @@ import WhorlService
     @Test func `lists each of its rows once, by its name in Swift`() throws {
         let table = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../Sources/Wall/WhorlService/Errors/ErrorTable.swift"),
+                .appending(path: "../../Sources/Contract/WhorlService/Errors/ErrorTable.swift"),
             encoding: .utf8
         )
         let rows = table.matches(of: /public static let (\w+) = row\(\s*"(\w+)"/).map(\.output)

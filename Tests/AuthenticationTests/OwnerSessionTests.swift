@@ -3,9 +3,9 @@
 import Crypto
 import WhorlFingerprint
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareTPM
-import StateStore
+import WhorlStateStore
 import Testing
 
 @testable import WhorlEngine

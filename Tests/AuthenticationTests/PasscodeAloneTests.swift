@@ -3,7 +3,7 @@
 import WhorlEngine
 import WhorlEnrollment
 import WhorlFingerprint
-import SecretMemory
+import WhorlSecretMemory
 import Testing
 import WhorlService
 

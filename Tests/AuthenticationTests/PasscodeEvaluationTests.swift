@@ -2,8 +2,8 @@
 
 import WhorlEngine
 import WhorlFingerprint
-import SecretMemory
-import StateStore
+import WhorlSecretMemory
+import WhorlStateStore
 import Testing
 import WhorlService
 

@@ -3,8 +3,8 @@
 import WhorlEngine
 import WhorlEnrollment
 import WhorlFingerprint
-import SecretMemory
-import StateStore
+import WhorlSecretMemory
+import WhorlStateStore
 import Synchronization
 import Testing
 import WhorlService

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlEngine
 import WhorlFingerprint

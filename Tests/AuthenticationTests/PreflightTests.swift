@@ -4,7 +4,7 @@ import WhorlEngine
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlService
 

@@ -3,7 +3,7 @@
 import WhorlEngine
 import Foundation
 import WhorlFingerprint
-import SecretMemory
+import WhorlSecretMemory
 import Synchronization
 import Testing
 import WhorlService

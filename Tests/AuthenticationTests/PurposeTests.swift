@@ -2,9 +2,9 @@
 
 import Crypto
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareTPM
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlFingerprint
 

@@ -2,7 +2,7 @@
 
 import WhorlEngine
 import WhorlFingerprint
-import SecretMemory
+import WhorlSecretMemory
 import Testing
 import WhorlService
 

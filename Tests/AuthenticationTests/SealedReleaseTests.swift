@@ -5,9 +5,9 @@ import Crypto
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareTPM
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlVault
 import WhorlService

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlEngine
-import AuthenticationContext
+import WhorlContext
 import BiometricLogin
 import WhorlFingerprint
 import Foundation
 import GRDB
 import SoftwareMachine
 import SoftwareTPM
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlSystem
 

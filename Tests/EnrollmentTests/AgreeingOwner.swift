@@ -3,7 +3,7 @@
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
-import StateStore
+import WhorlStateStore
 import Synchronization
 import WhorlService
 

@@ -4,7 +4,7 @@ import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
 import Glibc
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlService
 

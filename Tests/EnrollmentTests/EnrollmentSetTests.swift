@@ -2,8 +2,8 @@
 
 import WhorlFingerprint
 import Foundation
-import SecretMemory
-import StateStore
+import WhorlSecretMemory
+import WhorlStateStore
 import Testing
 
 @testable import WhorlEnrollment

@@ -4,7 +4,7 @@ import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
 import GRDB
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlService
 

@@ -2,7 +2,7 @@
 
 import WhorlFingerprint
 import Foundation
-import StateStore
+import WhorlStateStore
 import Synchronization
 import Testing
 

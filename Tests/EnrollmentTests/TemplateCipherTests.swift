@@ -3,8 +3,8 @@
 import Crypto
 import WhorlFingerprint
 import Foundation
-import SecretMemory
-import StateStore
+import WhorlSecretMemory
+import WhorlStateStore
 import Testing
 
 @testable import WhorlEnrollment

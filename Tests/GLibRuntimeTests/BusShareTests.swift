@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import GLibRuntime
+@testable import WhorlGLib
 
 /// The calls of a client of the bus that wait for their answers.
 @Suite struct `The share of a client of the bus` {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CGLib
+import CWhorlGLib
 import Foundation
-import GLibRuntime
+import WhorlGLib
 import Synchronization
 import Testing
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CGLib
-import GLibRuntime
+import CWhorlGLib
+import WhorlGLib
 import Glibc
 import Testing
 

@@ -2,11 +2,11 @@
 
 import FacesOverSocket
 import WhorlEngine
-import AuthenticationContext
+import WhorlContext
 import Foundation
 import KeychainServices
 import LocalAuthentication
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareTPM
 import Testing
 import WhorlVault

@@ -2,7 +2,7 @@
 
 import FacesOverSocket
 import WhorlEngine
-import AuthenticationContext
+import WhorlContext
 import ChipDouble
 import Crypto
 import Foundation

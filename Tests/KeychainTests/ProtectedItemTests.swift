@@ -4,11 +4,11 @@ import WhorlEngine
 import Foundation
 import KeychainServices
 import LocalAuthentication
-import SecretMemory
+import WhorlSecretMemory
 import Testing
 import WhorlVault
 
-@testable import AuthenticationContext
+@testable import WhorlContext
 import WhorlService
 
 /// Items that somebody must be recognised for.

@@ -2,7 +2,7 @@
 
 import Foundation
 import KeychainServices
-import KeychainRows
+import WhorlStateStore
 import Testing
 import WhorlService
 

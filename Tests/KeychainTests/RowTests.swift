@@ -2,12 +2,11 @@
 
 import Foundation
 import GRDB
-import StateStore
+@testable import WhorlStateStore
 import Testing
 import WhorlService
 
 @testable import KeychainServices
-@testable import KeychainRows
 
 /// What lies on the disk.
 @Suite struct `Rows` {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AuthenticationContext
+import WhorlContext
 import Foundation
 import KeychainServices
 import LocalAuthentication

@@ -6,7 +6,7 @@ import WhorlFingerprint
 import Foundation
 import Testing
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 /// Each test is a process of its own, since the others need the pool.
 @Suite struct `With every thread of the shared pool blocked` {

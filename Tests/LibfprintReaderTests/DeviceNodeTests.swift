@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CGLib
+import CWhorlGLib
 import Foundation
 import Glibc
 import Testing
 import WhorlFingerprint
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 /// Who can open a device node, measured at files that stand in for one.
 @Suite struct `The access to a node` {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import WhorlSupport
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 /// The lock files of readers, and what others may have put in their places.
 @Suite struct `The lock of a reader` {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import WhorlFingerprint
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 @Suite struct `The place of a USB reader` {
     @Test func `is what its own device's port says, by bus and address`() throws {

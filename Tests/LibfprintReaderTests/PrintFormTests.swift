@@ -3,7 +3,7 @@
 import Testing
 import WhorlFingerprint
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 /// A print's bytes from elsewhere are checked before libfprint reads them, since it ends the process for some.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct `A print from elsewhere` {

@@ -3,7 +3,7 @@
 import WhorlFingerprint
 import Testing
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 /// Moments of a suspension that only the driver's side can arrange; the rest is in the conformance suite.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct `A suspension` {

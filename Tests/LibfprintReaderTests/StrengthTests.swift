@@ -3,7 +3,7 @@
 import WhorlFingerprint
 import Testing
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 @Suite struct `What a comparison is worth` {
     @Test(arguments: ["virtual_image", "virtual_device", "virtual_device_storage", "virtual_of_tomorrow"])

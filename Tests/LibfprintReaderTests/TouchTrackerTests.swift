@@ -3,7 +3,7 @@
 import WhorlFingerprint
 import Testing
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 /// When a touch is asked for, over the ways in which drivers tell or do not tell.
 @Suite struct `A touch is asked for` {

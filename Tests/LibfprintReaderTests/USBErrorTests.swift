@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CGLib
+import CWhorlGLib
 import WhorlFingerprint
-import GLibRuntime
+import WhorlGLib
 import Testing
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 /// What gusb says, in its own words (0.3.10), and what it means.
 @Suite struct `An error of the USB` {

@@ -5,7 +5,7 @@ import Foundation
 import ReaderConformance
 import Synchronization
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 /// libfprint's virtual readers that compare by themselves, with a hand that says which finger it lays on.
 ///

@@ -4,7 +4,7 @@ import WhorlFingerprint
 import Synchronization
 import Testing
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 /// What a driver reports, as libfprint hands it on.
 private let errors: [(number: Int, code: ReaderError.Code)] = [

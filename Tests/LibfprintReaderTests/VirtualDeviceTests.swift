@@ -5,7 +5,7 @@ import ReaderConformance
 import Synchronization
 import Testing
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 /// libfprint's virtual readers that compare by themselves, behind the reader protocol.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct `A virtual reader without images` {

@@ -6,7 +6,7 @@ import ReaderConformance
 import Synchronization
 import SyntheticFingers
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 /// libfprint's virtual image reader with a hand that lays synthetic fingers on it.
 ///

@@ -6,7 +6,7 @@ import Synchronization
 import SyntheticFingers
 import Testing
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 /// libfprint's own detector and matcher behind the reader protocol.
 @Suite(.serialized) struct `The virtual image reader` {

@@ -3,7 +3,7 @@
 import WhorlFingerprint
 import Testing
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 /// libfprint's virtual reader that keeps prints in itself; what it keeps is asked of the driver as well.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct `A reader that keeps prints in itself` {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AuthenticationContext
+import WhorlContext
 import FacesOverSocket
 import LocalAuthentication
-import PretendedSystem
+import LocalAuthenticationTesting
 import Synchronization
 import Testing
 import WhorlFingerprint

@@ -3,7 +3,7 @@
 import WhorlEngine
 import LocalAuthentication
 import Observation
-import SecretMemory
+import WhorlSecretMemory
 import Synchronization
 import Testing
 import WhorlService

@@ -3,7 +3,7 @@
 import Glibc
 import Testing
 
-@testable import SecretMemory
+@testable import WhorlSecretMemory
 
 @Suite(.serialized)
 struct SecretBytesTests {

@@ -5,7 +5,7 @@ import GRDB
 import Glibc
 import Testing
 
-@testable import StateStore
+@testable import WhorlStateStore
 import WhorlService
 
 /// Whatever is wrong with the files: a typed error, and not a byte of them is changed.

@@ -2,10 +2,10 @@
 
 import Foundation
 import Glibc
-import SecretMemory
+import WhorlSecretMemory
 import Testing
 
-@testable import StateStore
+@testable import WhorlStateStore
 import WhorlService
 
 struct PrivateFileTests {

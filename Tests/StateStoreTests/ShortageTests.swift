@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
-@testable import StateStore
+@testable import WhorlStateStore
 import WhorlService
 
 struct ShortageTests {

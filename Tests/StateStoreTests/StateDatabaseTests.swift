@@ -5,7 +5,7 @@ import GRDB
 import Glibc
 import Testing
 
-@testable import StateStore
+@testable import WhorlStateStore
 import WhorlService
 
 struct StateDatabaseTests {

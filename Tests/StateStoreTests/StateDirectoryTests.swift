@@ -2,7 +2,7 @@
 
 import Foundation
 import Glibc
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlService
 

@@ -4,10 +4,10 @@ import Crypto
 import Foundation
 import GRDB
 import Glibc
-import SecretMemory
+import WhorlSecretMemory
 import Testing
 
-@testable import StateStore
+@testable import WhorlStateStore
 import WhorlService
 
 struct StateKeyTests {

@@ -5,7 +5,7 @@ import GRDB
 import Testing
 import WhorlService
 
-@testable import StateStore
+@testable import WhorlStateStore
 
 @Suite struct `The room of one user's items` {
     private func database() throws -> (StateDatabase, URL) {

@@ -3,7 +3,7 @@
 import Foundation
 import GRDB
 import Glibc
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlService
 

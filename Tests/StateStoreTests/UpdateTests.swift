@@ -5,7 +5,7 @@ import GRDB
 import Testing
 import WhorlService
 
-@testable import StateStore
+@testable import WhorlStateStore
 
 /// A database that an earlier version wrote is brought up to date when it is opened.
 struct UpdateTests {

@@ -2,7 +2,7 @@
 
 import Crypto
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareTPM
 import WhorlTPM
 import Testing

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SecretMemory
+import WhorlSecretMemory
 import Testing
 
-@testable import TerminalPrompt
+@testable import WhorlTerminalPrompt
 
 /// The keys in bytes that came together, with nothing after them.
 private func keys(in bytes: [UInt8]) -> [KeyStroke] {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import SecretMemory
+import WhorlSecretMemory
 import Testing
 
-@testable import TerminalPrompt
+@testable import WhorlTerminalPrompt
 
 struct PasscodeDescriptorTests {
     /// A pipe that holds these bytes and has no writer left.

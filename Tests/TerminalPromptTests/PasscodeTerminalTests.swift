@@ -3,11 +3,11 @@
 import WhorlEngine
 import WhorlFingerprint
 import Glibc
-import SecretMemory
+import WhorlSecretMemory
 import Synchronization
 import Testing
 
-@testable import TerminalPrompt
+@testable import WhorlTerminalPrompt
 import WhorlService
 
 extension PseudoTerminalTests {

@@ -4,7 +4,7 @@ import WhorlEngine
 import WhorlFingerprint
 import Testing
 
-@testable import TerminalPrompt
+@testable import WhorlTerminalPrompt
 import WhorlService
 
 private let bare = TerminalStyle(columns: 60, redraws: true, colours: false, ascii: false)

@@ -6,7 +6,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@testable import TerminalPrompt
+@testable import WhorlTerminalPrompt
 import WhorlService
 
 /// The prompt on a real terminal device.

@@ -3,7 +3,7 @@
 import Glibc
 import Testing
 
-@testable import TerminalPrompt
+@testable import WhorlTerminalPrompt
 
 /// A program that handles no signals itself must not leave its terminal without echo.
 struct TerminalModeTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import TerminalPrompt
+@testable import WhorlTerminalPrompt
 
 struct TerminalTextTests {
     @Test(arguments: [

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SecretMemory
+import WhorlSecretMemory
 import Testing
 
-@testable import TerminalPrompt
+@testable import WhorlTerminalPrompt
 
 /// What came of typing, in a form that can be compared.
 private enum Typed: Equatable {

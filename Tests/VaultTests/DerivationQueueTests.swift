@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareTPM
-import StateStore
+import WhorlStateStore
 import Synchronization
 import Testing
 import WhorlService

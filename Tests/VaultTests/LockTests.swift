@@ -2,7 +2,7 @@
 
 import BlockedPool
 import Foundation
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlService
 import WhorlSupport

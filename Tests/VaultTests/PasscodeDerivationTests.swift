@@ -2,7 +2,7 @@
 
 import CryptoExtras
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import Testing
 
 @testable import WhorlVault

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareTPM
-import StateStore
+import WhorlStateStore
 import WhorlTPM
 import Testing
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import Testing
 
 @testable import WhorlVault

@@ -2,9 +2,9 @@
 
 import Foundation
 import GRDB
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareTPM
-import StateStore
+import WhorlStateStore
 import WhorlTPM
 import Testing
 

@@ -6,7 +6,7 @@ import WhorlRemote
 import WhorlService
 import WhorlSupport
 
-@testable import WhorlConfiguration
+@testable import WhorlCallers
 
 @Suite("The service's configuration")
 struct ConfigurationTests {

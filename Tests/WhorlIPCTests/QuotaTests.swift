@@ -2,7 +2,7 @@
 
 import Foundation
 import Glibc
-import SecretMemory
+import WhorlSecretMemory
 import Synchronization
 import Testing
 

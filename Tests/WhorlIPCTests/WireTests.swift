@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CSocket
+import CWhorlSocket
 import Foundation
 import Glibc
-import SecretMemory
+import WhorlSecretMemory
 import Testing
 
 @testable import WhorlIPC

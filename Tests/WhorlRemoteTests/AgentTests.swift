@@ -3,7 +3,7 @@
 import FacesOverSocket
 import WhorlFingerprint
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import Synchronization
 import Testing
 import WhorlService

@@ -2,7 +2,7 @@
 
 import WhorlFingerprint
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareMachine
 import SoftwareTPM
 import Synchronization

@@ -2,7 +2,7 @@
 
 import WhorlFingerprint
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import Testing
 import WhorlIPC
 import WhorlService

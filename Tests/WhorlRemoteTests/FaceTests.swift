@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AuthenticationContext
+import WhorlContext
 import WhorlFingerprint
 import Foundation
 import KeychainServices
 import LocalAuthentication
-import SecretMemory
+import WhorlSecretMemory
 import Testing
 import WhorlService
 import WhorlSupport

@@ -2,7 +2,7 @@
 
 import WhorlFingerprint
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareTPM
 import Synchronization
 import Testing

@@ -4,8 +4,8 @@ import WhorlFingerprint
 import FacesOverSocket
 import Foundation
 import Glibc
-import LibfprintReader
-import LoginManager
+import WhorlLibfprint
+import WhorlGLib
 import SoftwareMachine
 import SoftwareTPM
 import Testing

@@ -3,7 +3,7 @@
 import FacesOverSocket
 import WhorlFingerprint
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareMachine
 import SoftwareTPM
 import Synchronization

@@ -3,7 +3,7 @@
 import WhorlFingerprint
 import Foundation
 import MockReader
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareTPM
 import Synchronization
 import Testing

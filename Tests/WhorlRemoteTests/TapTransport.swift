@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FacesOverSocket
-import CSocket
+import CWhorlSocket
 import Foundation
 import Synchronization
 import WhorlIPC

@@ -2,7 +2,7 @@
 
 import FacesOverSocket
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareTPM
 import Testing
 @testable import WhorlIPC

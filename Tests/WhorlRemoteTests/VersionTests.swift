@@ -2,7 +2,7 @@
 
 import FacesOverSocket
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import Testing
 import WhorlFingerprint
 import WhorlService

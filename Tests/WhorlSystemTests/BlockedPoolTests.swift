@@ -3,7 +3,7 @@
 import WhorlEngine
 import BlockedPool
 import Foundation
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlService
 import WhorlSystem

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlVault
 import WhorlService

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GLibRuntime
-import LoginManager
+import WhorlGLib
 import MockReader
 import Synchronization
 import Testing

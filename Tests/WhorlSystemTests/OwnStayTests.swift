@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GLibRuntime
-import LoginManager
-import SecretMemory
+import WhorlGLib
+import WhorlSecretMemory
 import SoftwareMachine
 import SoftwareTPM
 import Synchronization

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
-import GLibRuntime
+import WhorlGLib
 import Synchronization
 import Testing
 import WhorlSystem

@@ -15,7 +15,7 @@
 // usage: FP_VIRTUAL_IMAGE=SOCKET LatencySubject STATE-DIRECTORY PROFILE TEMPLATE-DIRECTORY [count]
 
 import CObjectCount
-import GLibRuntime
+import WhorlGLib
 import Glibc
 
 let arguments = Array(CommandLine.arguments.dropFirst())

@@ -9,15 +9,15 @@
 // the assertion's departure. Both keys are bound to the present set of fingers.
 
 import WhorlEngine
-import AuthenticationContext
+import WhorlContext
 import BiometricLogin
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareMachine
 import SoftwareTPM
-import StateStore
+import WhorlStateStore
 import Synchronization
 import WhorlVault
 import WhorlService

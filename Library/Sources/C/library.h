@@ -6,7 +6,7 @@
 
 #include "whorl.h"
 
-#include "CSocket.h"
+#include "CWhorlSocket.h"
 #include "whorl_connect.h"
 
 #include <poll.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CGTK
-import SecretMemory
+import WhorlSecretMemory
 import WhorlService
 
 /// The window of the prompt that is shown, on GTK's thread.

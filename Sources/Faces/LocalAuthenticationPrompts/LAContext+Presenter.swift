@@ -12,7 +12,7 @@
 @_exported public import struct WhorlFingerprint.ReaderInfo
 @_exported public import enum WhorlFingerprint.ScanEvent
 @_exported public import enum WhorlFingerprint.ScanRetry
-internal import AuthenticationContext
+internal import WhorlContext
 public import LocalAuthentication
 
 /// An addition for Linux: on Apple's systems the system itself shows the prompt.

@@ -2,7 +2,7 @@
 
 internal import WhorlFingerprint
 internal import MockReader
-internal import SecretMemory
+internal import WhorlSecretMemory
 internal import Synchronization
 import WhorlService
 

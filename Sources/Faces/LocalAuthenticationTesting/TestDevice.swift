@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
+internal import WhorlContext
 internal import Foundation
-internal import GLibRuntime
+internal import WhorlGLib
 internal import MockReader
-internal import PretendedSystem
 public import WhorlFingerprint
 internal import WhorlService
 

@@ -4,7 +4,7 @@ internal import Crypto
 internal import Foundation
 public import KeychainServices
 internal import LocalAuthentication
-internal import SecretMemory
+internal import WhorlSecretMemory
 
 /// A key in the chip for any use: a wrapper of the keychain's key, which does the work.
 struct ChipKey: Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
+internal import WhorlContext
 public import Crypto
-internal import GLibRuntime
+internal import WhorlGLib
 public import LocalAuthentication
 
 /// Keys that are made in the chip, the TPM, and never leave it.

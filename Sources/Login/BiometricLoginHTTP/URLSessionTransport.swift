@@ -4,7 +4,7 @@ internal import Foundation
 internal import FoundationNetworking
 internal import LoginAssertion
 public import LoginTransport
-internal import SecretMemory
+internal import WhorlSecretMemory
 internal import Synchronization
 
 /// A transport that sends a login's requests with URLSession.

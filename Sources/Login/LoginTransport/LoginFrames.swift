@@ -2,7 +2,7 @@
 
 internal import Foundation
 internal import LoginAssertion
-package import SecretMemory
+package import WhorlSecretMemory
 internal import WhorlSupport
 
 /// A request and its answer as bytes, for a transport in another process: each field follows its size.

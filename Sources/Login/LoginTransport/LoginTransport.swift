@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import LoginAssertion
-public import SecretMemory
+public import WhorlSecretMemory
 
 /// A transport that sends a request to a server and returns its answer: the only part of a login that uses a network.
 ///

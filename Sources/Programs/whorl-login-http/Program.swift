@@ -3,7 +3,7 @@
 import BiometricLoginHTTP
 import Glibc
 import LoginTransport
-import SecretMemory
+import WhorlSecretMemory
 import WhorlSupport
 
 /// The network of `whorl login`: reads one request from standard input, writes the result to standard output.

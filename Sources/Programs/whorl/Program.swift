@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import GLibRuntime
+import WhorlGLib
 import Glibc
 import WhorlService
 import WhorlSupport

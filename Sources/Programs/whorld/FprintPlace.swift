@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GLibRuntime
+import WhorlGLib
 import Synchronization
 import WhorlFingerprint
 import WhorlFprint

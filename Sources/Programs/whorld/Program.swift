@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import GLibRuntime
+import WhorlGLib
 import Glibc
-import WhorlConfiguration
+import WhorlCallers
 import WhorlSupport
 
 /// The service: the engine behind a socket, so that programs get what a touch unlocks, and never what unlocks it.

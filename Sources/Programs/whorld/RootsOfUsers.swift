@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GLibRuntime
-import LoginManager
+import WhorlGLib
 import Synchronization
-import WhorlConfiguration
+import WhorlCallers
 import WhorlFingerprint
 import WhorlIPC
 import WhorlRemote

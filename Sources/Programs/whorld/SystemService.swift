@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GLibRuntime
+import WhorlGLib
 import Glibc
-import LoginManager
 import WhorlCallers
-import WhorlConfiguration
 import WhorlFingerprint
 import WhorlIPC
 import WhorlRemote

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import GLibRuntime
+package import WhorlGLib
 
 /// A login session, as the machine's login manager knows it.
 package struct LoginSession: Sendable, Hashable {

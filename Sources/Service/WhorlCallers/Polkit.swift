@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import GLibRuntime
+package import WhorlGLib
 package import WhorlRemote
 package import WhorlService
 

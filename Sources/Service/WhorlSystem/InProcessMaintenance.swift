@@ -2,7 +2,7 @@
 
 import WhorlEngine
 import WhorlEnrollment
-import StateStore
+import WhorlStateStore
 import WhorlTPM
 import WhorlVault
 import WhorlService

@@ -4,7 +4,7 @@ internal import Foundation
 internal import WhorlEngine
 internal import WhorlEnrollment
 internal import WhorlFingerprint
-internal import LibfprintReader
+internal import WhorlLibfprint
 package import WhorlService
 
 extension InProcessRoot {

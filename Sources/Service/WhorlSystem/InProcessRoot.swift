@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeychainRows
-package import LoginManager
-package import StateStore
+package import WhorlStateStore
+package import WhorlGLib
 package import WhorlEngine
 package import WhorlEnrollment
 package import WhorlFingerprint

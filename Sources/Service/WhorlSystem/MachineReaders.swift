@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LibfprintReader
-package import LoginManager
+internal import WhorlLibfprint
+package import WhorlGLib
 package import WhorlFingerprint
 package import WhorlService
 internal import WhorlSupport

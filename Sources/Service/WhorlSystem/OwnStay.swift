@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GLibRuntime
-import LoginManager
+import WhorlGLib
 import WhorlService
 
 /// The stay of this process in its login session, whose end it notices from the first question on.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
-internal import StateStore
+internal import WhorlStateStore
 internal import WhorlEngine
 internal import WhorlEnrollment
 internal import WhorlService

@@ -3,7 +3,7 @@
 internal import Glibc
 internal import WhorlEngine
 internal import WhorlFingerprint
-internal import LibfprintReader
+internal import WhorlLibfprint
 internal import MockReader
 internal import Synchronization
 internal import WhorlService

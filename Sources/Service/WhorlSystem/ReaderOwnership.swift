@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import LibfprintReader
+internal import WhorlLibfprint
 internal import WhorlFingerprint
 internal import WhorlRemote
 internal import WhorlService

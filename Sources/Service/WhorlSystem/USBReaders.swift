@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import LibfprintReader
+internal import WhorlLibfprint
 package import WhorlFingerprint
 
 /// The USB devices that libfprint supports, found without libfprint, which does not list devices that it may not open.

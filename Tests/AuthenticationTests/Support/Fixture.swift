@@ -5,7 +5,7 @@ import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
 import GRDB
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlService
 

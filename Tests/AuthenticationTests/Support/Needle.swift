@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SecretMemory
+import WhorlSecretMemory
 
 /// 32 random bytes that stand nowhere in the process as they are, and a search for them.
 struct Needle: Sendable {

@@ -2,7 +2,7 @@
 
 import Foundation
 import Glibc
-import SecretMemory
+import WhorlSecretMemory
 
 /// A search in the memory of this process.
 enum ProcessMemory {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlEngine
-import StateStore
+import WhorlStateStore
 import Synchronization
 
 /// Clocks that stand still until a test moves them.

@@ -4,9 +4,9 @@ import WhorlEngine
 @testable import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareTPM
-import StateStore
+import WhorlStateStore
 import Testing
 import WhorlTPM
 import WhorlVault

@@ -3,10 +3,10 @@
 import WhorlFingerprint
 import Foundation
 import GRDB
-import SecretMemory
+import WhorlSecretMemory
 
 @testable import WhorlEngine
-@testable import StateStore
+@testable import WhorlStateStore
 import WhorlService
 
 extension FuzzTarget {

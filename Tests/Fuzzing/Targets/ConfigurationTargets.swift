@@ -2,8 +2,8 @@
 
 import WhorlEngine
 import MockReader
-import StateStore
-import TerminalPrompt
+import WhorlStateStore
+import WhorlTerminalPrompt
 
 @testable import SyntheticFingers
 @testable import WhorlSystem

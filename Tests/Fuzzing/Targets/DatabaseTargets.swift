@@ -6,7 +6,7 @@ import Glibc
 
 @testable import WhorlEngine
 @testable import WhorlEnrollment
-@testable import StateStore
+@testable import WhorlStateStore
 import WhorlService
 
 extension FuzzTarget {

@@ -3,10 +3,10 @@
 import WhorlFingerprint
 import Foundation
 import GRDB
-import SecretMemory
+import WhorlSecretMemory
 
 @testable import WhorlEnrollment
-@testable import StateStore
+@testable import WhorlStateStore
 
 extension FuzzTarget {
     static let enrollmentTargets: [FuzzTarget] = [

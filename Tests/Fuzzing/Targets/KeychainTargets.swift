@@ -4,7 +4,7 @@ import Foundation
 import WhorlService
 
 @testable import KeychainServices
-@testable import KeychainRows
+@testable import WhorlStateStore
 
 extension FuzzTarget {
     static let keychainTargets: [FuzzTarget] = [

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CGLib
+import CWhorlGLib
 import WhorlFingerprint
 
-@testable import LibfprintReader
+@testable import WhorlLibfprint
 
 extension FuzzTarget {
     static let libfprintTargets: [FuzzTarget] = [

@@ -3,7 +3,7 @@
 import Foundation
 import LoginAssertion
 import LoginTransport
-import SecretMemory
+import WhorlSecretMemory
 
 @testable import BiometricLogin
 

@@ -3,10 +3,10 @@
 import WhorlEngine
 import WhorlFingerprint
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 
 @testable import WhorlEnrollment
-@testable import TerminalPrompt
+@testable import WhorlTerminalPrompt
 @testable import whorl
 import WhorlService
 import WhorlSupport

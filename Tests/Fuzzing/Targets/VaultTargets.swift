@@ -2,7 +2,7 @@
 
 import Crypto
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import WhorlTPM
 
 @testable import WhorlVault

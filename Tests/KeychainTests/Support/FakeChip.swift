@@ -2,7 +2,7 @@
 
 import WhorlEngine
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 import Synchronization
 import WhorlVault
 import WhorlService

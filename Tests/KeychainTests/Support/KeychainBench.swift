@@ -2,13 +2,12 @@
 
 import FacesOverSocket
 import WhorlEngine
-import AuthenticationContext
+import WhorlContext
 import Foundation
 import GRDB
 import KeychainServices
-import KeychainRows
+import WhorlStateStore
 import LocalAuthentication
-import StateStore
 import WhorlService
 
 /// A keychain of a test's own.

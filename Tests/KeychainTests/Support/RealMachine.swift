@@ -2,12 +2,12 @@
 
 import FacesOverSocket
 import WhorlEngine
-import AuthenticationContext
+import WhorlContext
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
 import KeychainServices
-import SecretMemory
+import WhorlSecretMemory
 import SoftwareMachine
 import SoftwareTPM
 import Synchronization

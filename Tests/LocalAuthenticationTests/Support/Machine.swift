@@ -4,7 +4,7 @@ import WhorlEngine
 import WhorlFingerprint
 import Foundation
 import LocalAuthentication
-import SecretMemory
+import WhorlSecretMemory
 import WhorlService
 
 /// A service on a machine of a test's choice.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AuthenticationContext
+import WhorlContext
 import FacesOverSocket
 import WhorlEngine
 import WhorlFingerprint

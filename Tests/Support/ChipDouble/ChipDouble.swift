@@ -3,7 +3,7 @@
 import WhorlEngine
 internal import Crypto
 package import Foundation
-package import SecretMemory
+package import WhorlSecretMemory
 internal import Synchronization
 import WhorlVault
 package import WhorlService

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AuthenticationContext
+package import WhorlContext
 internal import Foundation
 package import WhorlIPC
 internal import WhorlRemote

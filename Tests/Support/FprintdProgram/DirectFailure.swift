@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CFprint
-import CGLib
-import GLibRuntime
-import LibfprintReader
+import CWhorlFprint
+import CWhorlGLib
+import WhorlGLib
+import WhorlLibfprint
 import WhorlFingerprint
 import WhorlFprint
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GLibRuntime
-import LibfprintReader
+import WhorlGLib
+import WhorlLibfprint
 import WhorlFingerprint
 import WhorlFprint
 import WhorlSystem

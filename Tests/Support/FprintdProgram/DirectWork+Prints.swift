@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LibfprintReader
+import WhorlLibfprint
 import WhorlFingerprint
 import WhorlFprint
 import WhorlSystem

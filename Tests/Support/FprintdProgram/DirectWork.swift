@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GLibRuntime
-import LibfprintReader
+import WhorlGLib
+import WhorlLibfprint
 import WhorlFingerprint
 import WhorlFprint
 import WhorlSystem

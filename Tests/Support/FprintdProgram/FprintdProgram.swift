@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GLibRuntime
-import LibfprintReader
-import LoginManager
+import WhorlGLib
+import WhorlLibfprint
 import WhorlCallers
 import WhorlFprint
 import WhorlSupport

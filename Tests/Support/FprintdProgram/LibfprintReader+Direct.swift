@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CFprint
-import CGLib
-import GLibRuntime
-import LibfprintReader
+import CWhorlFprint
+import CWhorlGLib
+import WhorlGLib
+import WhorlLibfprint
 import WhorlFingerprint
 
 /// Operations that make exactly the calls of libfprint that their names say, at once and without waiting for others.

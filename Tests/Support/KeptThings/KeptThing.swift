@@ -6,7 +6,7 @@ internal import Foundation
 internal import KeychainServices
 internal import LocalAuthentication
 internal import LoginAssertion
-internal import SecretMemory
+internal import WhorlSecretMemory
 internal import SecureEnclaveKeys
 internal import WhorlVault
 import WhorlService

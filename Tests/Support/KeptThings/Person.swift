@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SecretMemory
+package import WhorlSecretMemory
 package import WhorlService
 
 /// Somebody at the prompt: the finger is laid on by the reader's script, the passcode is typed here.

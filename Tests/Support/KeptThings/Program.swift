@@ -2,11 +2,11 @@
 
 internal import FacesOverSocket
 internal import WhorlEngine
-package import AuthenticationContext
+package import WhorlContext
 internal import WhorlEnrollment
 package import WhorlFingerprint
 internal import Foundation
-internal import SecretMemory
+internal import WhorlSecretMemory
 internal import SoftwareMachine
 internal import WhorlVault
 import WhorlService

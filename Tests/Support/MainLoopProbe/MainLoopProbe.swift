@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CGLib
+import CWhorlGLib
 import Foundation
 import LocalAuthentication
 

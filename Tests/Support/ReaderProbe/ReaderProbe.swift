@@ -2,7 +2,7 @@
 
 import WhorlFingerprint
 import Foundation
-import LibfprintReader
+import WhorlLibfprint
 
 /// Does with readers what its standard input says, and tells what it sees: one line for each.
 ///

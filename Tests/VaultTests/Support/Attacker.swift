@@ -2,7 +2,7 @@
 
 import Foundation
 import SoftwareTPM
-import StateStore
+import WhorlStateStore
 import WhorlTPM
 import Testing
 

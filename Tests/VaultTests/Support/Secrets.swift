@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SecretMemory
+import WhorlSecretMemory
 
 /// A secret that a test may know.
 func secret(_ text: String) -> SecretBox {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@_exported public import AuthenticationContext
+@_exported public import WhorlContext
 @_exported public import Foundation
 
 // Core Foundation's names in the signatures of Apple's Security framework, as aliases of the classes that Foundation

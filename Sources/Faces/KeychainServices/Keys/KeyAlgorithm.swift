@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Crypto
-package import SecretMemory
+package import WhorlSecretMemory
 
 /// An algorithm that this module supports, parsed from its name.
 enum KeyAlgorithm: Equatable {

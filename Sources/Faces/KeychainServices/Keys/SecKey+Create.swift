@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
-internal import SecretMemory
+internal import WhorlContext
+internal import WhorlSecretMemory
 
 /// A request for a new key.
 private struct KeyRequest {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
-package import SecretMemory
+internal import WhorlContext
+package import WhorlSecretMemory
 import WhorlService
 
 /// A key in the chip, for the module that offers such keys under CryptoKit's names.

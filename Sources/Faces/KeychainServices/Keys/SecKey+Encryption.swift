@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Crypto
-internal import SecretMemory
+internal import WhorlSecretMemory
 
 // Apple's formats, so that each system can decrypt what the other encrypted:
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import SecretMemory
+internal import WhorlSecretMemory
 
 extension SecKey {
     /// Returns the X coordinate of this private key's product with a public key.

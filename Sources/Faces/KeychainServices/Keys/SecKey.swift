@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Crypto
-internal import SecretMemory
+internal import WhorlSecretMemory
 internal import WhorlService
 
 /// A key: public, private in this process, or private in the chip.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Crypto
-internal import SecretMemory
+internal import WhorlSecretMemory
 
 /// The elliptic curves of this module's keys; each has cofactor 1.
 enum KeyCurve: Int, Sendable, CaseIterable {

@@ -2,7 +2,7 @@
 
 internal import Crypto
 internal import CryptoExtras
-internal import SecretMemory
+internal import WhorlSecretMemory
 
 /// The public half of an RSA key.
 struct RSAPublicKey: Sendable, Hashable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
+internal import WhorlContext
 import WhorlService
 
 /// The implementation of the four `SecItem` functions, given their parsed dictionaries.

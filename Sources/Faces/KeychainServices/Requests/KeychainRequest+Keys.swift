@@ -2,7 +2,7 @@
 
 internal import WhorlService
 
-internal import AuthenticationContext
+internal import WhorlContext
 
 /// Reads the keys that are not attributes: matching, results, authentication and values.
 extension KeychainRequest {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
+internal import WhorlContext
 internal import WhorlService
 
 /// Reads a dictionary, whose keys are `String`, `NSString` or a mixture, and whose values may have any type.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
+internal import WhorlContext
 package import WhorlService
 
 /// A keychain dictionary that was parsed and checked.

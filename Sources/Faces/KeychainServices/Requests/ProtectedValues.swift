@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
+internal import WhorlContext
 internal import Foundation
-internal import SecretMemory
+internal import WhorlSecretMemory
 internal import WhorlService
 
 /// The values that the chip seals and opens during one keychain call: sealing needs no authentication, opening needs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
+internal import WhorlContext
 
 // The four functions block only the calling thread while the owner is asked. They may be called from any thread, but
 // not from a prompt presenter. The dictionaries are Apple's; Docs/Keychain.md lists the differences.

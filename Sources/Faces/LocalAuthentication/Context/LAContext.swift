@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AuthenticationContext
+package import WhorlContext
 public import KeychainServices
 internal import Observation
-internal import SecretMemory
+internal import WhorlSecretMemory
 internal import WhorlService
 
 /// A mechanism for authenticating the owner of the device with a finger or the passcode.

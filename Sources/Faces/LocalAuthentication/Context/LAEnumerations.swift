@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
+internal import WhorlContext
 internal import KeychainServices
-internal import SecretMemory
+internal import WhorlSecretMemory
 internal import WhorlService
 
 /// The kind of biometry that a machine has.

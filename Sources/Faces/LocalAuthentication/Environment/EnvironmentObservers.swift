@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
+internal import WhorlContext
 internal import Dispatch
 internal import Foundation
-internal import GLibRuntime
+internal import WhorlGLib
 internal import Synchronization
 internal import WhorlService
 internal import WhorlSupport

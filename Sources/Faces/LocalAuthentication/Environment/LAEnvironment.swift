@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
+internal import WhorlContext
 public import Foundation
-internal import GLibRuntime
+internal import WhorlGLib
 internal import WhorlService
 
 /// The methods by which this machine can recognise its owner, and the observers of their changes.

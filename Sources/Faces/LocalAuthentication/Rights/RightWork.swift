@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
+internal import WhorlContext
 internal import Dispatch
-internal import GLibRuntime
+internal import WhorlGLib
 
 /// Work on the keychain for the asynchronous functions and those with a completion: it blocks a thread outside of the
 /// shared pool.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 internal import Glibc
-internal import SecretMemory
+internal import WhorlSecretMemory
 
 /// The functions that take memory out of tpm2-tss, and lend it structures that hold secrets.
 enum CMemory {

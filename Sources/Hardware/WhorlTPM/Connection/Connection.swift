@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 internal import Glibc
 
 /// The owner of one ESYS context and the TCTI below it, which makes every call on them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 
 /// A response code, decoded as in TPM 2.0 Library Part 2, 6.6.
 struct ResponseCode {

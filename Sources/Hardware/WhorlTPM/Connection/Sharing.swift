@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 internal import Glibc
 
 /// The limits by which programs share a TPM without a resource manager, such as a bare simulator.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 
 /// A cache of what stays loaded between sequences: usually the authority and the key used last, and the session that
 /// authorizes with authorities.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 internal import WhorlSupport
 
 /// The identity of a TPM: the key that its maker has certified.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 
 /// An object in one of the TPM's slots for the lifetime of this value; afterwards it may stay in the cache.
 struct LoadedObject: ~Copyable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 
 /// A counter in the TPM's non-volatile memory, pinned by its name: 64 bits that only grow.
 ///

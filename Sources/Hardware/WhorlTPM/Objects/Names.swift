@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 internal import Crypto
 
 /// The name of an object or NV index: the algorithm and the SHA-256 digest of its public area, 34 bytes.

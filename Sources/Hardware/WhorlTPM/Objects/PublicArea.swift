@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 
 /// The public areas of the objects that Whorl makes, and the rules that recognise them.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
-package import SecretMemory
+internal import CWhorlTSS2
+package import WhorlSecretMemory
 
 extension TPMCommands {
     /// Multiplies another party's public key with a key whose policy is met; the product crosses the bus encrypted.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
-package import SecretMemory
+internal import CWhorlTSS2
+package import WhorlSecretMemory
 
 /// Statements of the TPM about the keys that it has made.
 extension TPMCommands {

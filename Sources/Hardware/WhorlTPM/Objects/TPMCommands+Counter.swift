@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 
 extension TPMCommands {
     /// Defines a counter and increments it once, since it has neither a value nor its final name before that.

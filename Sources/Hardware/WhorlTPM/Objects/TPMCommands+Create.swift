@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
-package import SecretMemory
+internal import CWhorlTSS2
+package import WhorlSecretMemory
 
 /// A kind of object that the TPM makes under a policy.
 package enum NewObject: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
-package import SecretMemory
+internal import CWhorlTSS2
+package import WhorlSecretMemory
 
 /// The identity of the TPM.
 extension TPMCommands {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
-internal import SecretMemory
+internal import CWhorlTSS2
+internal import WhorlSecretMemory
 
 /// The state of the pinned storage root.
 package enum StorageRootCheck: Sendable, Hashable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 
 /// A child of the storage root as it is stored outside the TPM: its public area, and its private area, which only the
 /// TPM can open.

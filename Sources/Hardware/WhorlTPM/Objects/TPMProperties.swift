@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 
 /// The kinds of handles that a TPM can list.
 package enum HandleKind: Sendable, CaseIterable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SecretMemory
+package import WhorlSecretMemory
 
 /// The credentials with which a caller meets policies.
 package struct Credentials: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 internal import Crypto
 
 /// A selection of measured-boot registers of the SHA-256 bank.

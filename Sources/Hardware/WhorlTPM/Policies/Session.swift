@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTSS2
+internal import CWhorlTSS2
 
 /// An authorization session, flushed at the end of its life unless the TPM has ended it.
 ///

@@ -3,7 +3,7 @@
 // An app names a server, a user and a transport to use this module.
 @_exported public import LoginAssertion
 @_exported public import LoginTransport
-@_exported public import SecretMemory
+@_exported public import WhorlSecretMemory
 
 // The types of a failure's details, and of a prompt's presenter; a program need not know the modules that define them.
 @_exported public import struct WhorlService.Prompt

@@ -3,7 +3,7 @@
 internal import Foundation
 public import LoginAssertion
 internal import LoginTransport
-public import SecretMemory
+public import WhorlSecretMemory
 
 extension LoginClient {
     /// Signs in with a challenge, one prompt and a signature of the chip, and returns the session.

@@ -4,7 +4,7 @@ internal import Foundation
 internal import KeychainServices
 public import LoginAssertion
 internal import LoginTransport
-internal import SecretMemory
+internal import WhorlSecretMemory
 internal import WhorlService
 
 extension LoginClient {

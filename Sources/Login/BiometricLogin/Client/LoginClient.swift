@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AuthenticationContext
+package import WhorlContext
 public import Foundation
 internal import KeychainServices
 public import LoginAssertion
 public import LoginTransport
-public import SecretMemory
+public import WhorlSecretMemory
 package import WhorlFingerprint
 package import WhorlService
 

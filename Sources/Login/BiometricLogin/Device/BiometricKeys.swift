@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AuthenticationContext
+package import WhorlContext
 public import Foundation
 public import LoginAssertion
 public import WhorlService

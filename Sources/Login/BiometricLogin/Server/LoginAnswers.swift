@@ -3,7 +3,7 @@
 internal import Foundation
 internal import LoginAssertion
 internal import LoginTransport
-internal import SecretMemory
+internal import WhorlSecretMemory
 
 /// A server's challenge, after validation.
 struct Challenge {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
+internal import WhorlContext
 internal import Foundation
 internal import LoginAssertion
 internal import LoginTransport
-internal import SecretMemory
+internal import WhorlSecretMemory
 internal import WhorlSupport
 
 /// The context of one call of a client: the owner, the records, the server.

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import LoginAssertion
 internal import LoginTransport
-internal import SecretMemory
+internal import WhorlSecretMemory
 internal import WhorlService
 
 /// A credential that identifies the user to a server, other than the key.

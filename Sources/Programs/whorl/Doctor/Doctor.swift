@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import TerminalPrompt
+import WhorlTerminalPrompt
 
 /// The command `whorl doctor`.
 struct Doctor: Verb {

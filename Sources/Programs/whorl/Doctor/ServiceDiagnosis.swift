@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import WhorlConfiguration
+import WhorlCallers
 import WhorlRemote
 import WhorlService
 import WhorlSystem

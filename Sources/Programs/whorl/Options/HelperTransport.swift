@@ -2,7 +2,7 @@
 
 import BiometricLogin
 import Glibc
-import SecretMemory
+import WhorlSecretMemory
 import Synchronization
 import WhorlSupport
 

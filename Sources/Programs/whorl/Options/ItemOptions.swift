@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import FoundationEssentials
-import SecretMemory
-import TerminalPrompt
+import WhorlSecretMemory
+import WhorlTerminalPrompt
 import WhorlService
 
 /// The access control of a new item.

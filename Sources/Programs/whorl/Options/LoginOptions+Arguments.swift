@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import AuthenticationContext
+import WhorlContext
 import BiometricLogin
 import Glibc
-import SecretMemory
-import TerminalPrompt
+import WhorlSecretMemory
+import WhorlTerminalPrompt
 import WhorlService
 import WhorlSupport
 import WhorlSystem

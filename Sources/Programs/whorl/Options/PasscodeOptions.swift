@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import SecretMemory
-import TerminalPrompt
+import WhorlSecretMemory
+import WhorlTerminalPrompt
 
 /// The source of the passcode: the terminal, or an open descriptor.
 struct PasscodeOption: ParsableArguments {

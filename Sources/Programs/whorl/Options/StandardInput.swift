@@ -3,7 +3,7 @@
 import Crypto
 import Foundation
 import Glibc
-import SecretMemory
+import WhorlSecretMemory
 import Synchronization
 import WhorlService
 import WhorlSupport

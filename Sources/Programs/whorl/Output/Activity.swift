@@ -2,7 +2,7 @@
 
 import WhorlFingerprint
 import Synchronization
-import TerminalPrompt
+import WhorlTerminalPrompt
 import WhorlService
 import WhorlSupport
 

@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 import Glibc
-import SecretMemory
+import WhorlSecretMemory
 import Synchronization
 import WhorlFingerprint
 import WhorlService

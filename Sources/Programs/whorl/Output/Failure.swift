@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BiometricLogin
-package import TerminalPrompt
+package import WhorlTerminalPrompt
 import WhorlFingerprint
 import WhorlRemote
 package import WhorlService

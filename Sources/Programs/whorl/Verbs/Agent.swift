@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import Synchronization
-import TerminalPrompt
+import WhorlTerminalPrompt
 import WhorlRemote
 import WhorlService
 import WhorlSupport

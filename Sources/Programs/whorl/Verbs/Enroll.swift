@@ -3,7 +3,7 @@
 import ArgumentParser
 import Synchronization
 import WhorlFingerprint
-import TerminalPrompt
+import WhorlTerminalPrompt
 import WhorlService
 import WhorlSupport
 

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import FoundationEssentials
-import TerminalPrompt
+import WhorlTerminalPrompt
 import WhorlFingerprint
 import WhorlService
 import WhorlSupport

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
-import SecretMemory
+import WhorlSecretMemory
 import WhorlService
 
 /// The command `whorl key`.

@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import Glibc
-import SecretMemory
-import TerminalPrompt
+import WhorlSecretMemory
+import WhorlTerminalPrompt
 import WhorlService
 
 /// The command `whorl secret`.

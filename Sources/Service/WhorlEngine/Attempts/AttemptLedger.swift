@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import GRDB
-import StateStore
+import WhorlStateStore
 package import WhorlService
 
 /// The tries of one profile on one class of readers, on disk, in the table `attempts`.

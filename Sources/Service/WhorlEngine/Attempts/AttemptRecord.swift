@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import StateStore
+package import WhorlStateStore
 package import WhorlService
 
 /// The counted tries of one profile, and the rules by which they change.

@@ -3,7 +3,7 @@
 import WhorlFingerprint
 import Foundation
 package import GRDB
-package import StateStore
+package import WhorlStateStore
 package import WhorlService
 internal import WhorlSupport
 

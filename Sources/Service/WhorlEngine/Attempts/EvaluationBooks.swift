@@ -5,7 +5,7 @@ package import WhorlFingerprint
 import Foundation
 import GRDB
 import Logging
-package import StateStore
+package import WhorlStateStore
 package import WhorlService
 
 /// The records that one evaluation writes: its tries, its match, its end.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-import StateStore
+import WhorlStateStore
 package import WhorlService
 
 /// The failed tries of all logins at this machine, in the state of root's engine.

@@ -3,7 +3,7 @@
 package import WhorlFingerprint
 import Foundation
 package import GRDB
-package import StateStore
+package import WhorlStateStore
 import WhorlSupport
 
 /// A match that a later evaluation may take instead of a new touch.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import StateStore
+import WhorlStateStore
 package import WhorlEnrollment
 import WhorlFingerprint
 package import WhorlService

@@ -2,7 +2,7 @@
 
 package import WhorlEnrollment
 import WhorlFingerprint
-import StateStore
+import WhorlStateStore
 package import WhorlService
 import WhorlSupport
 

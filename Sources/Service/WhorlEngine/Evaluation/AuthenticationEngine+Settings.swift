@@ -2,7 +2,7 @@
 
 import Foundation
 package import GRDB
-import StateStore
+import WhorlStateStore
 package import WhorlService
 
 extension AuthenticationEngine {

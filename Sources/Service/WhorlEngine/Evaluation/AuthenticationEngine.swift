@@ -2,7 +2,7 @@
 
 import WhorlEnrollment
 package import WhorlFingerprint
-package import StateStore
+package import WhorlStateStore
 package import WhorlService
 
 /// The authentication service in this process: it asks a reader, counts the tries, and records the results.

@@ -3,7 +3,7 @@
 import WhorlEnrollment
 import WhorlFingerprint
 import Logging
-import StateStore
+import WhorlStateStore
 import WhorlService
 import WhorlSupport
 

@@ -3,7 +3,7 @@
 import Dispatch
 import Foundation
 import Logging
-import StateStore
+import WhorlStateStore
 import Synchronization
 import WhorlEnrollment
 package import WhorlFingerprint

@@ -2,7 +2,7 @@
 
 package import WhorlEnrollment
 package import WhorlFingerprint
-import StateStore
+import WhorlStateStore
 package import WhorlService
 
 /// The touches of one evaluation, from the first to the answer.

@@ -2,7 +2,7 @@
 
 import WhorlEnrollment
 import WhorlFingerprint
-import StateStore
+import WhorlStateStore
 import WhorlService
 
 /// The facts that were gathered before the decision, and the parts that were opened to gather them.

@@ -2,7 +2,7 @@
 
 import WhorlEnrollment
 import WhorlFingerprint
-import StateStore
+import WhorlStateStore
 import Synchronization
 package import WhorlService
 import WhorlSupport

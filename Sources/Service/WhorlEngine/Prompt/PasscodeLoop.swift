@@ -2,8 +2,8 @@
 
 import Foundation
 import GRDB
-import SecretMemory
-import StateStore
+import WhorlSecretMemory
+import WhorlStateStore
 package import WhorlService
 import WhorlSupport
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
-package import SecretMemory
-import StateStore
+package import WhorlSecretMemory
+import WhorlStateStore
 import WhorlEnrollment
 package import WhorlService
 import WhorlVault

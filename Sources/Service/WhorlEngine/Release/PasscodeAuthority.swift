@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SecretMemory
+package import WhorlSecretMemory
 import Synchronization
 package import WhorlService
 import WhorlVault

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import StateStore
+package import WhorlStateStore
 package import WhorlService
 
 /// The term of a proof: the uses and the time that its purpose gives it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import GLibRuntime
+internal import WhorlGLib
 
 /// fprintd's interfaces, described as D-Bus describes them.
 enum FprintInterface {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import GLibRuntime
-package import LibfprintReader
+package import WhorlGLib
+package import WhorlLibfprint
 internal import WhorlCallers
 package import WhorlFingerprint
 internal import WhorlSupport

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import LibfprintReader
+package import WhorlLibfprint
 package import WhorlFingerprint
 
 /// The work of a reader behind its place on the bus: it does what a client may ask for, once the claim and the client's

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import GLibRuntime
+internal import WhorlGLib
 internal import WhorlFingerprint
 
 extension FprintDevice: ServedObject {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import GLibRuntime
-internal import LibfprintReader
+internal import WhorlGLib
+internal import WhorlLibfprint
 internal import WhorlFingerprint
 internal import WhorlSupport
 internal import WhorlSystem

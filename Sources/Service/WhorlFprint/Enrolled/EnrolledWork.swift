@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
-internal import GLibRuntime
-internal import LibfprintReader
+internal import WhorlGLib
+internal import WhorlLibfprint
 package import WhorlFingerprint
 internal import WhorlService
 package import WhorlSystem

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSocket
+internal import CWhorlSocket
 internal import Glibc
 
 /// A call that blocks its thread until the reply is there, for callers that cannot wait in a task.

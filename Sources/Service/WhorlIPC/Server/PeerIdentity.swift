@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSocket
+internal import CWhorlSocket
 internal import Glibc
 
 /// The user at the other end of a connection, as the kernel tells it: the effective user at the time of `connect(2)`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SecretMemory
+package import WhorlSecretMemory
 
 /// One call as its handler sees it.
 package struct ServiceCall: Sendable {

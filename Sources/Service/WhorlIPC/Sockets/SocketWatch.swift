@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSocket
+internal import CWhorlSocket
 internal import Glibc
 internal import Synchronization
 internal import WhorlSupport

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSocket
+internal import CWhorlSocket
 internal import Glibc
 
 /// Calls on Unix stream sockets, none of which waits.

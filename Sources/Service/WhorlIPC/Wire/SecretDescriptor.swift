@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSocket
+internal import CWhorlSocket
 internal import Glibc
-package import SecretMemory
+package import WhorlSecretMemory
 
 /// Secrets between two processes: bytes in a memory file whose size is sealed, sent as a descriptor beside the JSON.
 ///

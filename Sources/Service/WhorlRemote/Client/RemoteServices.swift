@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SecretMemory
+import WhorlSecretMemory
 import WhorlFingerprint
 import WhorlIPC
 package import WhorlService

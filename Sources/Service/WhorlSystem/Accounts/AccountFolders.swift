@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-package import StateStore
+package import WhorlStateStore
 package import WhorlService
 package import WhorlSupport
 

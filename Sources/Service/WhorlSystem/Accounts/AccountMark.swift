@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import SecretMemory
-package import StateStore
+import WhorlSecretMemory
+package import WhorlStateStore
 package import WhorlService
 package import WhorlSupport
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import StateStore
+package import WhorlStateStore
 import Synchronization
 import WhorlEnrollment
 package import WhorlService

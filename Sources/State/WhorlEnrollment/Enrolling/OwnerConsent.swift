@@ -3,7 +3,7 @@
 import WhorlFingerprint
 import Foundation
 import GRDB
-import StateStore
+import WhorlStateStore
 package import WhorlService
 
 /// The owner's consent to one change of the enrolled fingers.

@@ -2,7 +2,7 @@
 
 import WhorlFingerprint
 import Foundation
-import StateStore
+import WhorlStateStore
 import WhorlSupport
 
 /// The content of the digest: the generation, and the identifying data of each print.

@@ -2,7 +2,7 @@
 
 import Foundation
 package import GRDB
-import StateStore
+import WhorlStateStore
 package import WhorlFingerprint
 package import WhorlService
 import WhorlSupport

@@ -2,7 +2,7 @@
 
 package import Foundation
 import GRDB
-import StateStore
+import WhorlStateStore
 package import WhorlFingerprint
 package import WhorlService
 

@@ -3,7 +3,7 @@
 import WhorlFingerprint
 import Foundation
 import GRDB
-import StateStore
+import WhorlStateStore
 import WhorlService
 
 /// An unfinished enrollment or removal at a reader that keeps prints.

@@ -3,7 +3,7 @@
 package import WhorlFingerprint
 package import Foundation
 import GRDB
-package import StateStore
+package import WhorlStateStore
 package import WhorlService
 
 /// The store of every profile's enrolled fingers, and of the digest of their set.

@@ -2,7 +2,7 @@
 
 import Foundation
 import GRDB
-import StateStore
+import WhorlStateStore
 import WhorlFingerprint
 import WhorlService
 import WhorlSupport

@@ -3,8 +3,8 @@
 import Crypto
 import WhorlFingerprint
 import Foundation
-import SecretMemory
-import StateStore
+import WhorlSecretMemory
+import WhorlStateStore
 import WhorlSupport
 
 /// Encrypts templates for the database: AES-256-GCM, bound to the print that they belong to.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-import StateStore
+import WhorlStateStore
 import WhorlTPM
 import WhorlService
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
-import StateStore
+import WhorlStateStore
 package import WhorlService
 import WhorlSupport
 import WhorlTPM

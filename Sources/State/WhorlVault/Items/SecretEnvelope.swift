@@ -3,7 +3,7 @@
 import Crypto
 import Foundation
 import Glibc
-import SecretMemory
+import WhorlSecretMemory
 import WhorlService
 
 /// The envelope of secrets that are larger than the chip takes: the chip seals a key, and the encrypted secret is

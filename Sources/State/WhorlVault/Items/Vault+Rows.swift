@@ -2,7 +2,7 @@
 
 import Foundation
 import GRDB
-import StateStore
+import WhorlStateStore
 import WhorlService
 import WhorlSupport
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SecretMemory
-import StateStore
+import WhorlSecretMemory
+import WhorlStateStore
 import WhorlService
 import WhorlTPM
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SecretMemory
-package import StateStore
+import WhorlSecretMemory
+package import WhorlStateStore
 import Synchronization
 package import WhorlService
 package import WhorlTPM

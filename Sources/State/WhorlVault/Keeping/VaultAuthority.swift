@@ -3,8 +3,8 @@
 import Crypto
 import Foundation
 import Glibc
-import SecretMemory
-import StateStore
+import WhorlSecretMemory
+import WhorlStateStore
 import WhorlService
 import WhorlTPM
 

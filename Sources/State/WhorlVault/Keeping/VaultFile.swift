@@ -2,8 +2,8 @@
 
 import Crypto
 import Foundation
-import SecretMemory
-import StateStore
+import WhorlSecretMemory
+import WhorlStateStore
 import WhorlSupport
 
 /// The format of the vault's small files: a line that names the kind, parts after their sizes, an optional secret of

@@ -2,7 +2,7 @@
 
 import GRDB
 import Glibc
-package import StateStore
+package import WhorlStateStore
 package import WhorlTPM
 package import WhorlService
 import WhorlSupport

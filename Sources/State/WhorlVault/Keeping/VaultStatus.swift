@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import StateStore
+package import WhorlStateStore
 package import WhorlTPM
 package import WhorlService
 

@@ -3,8 +3,8 @@
 import Crypto
 import CryptoExtras
 import Foundation
-import SecretMemory
-import StateStore
+import WhorlSecretMemory
+import WhorlStateStore
 import WhorlService
 import WhorlSupport
 

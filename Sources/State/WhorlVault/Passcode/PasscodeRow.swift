@@ -2,7 +2,7 @@
 
 import Foundation
 package import GRDB
-import StateStore
+import WhorlStateStore
 import WhorlTPM
 
 /// The row of a profile's passcode in the database.

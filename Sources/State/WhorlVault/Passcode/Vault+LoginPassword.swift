@@ -2,7 +2,7 @@
 
 import Foundation
 import GRDB
-import StateStore
+import WhorlStateStore
 package import WhorlService
 
 /// The row of a profile that wants a touch at the login to hand over the login password.

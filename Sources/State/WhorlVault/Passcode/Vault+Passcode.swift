@@ -2,8 +2,8 @@
 
 import Foundation
 import GRDB
-package import SecretMemory
-import StateStore
+package import WhorlSecretMemory
+import WhorlStateStore
 import WhorlTPM
 package import WhorlService
 

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import WhorlEngine
+internal import WhorlEnrollment
+package import WhorlFingerprint
+internal import Foundation
+internal import MockReader
+internal import WhorlStateStore
+internal import WhorlVault
+package import WhorlService
+
+/// Changes to the machine, as in its settings; the person who runs the test is its owner, and agrees.
+extension PretendedMachine {
+    /// Enrolls a finger: the domain state changes, and items that are bound to the current set of fingers are lost.
+    package func add(_ finger: Finger) async throws(ServiceError) {
+        // The template is the one that the scripted reader makes; an enrollment at the reader would need threads that
+        // the caller may block.
+        let template = Template(bytes: Array("mock:\(finger.rawValue)#1".utf8))
+        let store = try await state.createdStore()
+        _ = try await store.add(
+            template,
+            as: finger,
+            label: nil,
+            profile: Self.profile,
+            on: reader.info,
+            at: Date(),
+            consent: try await consent(to: .add(finger), store)
+        )
+    }
+
+    /// Removes fingers.
+    package func remove(_ fingers: FingerSelection) async throws(ServiceError) {
+        let store = try await state.createdStore()
+        let enroller = engine.enroller(store, for: ApplicationID(rawValue: "settings"))
+        _ = try await enroller.remove(
+            fingers,
+            profile: Self.profile,
+            readers: [],
+            consent: try await consent(to: .remove(fingers), store)
+        )
+    }
+
+    /// Returns the enrolled fingers.
+    package func fingers() async throws(ServiceError) -> [Finger] {
+        try await state.createdStore().fingers(of: Self.profile).map(\.finger)
+    }
+
+    /// Sets or changes the passcode; `nil` removes it.
+    ///
+    /// Items that exist only while a passcode is set are lost.
+    package func setPasscode(_ passcode: String?) async throws(ServiceError) {
+        self.passcode.set(passcode)
+        let isSet = passcode != nil
+        try await state.created().write { db in
+            try PasscodeBoundItems.delete(of: Self.profile, db)
+            try PretendedPasscode.set(isSet, of: Self.profile, db)
+        }
+        announce()
+    }
+
+    /// Locks fingers, as five touches in a row without a match do.
+    package func lockOut() async throws(ServiceError) {
+        let ledger = AttemptLedger(profile: Self.profile, readers: .pretended)
+        let now = clock.time.now()
+        try await state.created().write { db in
+            var record = try ledger.record(in: db)
+            // A lock whose time is over starts again with the next failure.
+            while case .open = record.lock(at: now, endsByTime: true) { record.charge(at: now) }
+            try ledger.save(record, in: db)
+        }
+    }
+
+    /// Lifts the lock on fingers, and resets the count of wrong passcodes.
+    package func unlock() async throws(ServiceError) {
+        passcode.forgive()
+        let ledger = AttemptLedger(profile: Self.profile, readers: .pretended)
+        try await state.created().write { db in
+            var record = try ledger.record(in: db)
+            record.unlock()
+            try ledger.save(record, in: db)
+        }
+    }
+
+    /// Advances the time of reuse windows, locks and the waits after wrong passcodes at once.
+    package func pass(_ duration: Duration) { clock.pass(duration) }
+
+    /// Gives the owner's consent without a prompt.
+    private func consent(
+        to change: OwnerConsent.Change,
+        _ store: EnrollmentStore
+    ) async throws(ServiceError) -> OwnerConsent {
+        OwnerConsent(to: change, in: try await store.status(of: Self.profile), by: .passcode)
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import WhorlEngine
+internal import WhorlSecretMemory
+internal import WhorlStateStore
+internal import Synchronization
+internal import WhorlVault
+import WhorlService
+
+/// The passcode of a test device, compared in memory; wrong ones are counted and cost waits as on a real machine.
+final class TestPasscode: PasscodeAuthority {
+    private struct State {
+        var passcode: SecretBox?
+        /// A number that differs for each passcode that was set, as the chip has a different object for each.
+        var serial = 0
+        /// The tries are kept when the passcode changes, so that a new passcode gives no new tries.
+        var tries = PasscodeTries()
+    }
+
+    private let state = Mutex(State())
+    private let time: MachineTime
+
+    /// - Parameter time: The clock that measures the waits.
+    init(time: MachineTime) { self.time = time }
+
+    /// Sets a passcode, or removes it.
+    func set(_ passcode: String?) {
+        let box = passcode.map { text in
+            let bytes = Array(text.utf8)
+            return SecretBox(SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) })
+        }
+        state.withLock { state in
+            state.passcode = box
+            state.serial += 1
+        }
+    }
+
+    /// The number of the passcode that is set; `nil` if none is.
+    var serial: Int? { state.withLock { $0.passcode == nil ? nil : $0.serial } }
+
+    var isSet: Bool { serial != nil }
+
+    func verify(_ passcode: borrowing SecretBytes) -> PasscodeVerdict {
+        let now = time.now()
+        let box = state.withLock(\.passcode)
+        guard let box else { return .notSet }
+        if let wait = state.withLock({ $0.tries.reserve(at: now) }) { return .throttled(for: wait) }
+        guard SecretBytes.areEqual(box.bytes, passcode) else {
+            return .wrong(triesLeft: state.withLock(\.tries.left))
+        }
+        forgive()
+        return .verified
+    }
+
+    /// Resets the count of wrong passcodes, as the right passcode does.
+    func forgive() { state.withLock { $0.tries = PasscodeTries() } }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import WhorlGLib
+package import WhorlSecretMemory
+internal import Synchronization
+package import WhorlService
+internal import WhorlSupport
+
+/// The state of a context and the work on it.
+///
+/// It is separate from ``LAContext`` so that an evaluation can continue, and reply, without keeping the context alive:
+/// releasing the context ends the evaluation.
+package final class ContextCore: Sendable {
+    /// The result of an evaluation: what the owner has shown, in order; it is empty only if nothing was asked for.
+    package typealias Outcome = Result<[Evaluation], LAError>
+
+    let parts: @Sendable () -> ContextParts
+    let state = Mutex(ContextState())
+    /// The session that holds what the owner has shown to this context; it opens items without another prompt.
+    let session = OwnerSession()
+    /// A serial queue gets a thread even when every thread of the shared pool waits for the reply.
+    private let replies = DispatchQueue(label: "whorl.reply")
+    /// Called when ``evaluatedDomainState`` may have changed.
+    private let domainStateDidChange = Mutex<@Sendable () -> Void>({})
+
+    package init(parts: @escaping @Sendable () -> ContextParts) { self.parts = parts }
+
+    /// The service that seals and releases for this context.
+    package var items: any ItemService { parts().items }
+
+    /// Calls `body` whenever ``evaluatedDomainState`` may have changed.
+    package func onDomainStateChange(_ body: @escaping @Sendable () -> Void) {
+        domainStateDidChange.withLock { $0 = body }
+    }
+
+    /// The settings of the program.
+    package var settings: ContextSettings { state.withLock { $0.settings } }
+
+    /// Changes the settings of the program.
+    package func change(_ body: (inout ContextSettings) -> Void) { state.withLock { body(&$0.settings) } }
+
+    /// The domain state of the last biometric success; `nil` before one.
+    package var evaluatedDomainState: Data? { state.withLock { $0.domainState } }
+
+    /// The strength of the touch of the last success; `nil` before one, and when only the passcode answered.
+    package var evaluatedStrength: TouchStrength? { state.withLock { $0.strength } }
+
+    // MARK: - Preflight
+
+    /// Whether an evaluation could succeed now; blocks the caller.
+    package func check(_ policy: LAPolicy) throws(LAError) {
+        guard !state.withLock({ $0.isInvalidated }) else {
+            throw LAError(ServiceError(.invalidContext))
+        }
+        let preflight = preflight(try policy.serviceRequest())
+        if let obstacle = preflight.obstacle { throw LAError(obstacle) }
+        guard policy.isBiometric else { return }
+        state.withLock { $0.domainState = preflight.domainState }
+        tellDomainStateChange()
+    }
+
+    private func tellDomainStateChange() { domainStateDidChange.withLock(\.self)() }
+
+    /// Returns the current state of the machine; blocks the caller.
+    package func preflight(_ policy: Policy = .biometrics) -> Preflight {
+        let parts = parts()
+        return WorkerThread.preflights.wait {
+            await parts.owner.preflight(policy, for: parts.application)
+        }
+    }
+
+    // MARK: - Evaluation
+
+    /// Evaluates for a caller that waits in a task; cancelling that task ends the evaluation.
+    package func evaluate(_ demand: EvaluationDemand, reason: String) async -> Outcome {
+        do throws(LAError) {
+            let task = try begin(demand, reason: reason)
+            return await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Evaluates, and replies once on the queue for replies.
+    package func evaluate(
+        _ demand: EvaluationDemand,
+        reason: String,
+        reply: @escaping @Sendable (Outcome) -> Void
+    ) {
+        do throws(LAError) {
+            let task = try begin(demand, reason: reason)
+            Task(executorPreference: WorkerThread.evaluations) { [replies] in
+                let outcome = await task.value
+                replies.async { reply(outcome) }
+            }
+        } catch {
+            replies.async { reply(.failure(error)) }
+        }
+    }
+
+    /// Begins an evaluation.
+    ///
+    /// - Throws: An error that can be determined without a prompt; no evaluation has begun then.
+    private func begin(
+        _ demand: EvaluationDemand,
+        reason: String
+    ) throws(LAError) -> Task<Outcome, Never> {
+        let parts = parts()
+        return try state.withLock { state throws(LAError) in
+            guard !state.isInvalidated else { throw LAError(ServiceError(.invalidContext)) }
+            guard !DisplayText.isBlank(reason) else { throw LAError(ServiceError(.reasonMissing)) }
+            var request = state.settings.request(.deviceOwner, reason: reason, for: parts.application)
+            request.session = session
+            let requests = try demand.requests(
+                from: request,
+                hasApplicationPassword: state.credentials[.applicationPassword] != nil
+            )
+            guard state.running == nil else { throw .contextIsBusy }
+            let presenter = PresentingTask(presenter: state.settings.presenter ?? parts.presenter)
+            let task = Task(executorPreference: WorkerThread.evaluations) { [self] in
+                end(await ask(requests, parts.owner, presenter), of: demand)
+            }
+            state.running = task
+            return task
+        }
+    }
+
+    /// Asks for each thing in turn; the first one that is not shown ends the evaluation.
+    private func ask(
+        _ requests: [EvaluationRequest],
+        _ owner: any OwnerService,
+        _ presenter: any PromptPresenter
+    ) async -> Outcome {
+        var shown: [Evaluation] = []
+        do throws(ServiceError) {
+            for request in requests {
+                shown.append(try await owner.evaluate(request, presenter: presenter))
+            }
+            return .success(shown)
+        } catch {
+            return .failure(LAError(error))
+        }
+    }
+
+    /// Records the outcome of an evaluation.
+    ///
+    /// After ``invalidate()`` the outcome is `appCancel`, even if the finger matched.
+    private func end(_ outcome: Outcome, of demand: EvaluationDemand) -> Outcome {
+        let domainState = demand.domainState(after: outcome)
+        let result: Outcome = state.withLock { state in
+            state.running = nil
+            guard !state.isInvalidated else { return .failure(LAError(ServiceError(.appCancel))) }
+            if let domainState { state.domainState = domainState }
+            if case .success(let shown) = outcome { state.strength = shown.strengthOfTouch }
+            return outcome
+        }
+        if domainState != nil { tellDomainStateChange() }
+        return result
+    }
+
+    /// Ends the evaluation and the operations that are running, prevents new ones, and forgets what was shown.
+    package func invalidate() {
+        let (running, releases) = state.withLock { state in
+            state.isInvalidated = true
+            state.credentials = [:]
+            return (state.running, Array(state.releases.values))
+        }
+        session.forget()
+        running?.cancel()
+        for cancel in releases { cancel() }
+    }
+
+    // MARK: - Credentials
+
+    /// Keeps or forgets one of the program's credentials.
+    ///
+    /// - Returns: Whether it was done; an invalidated context keeps no credential.
+    package func setCredential(_ credential: SecretBox?, _ kind: CredentialKind) -> Bool {
+        state.withLock { state in
+            guard !state.isInvalidated else { return false }
+            state.credentials[kind] = credential
+            return true
+        }
+    }
+
+    /// Whether a credential is kept.
+    package func hasCredential(_ kind: CredentialKind) -> Bool {
+        state.withLock { $0.credentials[kind] != nil }
+    }
+}
+
+/// An interface to a program's context for other modules: through it, the keychain finds the state of the context that
+/// a query holds.
+package protocol ContextHolder: AnyObject {
+    /// The state of the context and the work on it.
+    var core: ContextCore { get }
+}
+
+extension [Evaluation] {
+    /// The strength of the touch among what was shown; `nil` without one.
+    fileprivate var strengthOfTouch: TouchStrength? {
+        var touch = first { $0.method == .biometry }?.strength
+        if contains(where: { $0.method == .passcode }) { touch?.hasPasscode = true }
+        return touch
+    }
+}
+
+extension LAError {
+    /// The error of a second evaluation while a context has one that has not ended.
+    fileprivate static var contextIsBusy: LAError {
+        LAError(
+            ServiceError(
+                .systemCancel,
+                message: "The context has an evaluation that has not ended.",
+                recovery: "Wait for its reply, or use a context for each."
+            )
+        )
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import WhorlSecretMemory
+package import WhorlService
+
+/// The mutable state of a context, which its core's lock protects.
+struct ContextState {
+    /// The settings of the program.
+    var settings = ContextSettings()
+    /// The domain state of the last biometric success.
+    var domainState: Data?
+    /// The strength of the touch of the last success; `nil` when it had none.
+    var strength: TouchStrength?
+    /// Whether the context was invalidated: no operation can begin, and none can succeed.
+    var isInvalidated = false
+    /// The evaluation that is running.
+    var running: Task<ContextCore.Outcome, Never>?
+    /// The credentials that the program has set; a smart card PIN is kept and reported, but not used.
+    var credentials: [CredentialKind: SecretBox] = [:]
+    /// The functions that cancel the running operations on protected items, by number.
+    var releases: [Int: @Sendable () -> Void] = [:]
+    /// The number of operations that have begun, which is the number of the latest one.
+    var releaseCount = 0
+}
+
+/// The settings of a context; an evaluation takes them as they are when it begins.
+package struct ContextSettings: Sendable {
+    package var fallbackTitle: String?
+    package var cancelTitle: String?
+    package var reason = ""
+    package var reuseDuration: TimeInterval = 0
+    package var interactionNotAllowed = false
+    package var maxBiometryFailures: Int?
+    package var presenter: (any PromptPresenter)?
+
+    func request(_ policy: Policy, reason: String, for application: ApplicationID) -> EvaluationRequest {
+        EvaluationRequest(
+            policy: policy,
+            purpose: .storedByProgram,
+            reason: reason,
+            application: application,
+            cancelTitle: cancelTitle,
+            fallbackTitle: fallbackTitle,
+            reuse: reuse,
+            interactionAllowed: !interactionNotAllowed
+        )
+    }
+
+    /// The reuse window, clamped to its valid range; a value that is not a number counts as 0.
+    private var reuse: Duration {
+        guard reuseDuration > 0 else { return .zero }
+        return .seconds(min(reuseDuration, LATouchIDAuthenticationMaximumAllowableReuseDuration))
+    }
+}

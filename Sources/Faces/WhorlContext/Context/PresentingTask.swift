@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import WhorlGLib
+internal import Synchronization
+import WhorlService
+internal import WhorlSupport
+
+/// A presenter that marks the current task as showing a prompt, and that lets go of one that cannot end.
+///
+/// A presenter must not wait for a prompt of its own: prompts take turns, and its own prompt is still shown. Nor can it
+/// show anything on a thread that waits for the evaluation, as a program's main thread does in a call of the keychain;
+/// the finger counts all the same.
+struct PresentingTask: PromptPresenter {
+    /// Whether the current task was started by a prompt.
+    @TaskLocal static var isRunning = false
+
+    /// The time that the presenter has to end after its prompt has ended.
+    static let patience = Duration.seconds(10)
+
+    let presenter: any PromptPresenter
+
+    // These are asked without a limit: on a machine that is busy, a late answer must not become another one.
+    var isInteractive: Bool { get async { await presenter.isInteractive } }
+    var takesPasscode: Bool { get async { await presenter.takesPasscode } }
+    var handsPasscodeIn: Bool { get async { await presenter.handsPasscodeIn } }
+
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        let answer = OnceAnswer<PromptAction?>()
+        let showing = Task(executorPreference: WorkerThread.evaluations) {
+            await PresentingTask.$isRunning.withValue(true) {
+                answer.give(await presenter.show(prompt, entry))
+            }
+        }
+        entry.whenEnded { OffPoolTimer.run(after: PresentingTask.patience) { answer.give(nil) } }
+        return await withTaskCancellationHandler {
+            await answer.value
+        } onCancel: {
+            showing.cancel()
+        }
+    }
+}
+
+/// An answer that one task waits for; the first one counts.
+private final class OnceAnswer<Value: Sendable>: Sendable {
+    private enum State {
+        case open
+        case awaited(CheckedContinuation<Value, Never>)
+        case given(Value)
+    }
+
+    private let state = Mutex(State.open)
+
+    var value: Value {
+        get async {
+            await withCheckedContinuation { continuation in
+                let value: Value? = state.withLock { state in
+                    guard case .given(let value) = state else {
+                        state = .awaited(continuation)
+                        return nil
+                    }
+                    return value
+                }
+                if let value { continuation.resume(returning: value) }
+            }
+        }
+    }
+
+    func give(_ value: Value) {
+        let waiting: CheckedContinuation<Value, Never>? = state.withLock { state in
+            switch state {
+            case .open:
+                state = .given(value)
+                return nil
+            case .awaited(let continuation):
+                state = .given(value)
+                return continuation
+            case .given: return nil
+            }
+        }
+        waiting?.resume(returning: value)
+    }
+}

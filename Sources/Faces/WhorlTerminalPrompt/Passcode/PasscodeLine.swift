@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlSecretMemory
+
+/// A passcode while it is typed.
+///
+/// It takes bytes as the keyboard sends them, UTF-8 on today's systems, and changes none of them. A byte that cannot be
+/// part of a passcode, or has no room, makes the line invalid: it is never left out silently, since the rest would be
+/// another passcode.
+struct PasscodeLine: ~Copyable {
+    /// The reason why a line cannot be a passcode.
+    enum Fault: Sendable, Hashable {
+        /// The line has more than 1,024 bytes.
+        case tooLong
+        /// The line has a control character, such as NUL.
+        case control
+    }
+
+    /// The result of Enter.
+    enum Submission: Sendable {
+        /// Nothing was typed.
+        case empty
+        /// The line cannot be a passcode.
+        case refused(Fault)
+        /// The line is a passcode.
+        case passcode(SecretBox)
+    }
+
+    /// The largest number of bytes in a passcode.
+    static let capacity = 1024
+
+    private var buffer = SecretBuffer(capacity: PasscodeLine.capacity)
+    private(set) var fault: Fault?
+
+    /// The number of typed characters, which is the number of dots: it counts the bytes that begin a character.
+    var characters: Int {
+        buffer.withBytes { bytes in
+            (0..<bytes.byteCount).count { !Self.isContinuation(bytes, $0) }
+        }
+    }
+
+    /// Changes the line according to a key.
+    ///
+    /// - Returns: Whether the key has an effect on the line.
+    mutating func edit(_ stroke: KeyStroke) -> Bool {
+        switch stroke {
+        case .byte(let byte):
+            if !buffer.append(byte) { fault = fault ?? .tooLong }
+        case .tab, .control: fault = fault ?? .control
+        case .backspace: removeCharacter()
+        case .killWord: removeWord()
+        case .killLine: clear()
+        case .enter, .escape: return false
+        }
+        // A line that the person has emptied is valid again.
+        switch stroke {
+        case .backspace, .killWord: if buffer.count == 0 { fault = nil }
+        case .byte, .tab, .control, .killLine, .enter, .escape: break
+        }
+        return true
+    }
+
+    /// Returns the line, and empties it.
+    mutating func submit() -> Submission {
+        defer { clear() }
+        if let fault { return .refused(fault) }
+        return buffer.count == 0 ? .empty : .passcode(SecretBox(buffer.take()))
+    }
+
+    /// Wipes the line.
+    mutating func clear() {
+        buffer.removeAll()
+        fault = nil
+    }
+
+    private mutating func removeCharacter() {
+        let size = buffer.withBytes { bytes in
+            var size = 1
+            while size < bytes.byteCount, Self.isContinuation(bytes, bytes.byteCount - size) { size += 1 }
+            return size
+        }
+        buffer.removeLast(size)
+    }
+
+    private mutating func removeWord() {
+        let size = buffer.withBytes { bytes in
+            var size = 0
+            func isSpace() -> Bool { Self.byte(bytes, bytes.byteCount - size - 1) == UInt8(ascii: " ") }
+            while size < bytes.byteCount, isSpace() { size += 1 }
+            while size < bytes.byteCount, !isSpace() { size += 1 }
+            return size
+        }
+        buffer.removeLast(size)
+    }
+
+    private static func byte(_ bytes: RawSpan, _ place: Int) -> UInt8 {
+        bytes.unsafeLoad(fromByteOffset: place, as: UInt8.self)
+    }
+
+    private static func isContinuation(_ bytes: RawSpan, _ place: Int) -> Bool {
+        byte(bytes, place) & 0xC0 == 0x80
+    }
+}
+
+extension PasscodeLine.Fault {
+    /// The text for the person.
+    var text: String {
+        switch self {
+        case .tooLong: "A passcode has at most 1,024 bytes."
+        case .control: "A passcode holds no control characters."
+        }
+    }
+}

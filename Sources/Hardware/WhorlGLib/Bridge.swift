@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import CWhorlGLib
+
+/// The reply to one asynchronous C call, the `user_data` of its `GAsyncReadyCallback`.
+///
+/// It is retained once when it is passed to C, and released once when C calls back; GLib calls back exactly once.
+package final class Reply<Value: Sendable, Failure: Error> {
+    package typealias Finish = (_ result: OpaquePointer) -> Result<Value, Failure>
+
+    private let continuation: CheckedContinuation<Result<Value, Failure>, Never>
+    private let finish: Finish
+
+    fileprivate init(
+        _ continuation: CheckedContinuation<Result<Value, Failure>, Never>,
+        _ finish: @escaping Finish
+    ) {
+        self.continuation = continuation
+        self.finish = finish
+    }
+
+    /// The pointer to pass as `user_data`, exactly once, with ``readyCallback``.
+    package var userData: UnsafeMutableRawPointer {
+        let box = ReplyBox { [continuation, finish] result in continuation.resume(returning: finish(result)) }
+        return Unmanaged.passRetained(box).toOpaque()
+    }
+}
+
+/// The part of a reply that C carries, without generic types.
+private final class ReplyBox {
+    let complete: (OpaquePointer) -> Void
+    init(complete: @escaping (OpaquePointer) -> Void) { self.complete = complete }
+}
+
+/// The callback of every call made with ``Actor/bridge(_:finish:start:)``.
+package let readyCallback: GAsyncReadyCallback = { _, result, userData in
+    guard let userData, let result else {
+        preconditionFailure("GLib called back without result or user data")
+    }
+    Unmanaged<ReplyBox>.fromOpaque(userData).takeRetainedValue().complete(result)
+}
+
+extension Actor {
+    /// Makes one asynchronous C call and waits for its end; the only place where a C call becomes `async`.
+    ///
+    /// Cancelling the task triggers `cancellable`; the call then ends in its own way, and this function waits for that
+    /// end, so that no C operation is ever left behind. The actor must live on ``GLibExecutor``.
+    ///
+    /// - Parameters:
+    ///   - cancellable: A cancellable that was made before the call, so that an early cancellation is not lost.
+    ///   - finish: Turns the `GAsyncResult` into a value, with the call's `…_finish()`.
+    ///   - start: Starts the C call with ``readyCallback`` and the reply's user data.
+    /// - Returns: The value that `finish` made of the result.
+    /// - Throws: The error that `finish` made of the result.
+    package func bridge<Value: Sendable, Failure: Error>(
+        _ cancellable: borrowing Cancellable,
+        finish: @escaping Reply<Value, Failure>.Finish,
+        start: (Reply<Value, Failure>) -> Void
+    ) async throws(Failure) -> Value {
+        let cancel = cancellable.trigger
+        GLibExecutor.shared.beginCall()
+        defer { GLibExecutor.shared.endCall() }
+        return try await withTaskCancellationHandler {
+            // It also keeps this closure on the actor: without it the closure silently leaves the actor (Swift 6.3.1),
+            // the C call starts on a foreign thread, and never completes.
+            preconditionIsolated()
+            GLibExecutor.shared.checkIsolated()
+            return await withCheckedContinuation { start(Reply($0, finish)) }
+        } onCancel: {
+            cancel()
+        }.get()
+    }
+}
+
+/// An owned `GCancellable`.
+package struct Cancellable: ~Copyable {
+    private let object: SharedCancellable
+
+    package init() {
+        object = SharedCancellable()
+    }
+
+    /// The C object (transfer none), valid for the lifetime of this value.
+    package var pointer: UnsafeMutablePointer<GCancellable> { object.pointer }
+
+    /// A function for any thread that cancels on the GLib thread: libfprint's handlers of the signal change a device's
+    /// state on the thread that cancels.
+    package var trigger: @Sendable () -> Void {
+        let object = object
+        return { GLibExecutor.shared.perform { g_cancellable_cancel(object.pointer) } }
+    }
+}
+
+/// A shared owner of the C object, since the trigger may be called after the operation's end.
+///
+/// Unchecked: the pointer never changes, and GCancellable's reference count and `g_cancellable_cancel()` are safe
+/// from any thread.
+private final class SharedCancellable: @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<GCancellable>
+
+    init() {
+        guard let pointer = g_cancellable_new() else {
+            preconditionFailure("g_cancellable_new() returned NULL")
+        }
+        self.pointer = pointer
+    }
+
+    deinit { g_object_unref(pointer) }
+}
+
+/// The content of a `GError`, copied out of the C object.
+package struct GErrorText: Sendable {
+    /// The error's domain as a quark, for comparison with the `…_quark()` functions.
+    package let domain: GQuark
+    /// The number within the domain.
+    package let code: Int
+    /// The domain's name, the number and the message, for logs.
+    package let text: String
+
+    /// Takes and frees `error` (transfer full); `nil` if `error` is null.
+    package init?(taking error: UnsafeMutablePointer<GError>?) {
+        guard let error else { return nil }
+        self.init(copying: error)
+        g_error_free(error)
+    }
+
+    /// Copies `error` (transfer none).
+    package init(copying error: UnsafePointer<GError>) {
+        domain = error.pointee.domain
+        code = Int(error.pointee.code)
+        let name = g_quark_to_string(domain).map { String(cString: $0) } ?? "unknown"
+        let message = error.pointee.message.map { String(cString: $0) } ?? "no message"
+        text = "\(name) \(code): \(message)"
+    }
+}

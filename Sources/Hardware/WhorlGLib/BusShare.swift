@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CWhorlGLib
+internal import Synchronization
+
+/// The calls over D-Bus that have no answer yet, of which each client has a few.
+///
+/// What exceeds a client's share is refused on GLib's thread of the connection, before it waits for the thread that answers:
+/// a client that calls without end makes no other one wait.
+final class BusShare: Sendable {
+    /// The most calls of one client that wait for their answers.
+    static let mostCalls = 32
+    /// The error of a call beyond that.
+    static let refusal = "org.freedesktop.DBus.Error.LimitsExceeded"
+    /// The most clients that are counted; the bus itself allows each user 256 connections.
+    private static let mostClients = 16_384
+
+    private let waiting = Mutex<[String: Int]>([:])
+
+    /// The number of clients that are counted.
+    var clientCount: Int { waiting.withLock(\.count) }
+
+    /// Counts a call; `false` where the client has its share already.
+    func take(_ client: String) -> Bool {
+        waiting.withLock { waiting in
+            let count = waiting[client] ?? 0
+            guard count < Self.mostCalls else { return false }
+            // Those that left without an answer are forgotten, with all others.
+            if waiting.count >= Self.mostClients { waiting = [:] }
+            waiting[client] = count + 1
+            return true
+        }
+    }
+
+    /// Takes a call back that has its answer, or wants none.
+    func end(_ client: String) {
+        waiting.withLock { waiting in
+            guard let count = waiting[client] else { return }
+            waiting[client] = count > 1 ? count - 1 : nil
+        }
+    }
+
+    /// Counts the messages of a connection for as long as it lasts.
+    func watch(_ connection: BusConnection) {
+        g_dbus_connection_add_filter(
+            connection.pointer,
+            { connection, message, isIncoming, data in
+                guard let connection, let message, let data else { return message }
+                let share = Unmanaged<BusShare>.fromOpaque(data).takeUnretainedValue()
+                return isIncoming == 0
+                    ? share.passOut(message) : share.passIn(message, over: connection)
+            },
+            Unmanaged.passRetained(self).toOpaque(),
+            { data in data.map { Unmanaged<BusShare>.fromOpaque($0).release() } }
+        )
+    }
+
+    /// Returns a message that came in, or refuses it.
+    private func passIn(_ message: OpaquePointer, over connection: OpaquePointer) -> OpaquePointer? {
+        guard g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_METHOD_CALL else {
+            return message
+        }
+        let client = g_dbus_message_get_sender(message).map { String(cString: $0) } ?? ""
+        let wantsAnswer = !Self.wantsNoAnswer(message)
+        // GLib answers these itself, and would not say that it is done with one that wants no answer.
+        let isGLibs =
+            g_dbus_message_get_interface(message).map { String(cString: $0) }?
+            .hasPrefix("org.freedesktop.DBus.") ?? true
+        if wantsAnswer || !isGLibs, take(client) { return message }
+        if wantsAnswer {
+            let sentence = "This client has as many calls without an answer as it may."
+            let answer = g_dbus_message_new_method_error_literal(message, Self.refusal, sentence)
+            // It fails where the connection has ended, and then no one waits for the answer.
+            g_dbus_connection_send_message(connection, answer, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil)
+            answer.map { g_object_unref(UnsafeMutableRawPointer($0)) }
+        }
+        g_object_unref(UnsafeMutableRawPointer(message))
+        return nil
+    }
+
+    /// Returns a message that goes out.
+    private func passOut(_ message: OpaquePointer) -> OpaquePointer? {
+        let type = g_dbus_message_get_message_type(message)
+        guard type == G_DBUS_MESSAGE_TYPE_METHOD_RETURN || type == G_DBUS_MESSAGE_TYPE_ERROR,
+            let client = g_dbus_message_get_destination(message)
+        else { return message }
+        // A refused call was not counted.
+        let error = g_dbus_message_get_error_name(message).map { String(cString: $0) }
+        if error != Self.refusal { end(String(cString: client)) }
+        return message
+    }
+
+    /// Whether the sender of a call wants no answer to it.
+    static func wantsNoAnswer(_ message: OpaquePointer?) -> Bool {
+        g_dbus_message_get_flags(message).rawValue & G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED.rawValue != 0
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CWhorlGLib
+
+/// A value that came over D-Bus, copied out of GLib's.
+package indirect enum BusValue: Sendable, Hashable {
+    /// A truth value.
+    case flag(Bool)
+    /// A whole number of any width.
+    case number(Int64)
+    /// A string, an object path or a signature.
+    case text(String)
+    /// An array, a tuple, or an entry of a dictionary, which is a pair.
+    case list([BusValue])
+    /// A value of another type.
+    case other
+
+    /// Copies a value (transfer none); what a variant holds takes the variant's place.
+    init(_ value: OpaquePointer) {
+        switch g_variant_classify(value) {
+        case G_VARIANT_CLASS_BOOLEAN: self = .flag(g_variant_get_boolean(value) != 0)
+        case G_VARIANT_CLASS_BYTE: self = .number(Int64(g_variant_get_byte(value)))
+        case G_VARIANT_CLASS_INT32: self = .number(Int64(g_variant_get_int32(value)))
+        case G_VARIANT_CLASS_UINT32: self = .number(Int64(g_variant_get_uint32(value)))
+        case G_VARIANT_CLASS_INT64: self = .number(Int64(g_variant_get_int64(value)))
+        case G_VARIANT_CLASS_UINT64: self = .number(Int64(clamping: g_variant_get_uint64(value)))
+        case G_VARIANT_CLASS_STRING, G_VARIANT_CLASS_OBJECT_PATH, G_VARIANT_CLASS_SIGNATURE:
+            self = g_variant_get_string(value, nil).map { .text(String(cString: $0)) } ?? .other
+        case G_VARIANT_CLASS_VARIANT: self = Self.children(of: value).first ?? .other
+        case G_VARIANT_CLASS_ARRAY, G_VARIANT_CLASS_TUPLE, G_VARIANT_CLASS_DICT_ENTRY:
+            self = .list(Self.children(of: value))
+        default: self = .other
+        }
+    }
+
+    private static func children(of value: OpaquePointer) -> [BusValue] {
+        (0..<g_variant_n_children(value)).compactMap { index in
+            guard let child = g_variant_get_child_value(value, index) else { return nil }
+            defer { g_variant_unref(child) }
+            return BusValue(child)
+        }
+    }
+
+    /// The text; `nil` for another value.
+    package var text: String? {
+        guard case .text(let text) = self else { return nil }
+        return text
+    }
+
+    /// The truth value; `nil` for another value.
+    package var flag: Bool? {
+        guard case .flag(let flag) = self else { return nil }
+        return flag
+    }
+
+    /// The number; `nil` for another value.
+    package var number: Int64? {
+        guard case .number(let number) = self else { return nil }
+        return number
+    }
+
+    /// A part of an array or a tuple; `nil` if it is missing.
+    package subscript(index: Int) -> BusValue? {
+        guard case .list(let parts) = self, parts.indices.contains(index) else { return nil }
+        return parts[index]
+    }
+
+    /// A member of a dictionary; `nil` if it is missing.
+    package subscript(name: String) -> BusValue? {
+        guard case .list(let entries) = self else { return nil }
+        return entries.first { $0[0]?.text == name }?[1]
+    }
+}
+
+/// A value that this process sends over D-Bus, with its type.
+package indirect enum BusContent: Sendable, Hashable {
+    /// A string (`s`).
+    case text(String)
+    /// An object path (`o`).
+    case path(String)
+    /// A truth value (`b`).
+    case flag(Bool)
+    /// A whole number (`i`).
+    case number(Int32)
+    /// A value whose type is sent along (`v`).
+    case variant(BusContent)
+    /// Values of one type, whose signature counts for an empty array too.
+    case array(of: String, [BusContent])
+    /// The pairs of a dictionary, with the signatures of its keys and its values.
+    case dictionary(key: String, value: String, [Entry])
+
+    /// A pair of a dictionary.
+    package struct Entry: Sendable, Hashable {
+        package let key: BusContent
+        package let value: BusContent
+
+        package init(_ key: BusContent, _ value: BusContent) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// Returns the values of properties or options by their names (`a{sv}`).
+    package static func members(_ members: [(String, BusContent)]) -> BusContent {
+        .dictionary(key: "s", value: "v", members.map { Entry(.text($0), .variant($1)) })
+    }
+
+    /// Makes GLib's value, whose only reference is floating.
+    func make() -> OpaquePointer? {
+        switch self {
+        case .text(let text): g_variant_new_string(text)
+        case .path(let path): g_variant_new_object_path(path)
+        case .flag(let flag): g_variant_new_boolean(gboolean(flag ? 1 : 0))
+        case .number(let number): g_variant_new_int32(number)
+        case .variant(let content): g_variant_new_variant(content.make())
+        case .array(let type, let items): Self.array(of: type, items.map { $0.make() })
+        case .dictionary(let key, let value, let entries):
+            Self.array(
+                of: "{\(key)\(value)}",
+                entries.map { g_variant_new_dict_entry($0.key.make(), $0.value.make()) }
+            )
+        }
+    }
+
+    /// Makes a tuple of values, as a call's answer and a signal carry them; its only reference is floating.
+    static func tuple(_ parts: [BusContent]) -> OpaquePointer? {
+        let children = parts.map { $0.make() }
+        return g_variant_new_tuple(children, gsize(children.count))
+    }
+
+    private static func array(of signature: String, _ children: [OpaquePointer?]) -> OpaquePointer? {
+        let type = g_variant_type_new(signature)
+        defer { g_variant_type_free(type) }
+        return g_variant_new_array(type, children, gsize(children.count))
+    }
+}

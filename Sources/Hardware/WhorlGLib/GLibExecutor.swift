@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CWhorlGLib
+internal import Synchronization
+internal import WhorlSupport
+
+/// An executor that runs the jobs of an actor on GLib's default main context.
+///
+/// It uses the default context because libfprint enumerates by iterating the default context until its devices answer,
+/// and gusb delivers hotplug and blocks for synchronous transfers on it. On a thread with its own context,
+/// `fp_context_enumerate()` never returns as soon as one device exists (seen with 1.94.5).
+///
+/// A thread of this executor dispatches what is ready in the context, and owns the context only for that time. So a
+/// program can start its own GLib main loop at any time (`g_application_run()` gives up if another thread owns the
+/// context when it starts); that loop then owns the context, and the jobs run on its thread. Nothing is ever torn down:
+/// a job that was enqueued after the end of a loop would wait forever.
+///
+/// A program that never has a main loop of its own calls ``ownContext()``.
+package final class GLibExecutor: SerialExecutor {
+    /// The executor of this process; a process has only one default context.
+    package static let shared = GLibExecutor()
+
+    private static let ownsContext = Atomic(false)
+
+    private let watch: ContextWatch
+
+    /// Lets this executor's thread own the context all the time, in a program that never has a main loop of its own.
+    ///
+    /// GLib then wakes the thread as soon as another thread has attached a source, and the thread never has to look for
+    /// one. Call it when the program starts: after the first use of ``shared`` it has no effect.
+    package static func ownContext() { ownsContext.store(true, ordering: .relaxed) }
+
+    private init() {
+        let watch = ContextWatch(owns: Self.ownsContext.load(ordering: .relaxed))
+        self.watch = watch
+        requireThread("whorl-glib") { watch.run() }
+    }
+
+    /// Enqueues a job at `G_PRIORITY_DEFAULT`, so that jobs run in order, and in turns with the sources of libfprint.
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        perform { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
+    }
+
+    /// Runs `work` once on the context's thread, soon; for calls that must be made on that thread.
+    package func perform(_ work: @escaping @Sendable () -> Void) {
+        let source = g_idle_source_new()
+        g_source_set_priority(source, G_PRIORITY_DEFAULT)
+        g_source_set_callback(
+            source,
+            { data in
+                Callback.run(data)
+                return gboolean(0)  // G_SOURCE_REMOVE
+            },
+            Callback.retained(work),
+            Callback.release
+        )
+        g_source_attach(source, nil)
+        g_source_unref(source)
+        watch.wake()
+    }
+
+    /// Runs `work` at once if the caller is on the context's thread, otherwise like ``perform(_:)``; for the work of
+    /// destructors, which run where the last reference is dropped.
+    package func performAtOnceIfPossible(_ work: @escaping @Sendable () -> Void) {
+        if g_main_context_is_owner(nil) != 0 { work() } else { perform(work) }
+    }
+
+    /// Makes the watch check the context often until ``endCall()``, while an asynchronous C call is running.
+    func beginCall() {
+        watch.calls.add(1, ordering: .relaxed)
+        watch.wake()
+    }
+
+    /// Ends what ``beginCall()`` began.
+    func endCall() { watch.calls.subtract(1, ordering: .relaxed) }
+
+    /// Returns whether the caller is on the thread that owns the context now; `assumeIsolated` in C callbacks needs it.
+    package func isIsolatingCurrentContext() -> Bool? {
+        g_main_context_is_owner(nil) != 0
+    }
+
+    package func checkIsolated() {
+        precondition(g_main_context_is_owner(nil) != 0, "not on the GLib thread")
+    }
+}
+
+/// A function on its way through C, as the user data of a call that has a destroy notification.
+final class Callback: Sendable {
+    private let function: @Sendable () -> Void
+
+    private init(_ function: @escaping @Sendable () -> Void) { self.function = function }
+
+    /// Returns the user data for a function, with one reference, which ``release`` takes back.
+    static func retained(_ function: @escaping @Sendable () -> Void) -> UnsafeMutableRawPointer {
+        Unmanaged.passRetained(Callback(function)).toOpaque()
+    }
+
+    /// Calls the function of user data.
+    static func run(_ data: UnsafeMutableRawPointer?) {
+        data.map { Unmanaged<Callback>.fromOpaque($0).takeUnretainedValue().function() }
+    }
+
+    /// The destroy notification of the user data.
+    static let release: GDestroyNotify = { data in
+        data.map { Unmanaged<Callback>.fromOpaque($0).release() }
+    }
+}
+
+/// An executor for tasks on the GLib thread, for work that must continue while all threads of Swift's shared pool are
+/// blocked.
+///
+/// A plain `Task { }` begins on that pool, even in an actor that lives elsewhere (Swift 6.3.1). Tasks on this executor
+/// must not block.
+package final class GLibTaskExecutor: TaskExecutor {
+    /// The executor of this process, which has only one GLib thread.
+    package static let shared = GLibTaskExecutor()
+
+    private init() {}
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        GLibExecutor.shared.perform { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+}
+
+/// A timer that calls a function on the GLib thread repeatedly for its lifetime.
+///
+/// Unlike `Task.sleep` it needs no thread of Swift's shared pool.
+///
+/// Unchecked: the pointer never changes, and a source may be destroyed from any thread.
+package final class RepeatingTimer: @unchecked Sendable {
+    private let source: UnsafeMutablePointer<GSource>
+
+    /// Starts the timer.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: The time before the first call, and between calls.
+    ///   - onTick: The function; it must return soon. It may be called once more while the timer is freed on another
+    ///     thread.
+    package init(milliseconds: UInt32, onTick: @escaping @Sendable () -> Void) {
+        guard let source = g_timeout_source_new(milliseconds) else {
+            preconditionFailure("g_timeout_source_new() returned NULL")
+        }
+        self.source = source
+        g_source_set_callback(
+            source,
+            { data in
+                Callback.run(data)
+                return gboolean(1)  // G_SOURCE_CONTINUE
+            },
+            Callback.retained(onTick),
+            Callback.release
+        )
+        g_source_attach(source, nil)
+    }
+
+    deinit {
+        g_source_destroy(source)
+        g_source_unref(source)
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CWhorlGLib
+
+/// The content of a file in GLib's key file format: groups, and a value for each key of a group.
+///
+/// Where a key stands twice in a group, the last one counts, as everywhere with this format.
+package struct KeyFile: Sendable, Hashable {
+    /// A key with its value.
+    package struct Entry: Sendable, Hashable {
+        /// The group's name, without brackets.
+        package let group: String
+        /// The key's name.
+        package let key: String
+        /// The value as it is written, without white space at its ends.
+        package let value: String
+    }
+
+    /// An error of reading; the text says which line is none of the format.
+    package struct Fault: Error, Sendable, Hashable {
+        package let text: String
+
+        package init(_ text: String) { self.text = text }
+    }
+
+    /// The keys, in the order of the file.
+    package let entries: [Entry]
+    /// The names of all groups, also of those without keys.
+    package let groups: [String]
+
+    /// Reads the content of a file.
+    ///
+    /// - Throws: where the bytes are no UTF-8, have a zero, or a line is neither a group, a key, a comment nor empty.
+    package init(parsing bytes: [UInt8]) throws(Fault) {
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw Fault("It is no text in UTF-8.")
+        }
+        guard let file = g_key_file_new() else { throw Fault("There is no memory left.") }
+        defer { g_key_file_free(file) }
+        var error: UnsafeMutablePointer<GError>?
+        guard
+            bytes.isEmpty
+                || g_key_file_load_from_data(file, text, gsize(bytes.count), G_KEY_FILE_NONE, &error) != 0
+        else { throw Fault(Self.words(of: error)) }
+        groups = Self.strings(g_key_file_get_groups(file, nil))
+        var entries: [Entry] = []
+        for group in groups {
+            for key in Self.strings(g_key_file_get_keys(file, group, nil, nil)) {
+                guard let value = g_key_file_get_value(file, group, key, nil) else { continue }
+                entries.append(Entry(group: group, key: key, value: String(cString: value)))
+                g_free(value)
+            }
+        }
+        self.entries = entries
+    }
+
+    private static func words(of error: UnsafeMutablePointer<GError>?) -> String {
+        guard let error else { return "It is no key file." }
+        defer { g_error_free(error) }
+        return error.pointee.message.map { String(cString: $0) + "." } ?? "It is no key file."
+    }
+
+    /// Takes and frees a list of texts that ends with a null pointer.
+    private static func strings(
+        _ list: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
+    ) -> [String] {
+        guard let list else { return [] }
+        defer { g_strfreev(list) }
+        var strings: [String] = []
+        while let next = list[strings.count] { strings.append(String(cString: next)) }
+        return strings
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A change of a login session that ends what its programs were doing at the reader.
+package enum SessionChange: Sendable, Hashable {
+    /// The session's screen was locked.
+    case locked(String)
+    /// The program that locks the session's screen is asked to; it may never say when it has done so.
+    case locking(String)
+    /// The session's screen was unlocked.
+    case unlocked(String)
+    /// The session is no longer the one that its seat shows.
+    case left(String)
+}
+
+/// The part of the system that knows login sessions.
+package protocol SessionManager: Sendable {
+    /// Returns the name of the login session of this process, or of its user's screen; `nil` without one.
+    func ownSession() async throws(SystemBus.Fault) -> String?
+    /// Returns whether the screen of a session is locked.
+    func isLocked(_ session: String) async throws(SystemBus.Fault) -> Bool
+    /// Returns a stream of the changes of all login sessions, by their names.
+    func sessionChanges() async throws(SystemBus.Fault) -> AsyncStream<SessionChange>
+}
+
+extension LoginManager: SessionManager {
+    package func ownSession() async throws(SystemBus.Fault) -> String? {
+        do throws(SystemBus.Fault) {
+            // `auto` is the session of the process, else that of its user's screen.
+            return try await path(of: "auto").flatMap(Self.session)
+        } catch {
+            guard error.name == "org.freedesktop.login1.NoSuchSession" || error.name == Self.noSession else {
+                throw error
+            }
+            return nil
+        }
+    }
+
+    package func isLocked(_ session: String) async throws(SystemBus.Fault) -> Bool {
+        guard let path = try await path(of: session) else { return false }
+        let answer = try await SystemBus.shared.call(
+            "org.freedesktop.DBus.Properties.Get",
+            of: SystemBus.Target(Self.service, path),
+            "('\(Self.service).Session', 'LockedHint')",
+            within: 5
+        )
+        return answer[0]?.flag ?? false
+    }
+
+    /// Returns the object's path of a session, by `auto` or a name that the login manager gave.
+    private func path(of session: String) async throws(SystemBus.Fault) -> String? {
+        guard session.utf8.allSatisfy({ $0 != UInt8(ascii: "'") && $0 != UInt8(ascii: "\\") }) else {
+            return nil
+        }
+        return try await SystemBus.shared.call(
+            "\(Self.service).Manager.GetSession",
+            of: SystemBus.Target(Self.service, "/org/freedesktop/login1"),
+            "('\(session)',)",
+            within: 5
+        )[0]?.text
+    }
+
+    private static let service = "org.freedesktop.login1"
+    private static let noSession = "org.freedesktop.login1.NoSessionForPID"
+
+    /// Returns a stream of the changes of all login sessions, by their names.
+    package func sessionChanges() async throws(SystemBus.Fault) -> AsyncStream<SessionChange> {
+        let (changes, sink) = AsyncStream.makeStream(of: SessionChange.self)
+        let service = "org.freedesktop.login1"
+        // The hint tells that a screen is locked; the signal asks the program that locks it, which may set no hint.
+        try await SystemBus.shared.followAll("\(service).Session.Lock", from: service) { path, _ in
+            if let session = Self.session(at: path) { sink.yield(.locking(session)) }
+        }
+        try await SystemBus.shared.followAll(
+            "org.freedesktop.DBus.Properties.PropertiesChanged",
+            from: service
+        ) { path, signal in
+            guard signal[0]?.text == "\(service).Session", let session = Self.session(at: path) else {
+                return
+            }
+            if let isLocked = signal[1]?["LockedHint"]?.flag {
+                sink.yield(isLocked ? .locked(session) : .unlocked(session))
+            }
+            if signal[1]?["Active"]?.flag == false { sink.yield(.left(session)) }
+        }
+        return changes
+    }
+
+    /// Returns the name of the session with an object path: a byte other than a letter or a digit is `_` and two digits there
+    /// (sd_bus_path_encode(3)); `nil` for another object.
+    static func session(at path: String) -> String? {
+        let folder = "/org/freedesktop/login1/session/"
+        guard path.hasPrefix(folder) else { return nil }
+        var bytes: [UInt8] = []
+        var rest = path.utf8.dropFirst(folder.utf8.count)
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "_") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let escaped = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            bytes.append(escaped)
+            rest = rest.dropFirst(2)
+        }
+        return bytes.isEmpty ? nil : String(validating: bytes, as: UTF8.self)
+    }
+}

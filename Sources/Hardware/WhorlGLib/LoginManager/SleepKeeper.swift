@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import WhorlSupport
+
+/// Delays the machine's sleep until the service has let its readers go, and takes them back afterwards.
+///
+/// Without a login manager the service runs on, and nothing is prepared.
+package actor SleepKeeper {
+    /// The longest time that preparing may take.
+    private let patience: Duration
+    private let manager: any SleepManager
+    private let prepare: @Sendable () async -> Void
+    private let resume: @Sendable () async -> Void
+    private let report: @Sendable (String) -> Void
+    private var delay: (any SleepDelay)?
+    private var isAsleep = false
+
+    /// Describes a keeper that does nothing before ``run()``.
+    ///
+    /// - Parameters:
+    ///   - manager: The part of the system that puts the machine to sleep.
+    ///   - prepare: Called before each sleep, which waits for its end.
+    ///   - resume: Called after each sleep.
+    ///   - patience: The longest time that preparing may take: the login manager waits 5 seconds and then sleeps.
+    ///   - report: Takes a sentence for the journal.
+    package init(
+        _ manager: any SleepManager,
+        prepare: @escaping @Sendable () async -> Void,
+        resume: @escaping @Sendable () async -> Void,
+        patience: Duration = .seconds(4),
+        report: @escaping @Sendable (String) -> Void
+    ) {
+        self.manager = manager
+        self.prepare = prepare
+        self.resume = resume
+        self.patience = patience
+        self.report = report
+    }
+
+    /// Follows the machine's sleep until the login manager's notices end.
+    ///
+    /// - Parameter begun: Called once, when a sleep that begins from now on is prepared for, or is known not to be.
+    package func run(begun: @Sendable () -> Void = {}) async {
+        let notices: AsyncStream<Bool>
+        do throws(SystemBus.Fault) {
+            // Followed before the delay is taken: no sleep falls in between unseen.
+            notices = try await manager.sleepNotices()
+            if try await manager.isGoingToSleep() { await sleep() } else { await hold() }
+        } catch {
+            report("The machine's sleep is not noticed: \(error.cause).")
+            return begun()
+        }
+        begun()
+        for await isAboutToSleep in notices {
+            if isAboutToSleep { await sleep() } else { await wake() }
+        }
+    }
+
+    private func hold() async {
+        guard delay == nil else { return }
+        do throws(SystemBus.Fault) {
+            delay = try await manager.delaySleep()
+        } catch {
+            report("The machine's sleep cannot be delayed: \(error.cause).")
+        }
+    }
+
+    private func sleep() async {
+        guard !isAsleep else { return }
+        isAsleep = true
+        let prepare = prepare
+        // Work that does not end in time goes on; the machine does not wait for it.
+        await OffPoolTimer.wait(atMost: patience) { end in
+            Task {
+                await prepare()
+                end()
+            }
+        }
+        delay = nil
+    }
+
+    private func wake() async {
+        guard isAsleep else { return }
+        isAsleep = false
+        await resume()
+        await hold()
+    }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CWhorlGLib
+internal import Glibc
+
+/// Calls of other services over the system's D-Bus.
+///
+/// The connection is made at the first call, and made again after the bus was restarted. Its loss does not end the
+/// process, as it would by GLib's default. It takes no descriptors: anyone on the bus can send a signal with one to any
+/// connection, and GLib closes it on the one thread that reads all connections, where a close may take minutes.
+package actor SystemBus {
+    /// The bus of this process.
+    package static let shared = SystemBus()
+    /// The bus for objects that this process serves, and for the questions that their clients cause, over a connection of its
+    /// own: what the clients do keeps no other call waiting.
+    package static let serving = SystemBus()
+
+    /// The most calls that wait for an answer; the bus allows a connection 128.
+    private static let mostCalls = 96
+
+    /// The failure of a call.
+    package struct Fault: Error, Sendable, Hashable {
+        /// The error's name on the bus, such as `org.freedesktop.login1.NoSessionForPID`; `nil` if none came.
+        package let name: String?
+        /// The cause in the words of GLib or the service.
+        package let cause: String
+
+        package init(name: String?, cause: String) {
+            self.name = name
+            self.cause = cause
+        }
+    }
+
+    /// The object that a call goes to.
+    package struct Target: Sendable, Hashable {
+        /// The name of the service on the bus.
+        package var service: String
+        package var path: String
+
+        package init(_ service: String, _ path: String) {
+            self.service = service
+            self.path = path
+        }
+    }
+
+    private var connection: BusConnection?
+    private var running = 0
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    private init() {}
+
+    /// The GLib thread.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        GLibExecutor.shared.asUnownedSerialExecutor()
+    }
+
+    /// Calls a method, and waits for its answer.
+    ///
+    /// - Parameters:
+    ///   - method: The qualified name, such as `org.freedesktop.login1.Manager.GetSessionByPID`.
+    ///   - target: The service and its object.
+    ///   - parameters: A tuple in GVariant's text form, made of words that this program chose and of numbers.
+    ///   - seconds: The time limit.
+    /// - Returns: The tuple of the answer.
+    /// - Throws: the service's error, or the reason for which there is no answer.
+    package func call(
+        _ method: String,
+        of target: Target,
+        _ parameters: String,
+        within seconds: Int32 = 25
+    ) async throws(Fault) -> BusValue {
+        try await answer(method, of: target, parameters, within: seconds, over: try await connected()).0
+    }
+
+    /// Calls a method that answers with a descriptor, over a connection that lasts as long as the call.
+    ///
+    /// - Returns: The descriptor, close-on-exec, which its reader closes.
+    /// - Throws: as ``call(_:of:_:within:)``; also for an answer without a descriptor.
+    package func descriptor(
+        from method: String,
+        of target: Target,
+        _ parameters: String,
+        within seconds: Int32 = 25
+    ) async throws(Fault) -> CInt {
+        let connection = try await opened(takesDescriptors: true)
+        defer { g_dbus_connection_close(connection.pointer, nil, nil, nil) }
+        let (_, descriptor) = try await answer(
+            method,
+            of: target,
+            parameters,
+            within: seconds,
+            over: connection
+        )
+        guard let descriptor else { throw Fault(name: nil, cause: "\(method) gave no descriptor") }
+        return descriptor
+    }
+
+    /// Follows a signal for as long as the process runs.
+    ///
+    /// - Parameters:
+    ///   - signal: The qualified name, such as `org.freedesktop.login1.Manager.PrepareForSleep`.
+    ///   - target: The service and the object that sends it.
+    ///   - body: Takes the tuple of each, on the GLib thread.
+    /// - Throws: the reason for which there is no bus.
+    package func follow(
+        _ signal: String,
+        of target: Target,
+        _ body: @escaping @Sendable (BusValue) -> Void
+    ) async throws(Fault) {
+        try await follow(signal, from: target.service, at: target.path) { _, value in body(value) }
+    }
+
+    /// Follows a signal of all objects of a service for as long as the process runs.
+    ///
+    /// - Parameters:
+    ///   - signal: The qualified name.
+    ///   - service: The name of the service on the bus.
+    ///   - body: Takes the object's path and the tuple of each, on the GLib thread.
+    /// - Throws: the reason for which there is no bus.
+    package func followAll(
+        _ signal: String,
+        from service: String,
+        _ body: @escaping @Sendable (_ path: String, BusValue) -> Void
+    ) async throws(Fault) {
+        try await follow(signal, from: service, at: nil, body)
+    }
+
+    private func follow(
+        _ signal: String,
+        from service: String,
+        at path: String?,
+        _ body: @escaping @Sendable (String, BusValue) -> Void
+    ) async throws(Fault) {
+        let (interface, member) = try split(signal)
+        let connection = try await connected()
+        g_dbus_connection_signal_subscribe(
+            connection.pointer,
+            service,
+            interface,
+            member,
+            path,
+            nil,
+            G_DBUS_SIGNAL_FLAGS_NONE,
+            { _, _, path, _, _, parameters, data in
+                guard let data, let parameters, let path else { return }
+                Unmanaged<SignalBody>.fromOpaque(data).takeUnretainedValue()
+                    .body(String(cString: path), BusValue(parameters))
+            },
+            Unmanaged.passRetained(SignalBody(body)).toOpaque(),
+            { data in data.map { Unmanaged<SignalBody>.fromOpaque($0).release() } }
+        )
+    }
+
+    /// Returns what serves objects of this process on the bus.
+    ///
+    /// - Throws: the reason for which there is no bus.
+    package func server() async throws(Fault) -> BusServer { BusServer(try await connected()) }
+
+    /// Splits a qualified name into the interface and the member.
+    private func split(_ name: String) throws(Fault) -> (String, String) {
+        guard let dot = name.lastIndex(of: ".") else { throw Fault(name: nil, cause: "\(name) is no method") }
+        return (String(name[..<dot]), String(name[name.index(after: dot)...]))
+    }
+
+    private func answer(
+        _ method: String,
+        of target: Target,
+        _ parameters: String,
+        within seconds: Int32,
+        over connection: BusConnection
+    ) async throws(Fault) -> (BusValue, CInt?) {
+        let (interface, member) = try split(method)
+        await begin()
+        defer { end() }
+        var failure: UnsafeMutablePointer<GError>?
+        guard let tuple = g_variant_parse(nil, parameters, nil, nil, &failure) else {
+            throw Fault(taking: failure)
+        }
+        defer { g_variant_unref(tuple) }
+        let cancellable = Cancellable()
+        return try await bridge(cancellable) { result -> Result<(BusValue, CInt?), Fault> in
+            var failure: UnsafeMutablePointer<GError>?
+            var files: UnsafeMutablePointer<GUnixFDList>?
+            let answer = g_dbus_connection_call_with_unix_fd_list_finish(
+                connection.pointer,
+                &files,
+                result,
+                &failure
+            )
+            defer { if let files { g_object_unref(files) } }
+            guard let answer else { return .failure(Fault(taking: failure)) }
+            defer { g_variant_unref(answer) }
+            return .success((BusValue(answer), firstDescriptor(files)))
+        } start: { reply in
+            g_dbus_connection_call_with_unix_fd_list(
+                connection.pointer,
+                target.service,
+                target.path,
+                interface,
+                member,
+                tuple,
+                nil,
+                G_DBUS_CALL_FLAGS_NONE,
+                seconds.multipliedReportingOverflow(by: 1000).partialValue,
+                nil,
+                cancellable.pointer,
+                readyCallback,
+                reply.userData
+            )
+        }
+    }
+
+    /// Waits until there is room for another call.
+    private func begin() async {
+        guard running >= Self.mostCalls else { return running += 1 }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    /// Hands the room of a call to the next one.
+    private func end() {
+        guard !waiting.isEmpty else { return running -= 1 }
+        waiting.removeFirst().resume()
+    }
+
+    private func connected() async throws(Fault) -> BusConnection {
+        if let connection, g_dbus_connection_is_closed(connection.pointer) == 0 { return connection }
+        let made = try await opened(takesDescriptors: false)
+        connection = made
+        return made
+    }
+}
+
+/// Returns a duplicate of the first descriptor beside an answer, close-on-exec; `nil` without one.
+private func firstDescriptor(_ files: UnsafeMutablePointer<GUnixFDList>?) -> CInt? {
+    guard let files else { return nil }
+    var failure: UnsafeMutablePointer<GError>?
+    let number = g_unix_fd_list_get(files, 0, &failure)
+    g_clear_error(&failure)
+    return number >= 0 ? number : nil
+}
+
+private final class SignalBody: Sendable {
+    let body: @Sendable (String, BusValue) -> Void
+    init(_ body: @escaping @Sendable (String, BusValue) -> Void) { self.body = body }
+}
+
+extension SystemBus.Fault {
+    /// Takes and frees an error of GLib.
+    init(taking failure: UnsafeMutablePointer<GError>?) {
+        guard let failure else {
+            self.init(name: nil, cause: "no answer")
+            return
+        }
+        let name = g_dbus_error_get_remote_error(failure)
+        let text = name.map { String(cString: $0) }
+        g_free(name)
+        self.init(name: text, cause: GErrorText(taking: failure)?.text ?? "no answer")
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CWhorlFprint
+internal import WhorlGLib
+internal import WhorlFingerprint
+
+/// The events of an operation that waits for fingers, and their observer.
+struct RunningScan {
+    var tracker: TouchTracker
+    let observer: ScanObserver
+    /// A timer that runs while the driver may be one that reports no finger status.
+    let reminder: RepeatingTimer
+}
+
+extension LibfprintReader {
+    /// The number of milliseconds of a driver's silence after which a touch is announced without it.
+    private static var silence: UInt32 { 400 }
+
+    /// Runs `body` as the operation whose events go to `observer`.
+    func observed<Value: Sendable>(
+        by observer: @escaping ScanObserver,
+        presentations: Int = 1,
+        _ body: () async throws(ReaderError) -> Value
+    ) async throws(ReaderError) -> Value {
+        watchFingerStatus()
+        let reminder = RepeatingTimer(milliseconds: LibfprintReader.silence) { [weak self] in
+            self?.assumeIsolated { $0.driverStaysSilent() }
+        }
+        scan = RunningScan(
+            tracker: TouchTracker(presentations: presentations),
+            observer: observer,
+            reminder: reminder
+        )
+        fingerStatusChanged()
+        defer { scan = nil }
+        return try await interruptible(body)
+    }
+
+    /// Reports that a presentation of the running enrollment ended, successfully (`stage`, before it `alike`) or not (`retry`).
+    func presentationEnded(_ event: ScanEvent) {
+        tell([event])
+        guard event != .alike else { return }  // the end of this presentation follows
+        let wasRead = if case .stage = event { true } else { false }
+        tell(scan?.tracker.presentationEnded(wasRead: wasRead) ?? [])
+    }
+
+    private func watchFingerStatus() {
+        guard statusChanges == nil else { return }
+        statusChanges = SignalConnection(to: device, signal: "notify::finger-status") { [weak self] _ in
+            self?.assumeIsolated { $0.fingerStatusChanged() }
+        }
+    }
+
+    private func fingerStatusChanged() {
+        let status = fingerStatus
+        tell(scan?.tracker.statusChanged(to: status) ?? [])
+    }
+
+    private func driverStaysSilent() {
+        tell(scan?.tracker.driverStaysSilent() ?? [])
+    }
+
+    private func tell(_ events: [ScanEvent]) {
+        guard let observer = scan?.observer else { return }
+        for event in events { observer(event) }
+    }
+}
+
+/// A tracker that decides when to report "touch": once for each presentation that the reader waits for.
+///
+/// Drivers differ. Most report that a finger is needed and that it is present; some report neither; for image readers
+/// the result of one presentation may come after the reader waits for the next one; and some still report that a finger
+/// is needed when they have just read the last. So a touch is open from its report until a finger or a result answers
+/// it, and fingers whose result has not come yet count as presentations. While a driver that reports when it needs a
+/// finger analyzes one, it is left alone, however long that takes: it would miss the next one. An operation that takes one presentation asks
+/// once, whatever its driver reports at its end.
+struct TouchTracker {
+    /// The number of good presentations that the operation takes: several for an enrollment, else one.
+    let presentations: Int
+    /// The number of presentations that were read well.
+    private var done = 0
+    /// The number of fingers that came and whose result has not come yet.
+    private var unreported = 0
+    /// Whether a touch was reported, and neither a finger nor a result has come since.
+    private var isOpen = false
+    private var hasAsked = false
+    /// Whether the driver has reported that a finger is needed.
+    private var reportsNeed = false
+    private var status = FingerStatus(needed: false, present: false)
+    /// The number of calls of ``driverStaysSilent()`` since the driver last reported something.
+    private var silences = 0
+
+    /// The number of silences after which no result is expected.
+    ///
+    /// The finger was not read, and is no longer present, even if the driver did not report that.
+    private static let patience = 5
+
+    init(presentations: Int) { self.presentations = presentations }
+
+    /// Takes in a new finger status of the reader.
+    ///
+    /// - Returns: The events that follow.
+    mutating func statusChanged(to new: FingerStatus) -> [ScanEvent] {
+        silences = 0
+        var events: [ScanEvent] = []
+        if new.present != status.present { events.append(.finger(present: new.present)) }
+        if new.present, !status.present {
+            unreported += 1
+            isOpen = false
+        }
+        let begins = new.needed && !new.present && (!status.needed || status.present)
+        status = new
+        if new.needed { reportsNeed = true }
+        if begins, isDue { events.append(touch()) }
+        return events
+    }
+
+    /// Takes in the end of a presentation, after which the operation continues.
+    mutating func presentationEnded(wasRead: Bool) -> [ScanEvent] {
+        silences = 0
+        // Without a finger before it, the presentation answers the open touch: the driver does not report fingers.
+        if unreported > 0 { unreported -= 1 } else { isOpen = false }
+        if wasRead { done += 1 }
+        return isDue && status.needed && !status.present ? [touch()] : []
+    }
+
+    /// Takes in a time of silence: the driver may not report fingers, or did not read one.
+    mutating func driverStaysSilent() -> [ScanEvent] {
+        silences += 1
+        let isOver = silences >= TouchTracker.patience
+        let isAnalyzing = unreported > 0 && !status.needed && !status.present
+        if isAnalyzing, reportsNeed || !isOver { return [] }
+        if isOver { unreported = 0 }
+        return isDue && (isOver || !status.present) ? [touch()] : []
+    }
+
+    private var isDue: Bool {
+        !isOpen && done + unreported < presentations && (presentations > 1 || !hasAsked)
+    }
+
+    private mutating func touch() -> ScanEvent {
+        isOpen = true
+        hasAsked = true
+        return .touch
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import CWhorlFprint
+internal import CWhorlGLib
+internal import FoundationEssentials
+internal import WhorlGLib
+package import WhorlFingerprint
+internal import WhorlSupport
+
+/// A fingerprint reader that a driver of libfprint operates.
+///
+/// The actor lives on the GLib thread and owns one `FpDevice`. Operations take turns at a gate; suspending and resuming
+/// bypass it, since they act on the running operation.
+package actor LibfprintReader: FingerprintReader {
+    /// The device, valid for the lifetime of this reader.
+    let handle: DeviceHandle
+    /// The ID that the source gave to this device.
+    let id: ReaderID
+    /// The socket of a virtual reader, or the folder of an emulated one, which distinguishes simulated readers.
+    let emulation: String?
+    /// The gate that lets one operation through at a time.
+    let gate = OperationGate()
+    /// The running operation that waits for a finger; `nil` if there is none.
+    var scan: RunningScan?
+    /// The connection to the reader's signal for a change of the finger status.
+    var statusChanges: SignalConnection?
+    /// The reader's state with respect to the system's sleep.
+    var sleep = Sleep()
+    /// The lock that keeps other programs of this user away while the reader is open.
+    var lock: FileLock?
+
+    init(_ handle: DeviceHandle, id: ReaderID, emulation: String?) {
+        self.handle = handle
+        self.id = id
+        self.emulation = emulation
+    }
+
+    /// The C object (transfer none), which libfprint's own calls take.
+    package var device: UnsafeMutablePointer<FpDevice> { handle.pointer }
+
+    /// The GLib thread.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        GLibExecutor.shared.asUnownedSerialExecutor()
+    }
+
+    /// The description of the reader (`fp_device_get_driver()`, `…_name()`, `…_features()` and similar).
+    package var info: ReaderInfo {
+        let features = ReaderFeatures(fp_device_get_features(device))
+        let storage: ReaderInfo.Storage = features.contains(.storage) ? .reader : .host
+        let kind: ReaderInfo.Kind = driver.hasPrefix("virtual_") ? .virtual : .hardware
+        return ReaderInfo(
+            id: id,
+            driver: driver,
+            name: fp_device_get_name(device).map { String(cString: $0) } ?? driver,
+            kind: kind,
+            scanType: ReaderInfo.ScanType(fp_device_get_scan_type(device)),
+            features: features,
+            enrollStages: Int(fp_device_get_nr_enroll_stages(device)),
+            storage: storage,
+            strength: ReaderStrength(driver: driver, kind: kind, storage: storage),
+            access: access(kind)
+        )
+    }
+
+    var driver: String { String(cString: fp_device_get_driver(device)) }
+
+    /// Whether a finger is needed or present (`fp_device_get_finger_status()`).
+    package var fingerStatus: FingerStatus { FingerStatus(fp_device_get_finger_status(device)) }
+
+    /// The temperature of the reader (`fp_device_get_temperature()`).
+    package var temperature: ReaderTemperature { ReaderTemperature(fp_device_get_temperature(device)) }
+
+    /// Opens the reader (`fp_device_open()`).
+    package func open() async throws(ReaderError) {
+        try await gate.run("open", whenBusy: .wait) { () async throws(ReaderError) in
+            guard !handle.isRemoved else { throw ReaderError(.unplugged, operation: "open") }
+            guard fp_device_is_open(device) == 0 else { return }
+            try requireAwake("open")
+            let lock = try ReaderLock.take(for: id, emulation: emulation)
+            do throws(ReaderError) {
+                try await call("open", finish: fp_device_open_finish) { cancellable, reply in
+                    fp_device_open(device, cancellable, readyCallback, reply)
+                }
+            } catch {
+                handle.releaseUSBDevice()
+                guard error.code == .inUse else { throw error }
+                throw ReaderError(
+                    .inUse,
+                    operation: "open",
+                    cause: "\(await ReaderHolder.likely()) \(error.cause)"
+                )
+            }
+            self.lock = lock
+        }
+    }
+
+    /// Closes the reader (`fp_device_close()`).
+    ///
+    /// It is not cancelled with its task: a device that stays half open would be of no use.
+    package func close() async throws(ReaderError) {
+        try await uncancelled("close") { reader async throws(ReaderError) in
+            guard fp_device_is_open(reader.device) != 0 else { return }
+            defer { reader.lock = nil }
+            do throws(ReaderError) {
+                // A suspended reader cannot be closed.
+                try await reader.tellDriverToWake()
+                try await reader.call("close", finish: fp_device_close_finish) { cancellable, reply in
+                    fp_device_close(reader.device, cancellable, readyCallback, reply)
+                }
+            } catch  where error.code == .unplugged {
+                // There is nothing left to close.
+            }
+        }
+    }
+
+    /// Returns whether two templates are the same print (`fp_print_equal()`, which requires both to be of one driver).
+    package func isSamePrint(_ first: Template, _ second: Template) -> Bool {
+        if first == second { return true }
+        guard let one = try? PrintHandle(first, operation: "compare"),
+            let other = try? PrintHandle(second, operation: "compare"),
+            one.isCompatible(with: device), other.isCompatible(with: device)
+        else { return false }
+        return fp_print_equal(one.pointer, other.pointer) != 0
+    }
+}
+
+extension LibfprintReader {
+    /// The user that the service runs as, who owns the readers; `nil` where the service was never installed.
+    package static let service = ThisProcess.userNumber(of: "whorl")
+
+    /// Whether the reader is emulated (umockdev), so that no device node belongs to it.
+    package var isEmulated: Bool { emulation != nil }
+
+    /// The device node of a USB reader.
+    package var node: DeviceNode? {
+        guard info.kind == .hardware, !isEmulated else { return nil }
+        return usbNode
+    }
+
+    private var usbNode: DeviceNode? {
+        handle.usbPlace.map { DeviceNode(bus: $0.bus, address: $0.address, service: Self.service) }
+    }
+
+    private func access(_ kind: ReaderInfo.Kind) -> ReaderAccess {
+        guard kind == .hardware, !isEmulated else { return ReaderAccess(.pretended) }
+        return usbNode?.access() ?? ReaderAccess(.unknown, ["the reader is no USB device"])
+    }
+
+    /// The place of the reader: the word of its USB port in sysfs; a sensor without USB is soldered in.
+    package var placement: ReaderPlacement {
+        guard info.kind == .hardware else { return .unknown }
+        guard let place = handle.usbPlace else { return .builtIn }
+        return .ofUSBDevice(bus: place.bus, address: place.address, in: "/sys/bus/usb/devices")
+    }
+}
+
+extension ReaderPlacement {
+    /// Returns the placement of the USB device with an address, by the folders of the devices in sysfs.
+    static func ofUSBDevice(bus: UInt8, address: UInt8, in folder: String) -> ReaderPlacement {
+        // Without sysfs nothing is known, and no reader counts as built in.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names where !name.contains(":") {
+            let device = "\(folder)/\(name)"
+            guard number(in: "\(device)/busnum") == bus, number(in: "\(device)/devnum") == address else {
+                continue
+            }
+            return ReaderPlacement(removable: text(in: "\(device)/removable") ?? "")
+        }
+        return .unknown
+    }
+
+    private static func number(in path: String) -> UInt8? {
+        text(in: path).flatMap { UInt8($0.prefix(while: \.isNumber)) }
+    }
+
+    private static func text(in path: String) -> String? {
+        // An attribute that cannot be read says nothing.
+        guard let data = FileManager.default.contents(atPath: path) else { return nil }
+        return String(decoding: data.prefix(64), as: UTF8.self)
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CWhorlFprint
+internal import CWhorlGLib
+package import WhorlFingerprint
+internal import WhorlGLib
+internal import Glibc
+
+/// The readers that libfprint finds on this machine.
+///
+/// There is one source for the whole process, since libfprint's USB context cannot be used twice. It looks for readers
+/// when it is first asked, and then follows readers that are plugged in and out. libfprint's virtual drivers appear
+/// only if their environment variables name a socket (`FP_VIRTUAL_IMAGE`, `FP_VIRTUAL_DEVICE`,
+/// `FP_VIRTUAL_DEVICE_STORAGE`).
+package actor LibfprintSource: ReaderSource {
+    /// The source of this process.
+    package static let shared = LibfprintSource()
+
+    private var context: UnsafeMutablePointer<FpContext>?
+    private var known: [KnownReader] = []
+    private var watchers: [Int: AsyncStream<ReaderChange>.Continuation] = [:]
+    private var nextWatcher = 0
+    private var additions: SignalConnection?
+
+    /// Creates a separate source for a test; a program uses ``shared``.
+    package init() {}
+
+    /// Isolated: libfprint's contexts must be freed on the thread that they live on.
+    isolated deinit { if let context { g_object_unref(context) } }
+
+    /// The GLib thread.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        GLibExecutor.shared.asUnownedSerialExecutor()
+    }
+
+    /// The readers that are connected now.
+    ///
+    /// `fp_context_new()`, `fp_context_enumerate()`, `fp_context_get_devices()`.
+    package func readers() throws(ReaderError) -> [any FingerprintReader] {
+        try start()
+        return known.map(\.reader)
+    }
+
+    /// Returns a stream of the readers that are connected and disconnected from now on.
+    ///
+    /// It uses the signal `device-added` of `FpContext`, and the property `removed` of each `FpDevice`: the context
+    /// itself reports a removal only when the device is closed, which may never happen.
+    ///
+    /// If libfprint cannot be started, the stream ends at once.
+    package func changes() -> AsyncStream<ReaderChange> {
+        let (stream, continuation) = AsyncStream.makeStream(of: ReaderChange.self)
+        do throws(ReaderError) { try start() } catch { continuation.finish() }
+        let watcher = nextWatcher
+        nextWatcher += 1
+        watchers[watcher] = continuation
+        // Not in a task, which would need a thread of the shared pool to begin.
+        continuation.onTermination = { [weak self] _ in
+            GLibExecutor.shared.perform { [weak self] in self?.assumeIsolated { $0.forget(watcher) } }
+        }
+        return stream
+    }
+
+    /// The readers that were found; none before a program has asked for them.
+    var connected: [LibfprintReader] { known.map(\.reader) }
+
+    /// The readers that are connected now, with their own type.
+    package func libfprintReaders() throws(ReaderError) -> [LibfprintReader] {
+        try start()
+        return connected
+    }
+
+    /// The number of streams that follow ``changes()``.
+    var watcherCount: Int { watchers.count }
+
+    private func forget(_ watcher: Int) { watchers[watcher] = nil }
+
+    private func start() throws(ReaderError) {
+        guard context == nil else { return }
+        guard let new = fp_context_new() else {
+            throw ReaderError(.malfunction, operation: "enumerate", cause: "fp_context_new() returned NULL")
+        }
+        context = new
+        fp_context_enumerate(new)
+        if let devices = fp_context_get_devices(new) {  // transfer none
+            for index in 0..<Int(devices.pointee.len) {
+                if let device = devices.pointee.pdata[index] { add(device) }
+            }
+        }
+        additions = SignalConnection(to: new, signal: "device-added") { [weak self] argument in
+            guard let argument else { return }
+            let device = UnsafeSendable(argument)
+            self?.assumeIsolated { $0.deviceAdded(device.pointer) }
+        }
+    }
+
+    @discardableResult
+    private func add(_ pointer: UnsafeMutableRawPointer) -> LibfprintReader {
+        let handle = DeviceHandle(retaining: pointer)
+        let reader = LibfprintReader(
+            handle,
+            id: freeID(for: handle.pointer),
+            emulation: emulation(of: handle.pointer)
+        )
+        let removal = SignalConnection(to: pointer, signal: "notify::removed") { [weak self] _ in
+            self?.assumeIsolated { $0.deviceRemoved(handle) }
+        }
+        known.append(KnownReader(handle: handle, reader: reader, removal: removal))
+        return reader
+    }
+
+    private func deviceAdded(_ pointer: UnsafeMutableRawPointer) {
+        let reader = add(pointer)
+        let change = ReaderChange.added(reader.assumeIsolated { $0.info })
+        for watcher in watchers.values { watcher.yield(change) }
+    }
+
+    private func deviceRemoved(_ handle: DeviceHandle) {
+        guard handle.isRemoved, let index = known.firstIndex(where: { $0.handle === handle }) else { return }
+        let reader = known.remove(at: index).reader
+        for watcher in watchers.values { watcher.yield(.removed(reader.id)) }
+    }
+
+    /// Returns the socket of a virtual reader, which libfprint does not reveal, or the folder of an emulated USB bus
+    /// (umockdev): readers of different ones are different, although libfprint gives them the same name.
+    private func emulation(of device: UnsafeMutablePointer<FpDevice>) -> String? {
+        let variable: String? =
+            switch String(cString: fp_device_get_driver(device)) {
+            case "virtual_image": "FP_VIRTUAL_IMAGE"
+            case "virtual_device": "FP_VIRTUAL_DEVICE"
+            case "virtual_device_storage": "FP_VIRTUAL_DEVICE_STORAGE"
+            case "virtual_device_storage_no_list": "FP_VIRTUAL_DEVICE_STORAGE_NO_LIST"
+            default: nil
+            }
+        // secure_getenv(3): the caller's variables do not count in a set-user-ID program, since a file is created
+        // there.
+        guard let variable else {
+            return secure_getenv("UMOCKDEV_DIR").map { String(cString: $0) + "/whorl" }
+        }
+        return secure_getenv(variable).map { String(cString: $0) }
+    }
+
+    /// Returns an ID of driver and device ID; a second reader with the same two gets the lowest free number.
+    ///
+    /// libfprint reports nothing that would keep two readers of one model apart when they change ports.
+    private func freeID(for device: UnsafeMutablePointer<FpDevice>) -> ReaderID {
+        let driver = String(cString: fp_device_get_driver(device))
+        let number = fp_device_get_device_id(device).map { String(cString: $0) } ?? "0"
+        let plain = LibfprintReader.id(driver: driver, number: number).rawValue
+        let taken = Set(known.map(\.reader.id.rawValue))
+        guard taken.contains(plain) else { return ReaderID(rawValue: plain) }
+        let suffix = (2...).first { !taken.contains("\(plain)-\($0)") } ?? 0
+        return ReaderID(rawValue: "\(plain)-\(suffix)")
+    }
+}
+
+/// A connected reader, and the connection to the signal of its removal.
+private final class KnownReader {
+    let handle: DeviceHandle
+    let reader: LibfprintReader
+    private let removal: SignalConnection
+
+    init(handle: DeviceHandle, reader: LibfprintReader, removal: consuming SignalConnection) {
+        self.handle = handle
+        self.reader = reader
+        self.removal = removal
+    }
+}
+
+/// A signal's argument on its way into `assumeIsolated`.
+///
+/// Unchecked: it is used only in the handler, which runs on the GLib thread.
+private struct UnsafeSendable: @unchecked Sendable {
+    let pointer: UnsafeMutableRawPointer
+    init(_ pointer: UnsafeMutableRawPointer) { self.pointer = pointer }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CWhorlFprint
+internal import CWhorlGLib
+internal import Glibc
+
+/// The minutiae of one press, from which its place on the finger is compared with that of another press.
+///
+/// It only guides an enrollment: whether two presses are of one finger is for libfprint's matcher alone.
+final class PressMinutiae {
+    struct Point {
+        var x: Int32
+        var y: Int32
+        /// The direction of the ridge's end, in degrees from 0 to 359.
+        var angle: Int32
+    }
+
+    private(set) var points: [Point]
+
+    init(_ points: [Point]) { self.points = points }
+
+    deinit {
+        for index in points.indices { points[index] = Point(x: 0, y: 0, angle: 0) }
+    }
+
+    /// The vector, in pixels, from a part of the finger in another press to the same part in this one.
+    ///
+    /// Each pair of minutiae of about one direction is a vote for the vector between them; `nil` where too few votes
+    /// agree, as where the presses show different parts.
+    func displacement(from other: PressMinutiae) -> (x: Double, y: Double)? {
+        var votes: [(x: Int32, y: Int32)] = []
+        for point in points {
+            for earlier in other.points where point.turn(from: earlier) <= Rules.turn {
+                votes.append((point.x - earlier.x, point.y - earlier.y))
+            }
+        }
+        var best: (count: Int, x: Int32, y: Int32) = (0, 0, 0)
+        for vote in votes {
+            let near = votes.filter {
+                abs($0.x - vote.x) <= Rules.nearness && abs($0.y - vote.y) <= Rules.nearness
+            }
+            guard near.count > best.count else { continue }
+            best = (near.count, near.reduce(0) { $0 + $1.x }, near.reduce(0) { $0 + $1.y })
+        }
+        let needed = max(Rules.leastVotes, min(points.count, other.points.count) * Rules.agreeing / 100)
+        guard best.count >= needed else { return nil }
+        return (Double(best.x) / Double(best.count), Double(best.y) / Double(best.count))
+    }
+
+    /// Whether this press shows about the same part of the finger as another one.
+    func isAlike(_ other: PressMinutiae) -> Bool {
+        guard let shift = displacement(from: other) else { return false }
+        return hypot(shift.x, shift.y) < Rules.alike * max(extent, other.extent)
+    }
+
+    /// The diagonal of the smallest upright rectangle around the minutiae.
+    private var extent: Double {
+        guard let first = points.first else { return 0 }
+        var (left, right, top, bottom) = (first.x, first.x, first.y, first.y)
+        for point in points {
+            (left, right) = (min(left, point.x), max(right, point.x))
+            (top, bottom) = (min(top, point.y), max(bottom, point.y))
+        }
+        return hypot(Double(right - left), Double(bottom - top))
+    }
+
+    /// Chosen on synthetic fingers (`Bench/enrollment`).
+    private enum Rules {
+        /// The largest turn between two views of one minutia, in degrees.
+        static let turn: Int32 = 20
+        /// The largest distance between votes for one vector, in pixels in x and in y.
+        static let nearness: Int32 = 10
+        /// The number of votes, and their percentage of the minutiae, that tell the vector.
+        static let leastVotes = 5
+        static let agreeing = 30
+        /// The largest shift of a press that shows the same part, as a fraction of the minutiae's extent.
+        static let alike = 0.1
+    }
+}
+
+extension PressMinutiae.Point {
+    /// The angle between the directions of two minutiae, in degrees from 0 to 180.
+    fileprivate func turn(from other: PressMinutiae.Point) -> Int32 {
+        let turn = abs(angle - other.angle) % 360
+        return min(turn, 360 - turn)
+    }
+}
+
+extension PressMinutiae {
+    /// The most minutiae that are read; libfprint keeps no more than 200 of a press.
+    private static let most = 1000
+
+    /// Reads the minutiae of a print that libfprint made of one press.
+    ///
+    /// The print's own form is that of `fp_print_serialize()`: `FP3`, then a GVariant whose last member has three arrays
+    /// for each press (libfprint's `fp-print.c`). `nil` for every other print, as of readers that compare by themselves.
+    convenience init?(of print: OpaquePointer, from device: UnsafeMutablePointer<FpDevice>?) {
+        // The print of a reader that gives no images may be without data as yet, which libfprint does not serialise.
+        guard let device, fp_device_has_feature(device, FP_DEVICE_FEATURE_CAPTURE) != 0 else { return nil }
+        var data: UnsafeMutablePointer<UInt8>?
+        var length: gsize = 0
+        guard fp_print_serialize(print, &data, &length, nil) != 0, let data else { return nil }
+        defer {
+            explicit_bzero(data, Int(length))
+            g_free(data)
+        }
+        guard length > 3, data[0] == UInt8(ascii: "F"), data[1] == UInt8(ascii: "P"),
+            data[2] == UInt8(ascii: "3")
+        else { return nil }
+        // GLib reads a GVariant in place where its memory is aligned; so no copy is left behind.
+        let body = UnsafeMutableRawPointer.allocate(byteCount: Int(length) - 3, alignment: 16)
+        body.copyMemory(from: data + 3, byteCount: Int(length) - 3)
+        defer {
+            explicit_bzero(body, Int(length) - 3)
+            body.deallocate()
+        }
+        guard let points = PressMinutiae.points(in: body, Int(length) - 3) else { return nil }
+        self.init(points)
+    }
+
+    private static func points(in body: UnsafeMutableRawPointer, _ count: Int) -> [Point]? {
+        guard let type = g_variant_type_new("(issbymsmsia{sv}v)") else { return nil }
+        defer { g_variant_type_free(type) }
+        guard let raw = g_variant_new_from_data(type, body, gsize(count), gboolean(0), nil, nil) else {
+            return nil
+        }
+        let whole = Variant(taking: raw)
+        #if _endian(big)
+        return nil  // The form is little-endian; such a machine gets no guidance from it.
+        #else
+        guard let data = whole.child(9)?.child(0), data.isOf("(a(aiaiai))"), let presses = data.child(0),
+            g_variant_n_children(presses.pointer) == 1, let press = presses.child(0),
+            let x = press.child(0)?.numbers, let y = press.child(1)?.numbers,
+            let angle = press.child(2)?.numbers,
+            x.count == y.count, x.count == angle.count, x.count <= most
+        else { return nil }
+        return x.indices.map { Point(x: x[$0], y: y[$0], angle: angle[$0]) }
+        #endif
+    }
+}
+
+/// An owned `GVariant`.
+private final class Variant {
+    let pointer: OpaquePointer
+
+    /// Takes a value that C made; transfer full or floating.
+    init(taking pointer: OpaquePointer) { self.pointer = g_variant_take_ref(pointer) }
+
+    deinit { g_variant_unref(pointer) }
+
+    /// Returns a member of a container; `nil` where this is none, or has too few.
+    func child(_ index: Int) -> Variant? {
+        guard g_variant_is_container(pointer) != 0, g_variant_n_children(pointer) > gsize(index),
+            let child = g_variant_get_child_value(pointer, gsize(index))
+        else { return nil }
+        return Variant(taking: child)
+    }
+
+    func isOf(_ type: String) -> Bool { String(cString: g_variant_get_type_string(pointer)) == type }
+
+    /// The numbers of an array of 32-bit integers, which stay where they are as long as this value lives.
+    var numbers: [Int32]? {
+        guard isOf("ai") else { return nil }
+        var count: gsize = 0
+        let bytes = g_variant_get_fixed_array(pointer, &count, gsize(MemoryLayout<Int32>.size))
+        return Array(
+            UnsafeBufferPointer(start: bytes?.assumingMemoryBound(to: Int32.self), count: Int(count))
+        )
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import WhorlGLib
+internal import Glibc
+internal import WhorlSupport
+
+/// A configuration that was read, with what is odd about its file and no error.
+package struct ReadConfiguration: Sendable, Hashable {
+    /// The choices.
+    package let configuration: ServiceConfiguration
+    /// One sentence for each group and key that is unknown.
+    package let warnings: [String]
+    /// Whether there is a file.
+    package let hasFile: Bool
+}
+
+/// The reason for which a configuration is not taken, with the file and what is allowed there.
+package struct ConfigurationFault: Error, Sendable, Hashable, CustomStringConvertible {
+    package let description: String
+}
+
+extension ServiceConfiguration {
+    /// The most bytes of the file.
+    package static let largest = 64 << 10
+
+    /// Reads the choices from a file; without one, each has its default.
+    ///
+    /// - Parameter path: The path of the file.
+    /// - Returns: The choices, and warnings about unknown names.
+    /// - Throws: where the file cannot be read, others than root may write it, or a value is not allowed.
+    package static func read(_ path: String = path) throws(ConfigurationFault) -> ReadConfiguration {
+        guard let bytes = try bytes(of: path) else {
+            return ReadConfiguration(configuration: ServiceConfiguration(), warnings: [], hasFile: false)
+        }
+        return try parse(bytes, path)
+    }
+
+    /// Reads the choices from the content of a file.
+    package static func parse(_ bytes: [UInt8], _ path: String) throws(ConfigurationFault)
+        -> ReadConfiguration
+    {
+        let file: KeyFile
+        do throws(KeyFile.Fault) {
+            file = try KeyFile(parsing: bytes)
+        } catch {
+            throw ConfigurationFault(description: "\(path): \(DisplayText.clean(error.text, limit: 300))")
+        }
+        var configuration = ServiceConfiguration()
+        let known = Set(Setting.all.map(\.group))
+        var warnings = file.groups.filter { !known.contains($0) }.map {
+            "\(path): there is no group [\(DisplayText.clean($0, limit: 60))]; it is ignored."
+        }
+        for entry in file.entries where known.contains(entry.group) {
+            let setting = Setting.all.first { $0.group == entry.group && $0.key == entry.key }
+            let place = "[\(entry.group)] \(DisplayText.clean(entry.key, limit: 60))"
+            guard let setting else {
+                warnings.append("\(path): there is no key \(place); it is ignored.")
+                continue
+            }
+            guard setting.take(&configuration, entry.value) else {
+                let value = DisplayText.clean(entry.value, limit: 60)
+                throw ConfigurationFault(
+                    description: "\(path): \(place) is “\(value)”; allowed is: \(setting.allowed)."
+                )
+            }
+        }
+        return ReadConfiguration(configuration: configuration, warnings: warnings, hasFile: true)
+    }
+
+    /// Returns the content of a file that only root, or this process's user, may write; `nil` where there is none.
+    private static func bytes(of path: String) throws(ConfigurationFault) -> [UInt8]? {
+        func fault(_ reason: String) -> ConfigurationFault {
+            ConfigurationFault(description: "\(path): \(reason)")
+        }
+        func refusal(_ code: Int32) -> ConfigurationFault { fault("\(String(cString: strerror(code))).") }
+        // Without O_NONBLOCK a pipe in the file's place would be waited for.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
+            if errno == ENOENT { return nil }
+            throw refusal(errno)
+        }
+        defer { close(file) }
+        var facts = stat()
+        guard fstat(file, &facts) == 0 else { throw refusal(errno) }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw fault("It is no file.") }
+        guard facts.st_uid == 0 || facts.st_uid == geteuid(), facts.st_mode & 0o022 == 0 else {
+            throw fault(
+                "Others than root may write it; mend it: sudo chown root \(path) && sudo chmod go-w \(path)"
+            )
+        }
+        var bytes = [UInt8](repeating: 0, count: largest + 1)
+        var count = 0
+        while count <= largest {
+            let got = bytes[count...].withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else { throw refusal(errno) }
+            if got == 0 { return Array(bytes.prefix(count)) }
+            count += got
+        }
+        throw fault("It has more than \(largest) bytes.")
+    }
+}

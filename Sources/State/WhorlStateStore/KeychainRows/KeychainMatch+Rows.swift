@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+import WhorlService
+
+/// Finding the rows that a filter selects.
+extension KeychainMatch {
+    /// Whether the filter selects an item, judged by its record and not by the index columns.
+    func covers(_ item: StoredRow) -> Bool {
+        let record = item.record
+        return record.itemClass == itemClass && groups.containsBytes(of: record.accessGroup)
+            && record.matches(attributes)
+            && accessible.map { $0 == record.accessible } ?? true
+            && isSynchronizable.map { $0 == record.isSynchronizable } ?? true
+            && record.flags & leftOutFlags == 0 && !leftOut.contains(item.id)
+    }
+
+    /// Returns the statement that finds candidates with an index, and its arguments.
+    func statement(_ profile: String, withValues: Bool) -> (sql: String, arguments: StatementArguments) {
+        var sql = ""
+        sql.reserveCapacity(256)
+        sql += withValues ? KeychainMatch.selectingValues : KeychainMatch.selectingTags
+        if let id { return (sql + "id = ? AND profile = ?", [id, profile]) }
+        sql += "profile = ? AND agrp IN ("
+        for index in groups.indices { sql += index == 0 ? "?" : ", ?" }
+        // A word of ours, which an enumeration names.
+        sql += ") AND class = '"
+        sql += itemClass.rawValue
+        sql += "'"
+        var arguments: [(any DatabaseValueConvertible)?] = [profile]
+        for group in groups { arguments.append(group) }
+        for name in StoredRow.columns {
+            guard let wanted = attributes[name], !wanted.isDefault else { continue }
+            sql += " AND "
+            sql += name
+            if case .data(let bytes) = wanted, itemClass.ofBytes.contains(name) {
+                // Rows may store the same bytes as a text.
+                sql += " IN (?, ?)"
+                arguments.append(AttributeValue.encodedText(bytes))
+            } else {
+                sql += " = ?"
+            }
+            arguments.append(wanted.encoded)
+        }
+        return (sql, StatementArguments(arguments))
+    }
+
+    private static let selectingValues = "SELECT \(StoredRow.selected), value FROM keychain_items WHERE "
+    private static let selectingTags =
+        "SELECT \(StoredRow.selected), CASE sealing WHEN 1 THEN substr(value, -16) ELSE value END "
+        + "FROM keychain_items WHERE "
+
+    /// Returns the selected rows: oldest first without a limit, and those of the first group first with one.
+    ///
+    /// Rows that Whorl did not write, or that were changed afterwards, are left out.
+    func rows(
+        _ db: Database,
+        of profile: String,
+        _ keys: StateKeys,
+        withValues: Bool,
+        limit: Int = .max
+    ) throws -> [StoredRow] {
+        let found = try found(db, of: profile, keys, withValues: withValues, limit: limit) { $0 }
+        return limit < .max ? found : found.sorted { $0.id < $1.id }
+    }
+
+    /// Returns the numbers of the same rows in the same order, while one row at a time is in memory.
+    func numbers(_ db: Database, of profile: String, _ keys: StateKeys, limit: Int) throws -> [Int64] {
+        let found = try found(db, of: profile, keys, withValues: false, limit: limit) { $0.id }
+        return limit < .max ? found : found.sorted()
+    }
+
+    /// Returns a part of each selected row, in the order of an index.
+    private func found<Part>(
+        _ db: Database,
+        of profile: String,
+        _ keys: StateKeys,
+        withValues: Bool,
+        limit: Int,
+        _ part: (StoredRow) -> Part
+    ) throws -> [Part] {
+        var found: [Part] = []
+        guard limit < .max, groups.count > 1 else {
+            try index(db, of: profile, keys, withValues: withValues, limit: limit, part, &found)
+            return found
+        }
+        // Items of the first group, the program's own, come before the same items in a shared group.
+        for group in groups where found.count < limit {
+            var match = self
+            match.groups = [group]
+            try match.index(db, of: profile, keys, withValues: withValues, limit: limit, part, &found)
+        }
+        return found
+    }
+
+    /// Adds a part of each selected row, in the order of an index, until there are as many as the limit.
+    private func index<Part>(
+        _ db: Database,
+        of profile: String,
+        _ keys: StateKeys,
+        withValues: Bool,
+        limit: Int,
+        _ part: (StoredRow) -> Part,
+        _ found: inout [Part]
+    ) throws {
+        let (sql, arguments) = statement(profile, withValues: withValues)
+        let rows = try RowColumns.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+        while found.count < limit, let columns = try rows.next() {
+            guard let item = StoredRow(columns, of: profile, keys), covers(item) else { continue }
+            found.append(part(item))
+        }
+    }
+}

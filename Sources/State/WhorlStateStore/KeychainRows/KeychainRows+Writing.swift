@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import GRDB
+package import WhorlService
+
+/// Storing items.
+extension KeychainRows {
+    package func add(
+        _ new: [NewKeychainRow],
+        replacing: [KeychainRowVersion]
+    ) throws(ServiceError) -> KeychainOutcome {
+        let database = try created()
+        let keys = database.keys
+        let now = Date().timeIntervalSince1970
+        return try outcome(database) { db throws in
+            try remove(replacing, db, keys)
+            try StorageQuota.standard.check(adding: new.reduce(0) { $0 + $1.size }, db)
+            var stored: [KeychainRow] = []
+            for item in new {
+                let item = item.dated(now)
+                if let conflict = try conflict(of: item.record, db, keys) { return .failure(conflict) }
+                let row = try StoredRow(id: StoredRow.newID(), profile: profile, item, keys)
+                try row.insert(db, keys)
+                stored.append(row.row(withValue: false, keys))
+            }
+            return .success(stored)
+        }
+    }
+
+    /// Performs a transaction, which is rolled back unless it stores all rows.
+    func outcome(
+        _ database: StateDatabase,
+        _ body: (Database) throws -> Result<[KeychainRow], Conflict>
+    ) throws(ServiceError) -> KeychainOutcome {
+        switch try database.transactionBlocking(.full, body) {
+        case .success(let rows): .stored(rows)
+        case .failure(let conflict): conflict.outcome
+        }
+    }
+
+    /// Deletes rows that are still in these states, and that the program may use.
+    func remove(_ versions: [KeychainRowVersion], _ db: Database, _ keys: StateKeys) throws {
+        for version in versions where try row(version, db, keys) != nil {
+            try StoredRow.delete(version.id, db)
+        }
+    }
+
+    /// Returns a row that is still in this state, and that the program may use.
+    func row(_ version: KeychainRowVersion, _ db: Database, _ keys: StateKeys) throws -> StoredRow? {
+        let columns = try RowColumns.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT \(StoredRow.selected), value FROM keychain_items WHERE id = ? AND profile = ?"
+            ),
+            arguments: [version.id, profile]
+        )
+        guard let row = columns.flatMap({ StoredRow($0, of: profile, keys) }), row.version == version,
+            groups.containsBytes(of: row.record.accessGroup)
+        else { return nil }
+        return row
+    }
+
+    // MARK: - Conflicts
+
+    /// A reason for which a row cannot be written.
+    enum Conflict: Error {
+        case groupRefused
+        case noPasscode
+        case taken(KeychainRow)
+        case stale
+
+        var outcome: KeychainOutcome {
+            switch self {
+            case .groupRefused: .groupRefused
+            case .noPasscode: .noPasscode
+            case .taken(let row): .taken(by: row)
+            case .stale: .stale
+            }
+        }
+    }
+
+    /// Returns the conflict that prevents writing a record, if any; `own` is the number of the row that is overwritten,
+    /// if it exists.
+    ///
+    /// A damaged row is no conflict: it is deleted.
+    func conflict(
+        of record: KeychainRecord,
+        at own: Int64? = nil,
+        _ db: Database,
+        _ keys: StateKeys
+    ) throws -> Conflict? {
+        guard groups.containsBytes(of: record.accessGroup) else { return .groupRefused }
+        // It is read in the transaction that stores the item, since a passcode is removed with the items that need it.
+        if record.accessible == "akpu", try !OwnerPasscode.isSet(of: profile, db) { return .noPasscode }
+        let taken = try RowColumns.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT \(StoredRow.selected), value FROM keychain_items WHERE name = ? AND id IS NOT ?
+                    """
+            ),
+            arguments: [keys.code(for: record.identity(of: profile), .keychainRows), own]
+        )
+        guard let taken, let id = Int64.fromDatabaseValue(taken.id) else { return nil }
+        if let row = StoredRow(taken, of: profile, keys), try isFindable(row, db, keys) {
+            return .taken(row.row(withValue: false, keys))
+        }
+        try StoredRow.delete(id, db)
+        return nil
+    }
+
+    /// Whether queries find a row by its columns and its value decrypts: no query finds a row whose index column was
+    /// edited, and an item whose value was edited is unusable.
+    private func isFindable(_ row: StoredRow, _ db: Database, _ keys: StateKeys) throws -> Bool {
+        if case .sealed = row.contents, row.value(keys) == nil { return false }
+        var match = KeychainMatch(row.record.itemClass, groups: [row.record.accessGroup])
+        match.attributes = row.record.attributes
+        match.isSynchronizable = row.record.isSynchronizable
+        return try match.rows(db, of: profile, keys, withValues: false).contains { $0.id == row.id }
+    }
+}
+
+extension NewKeychainRow {
+    /// The number of bytes that the row takes, as far as a client chose them.
+    fileprivate var size: Int {
+        let value =
+            switch contents {
+            case .plain(let value): value.count
+            case .sealed(let item): item.encoded.count
+            }
+        return record.encoded.count + value
+    }
+
+    /// The item with the dates of creation and modification that its record lacks.
+    fileprivate func dated(_ seconds: Double) -> NewKeychainRow {
+        var dated = self
+        for date in ["cdat", "mdat"] where record.attributes[date] == nil {
+            dated.record.attributes[date] = .date(seconds)
+        }
+        return dated
+    }
+}
+
+/// Changing items.
+extension KeychainRows {
+    package func update(
+        _ changes: [KeychainRowChange],
+        replacing: [KeychainRowVersion]
+    ) throws(ServiceError) -> KeychainOutcome {
+        guard let database = try existing() else { return changes.isEmpty ? .stored([]) : .stale }
+        let keys = database.keys
+        return try outcome(database) { db throws in
+            // All rows are compared before the first one is written: it would look changed afterwards.
+            for change in changes where try row(change.version, db, keys) == nil { return .failure(.stale) }
+            try remove(replacing, db, keys)
+            try StorageQuota.standard.check(adding: changes.reduce(0) { $0 + $1.new.size }, db)
+            var stored: [KeychainRow] = []
+            for change in changes {
+                let id = change.version.id
+                if let conflict = try conflict(of: change.new.record, at: id, db, keys) {
+                    return .failure(conflict)
+                }
+                let row = try StoredRow(id: id, profile: profile, change.new, keys)
+                try row.replace(db, keys)
+                guard db.changesCount == 1 else { return .failure(.stale) }
+                stored.append(row.row(withValue: false, keys))
+            }
+            return .success(stored)
+        }
+    }
+}

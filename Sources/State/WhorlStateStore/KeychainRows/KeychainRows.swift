@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import WhorlGLib
+internal import GRDB
+internal import Synchronization
+package import WhorlService
+
+/// The keychain's rows in the database of a state directory.
+package final class KeychainRows: KeychainRowService {
+    /// Returns the open database.
+    ///
+    /// Its argument is whether to make the database if nothing was ever stored; if not, it returns `nil` then.
+    package typealias Opening = @Sendable (_ creating: Bool) async throws(ServiceError) -> StateDatabase?
+
+    package let groups: [String]
+    /// The profile that owns the rows.
+    let profile: String
+    private let open: Opening
+    /// The open database, so that a call does not have to change threads for it.
+    private let kept = Mutex<StateDatabase?>(nil)
+
+    /// Makes a service for one program; nothing is opened before a call needs it.
+    ///
+    /// - Parameters:
+    ///   - profile: The profile that owns the rows.
+    ///   - groups: The access groups that the program may use; the first one is its own.
+    ///   - open: Opens the database.
+    package init(of profile: String, in groups: [String], open: @escaping Opening) {
+        self.profile = profile
+        self.groups = groups
+        self.open = open
+    }
+
+    package func rows(
+        _ match: KeychainMatch,
+        withValues: Bool,
+        limit: Int
+    ) throws(ServiceError) -> [KeychainRow] {
+        guard let match = allowed(match), let database = try existing() else { return [] }
+        let keys = database.keys
+        return try database.readBlocking { db in
+            try match.rows(db, of: profile, keys, withValues: withValues, limit: limit)
+                .map { $0.row(withValue: withValues, keys) }
+        }
+    }
+
+    package func delete(_ matches: [KeychainMatch]) throws(ServiceError) -> Int {
+        guard let database = try existing() else { return 0 }
+        return try database.transactionBlocking { db -> Result<Int, Never> in
+            var count = 0
+            for match in matches.compactMap(allowed) {
+                let rows = try match.rows(db, of: profile, database.keys, withValues: false)
+                for row in rows { try StoredRow.delete(row.id, db) }
+                count += rows.count
+            }
+            return .success(count)
+        }.get()
+    }
+
+    /// Returns the filter without the groups that the program may not use; `nil` if none is left.
+    func allowed(_ match: KeychainMatch) -> KeychainMatch? {
+        // Most filters have allowed groups alone, and are not copied.
+        if match.groups.allSatisfy(groups.containsBytes) { return match.groups.isEmpty ? nil : match }
+        var match = match
+        match.groups.removeAll { !groups.containsBytes(of: $0) }
+        return match.groups.isEmpty ? nil : match
+    }
+
+    // MARK: - The database
+
+    /// Returns the database; `nil` if nothing was ever stored.
+    func existing() throws(ServiceError) -> StateDatabase? { try database(creating: false) }
+
+    /// Returns the database, which is made if nothing was ever stored.
+    func created() throws(ServiceError) -> StateDatabase {
+        guard let database = try database(creating: true) else {
+            throw ServiceError(.storeFailed, "", cause: "there is no state directory")
+        }
+        return database
+    }
+
+    private func database(creating: Bool) throws(ServiceError) -> StateDatabase? {
+        if let database = kept.withLock(\.self) { return database }
+        let result = WorkerThread.preflights.wait { [open] () async -> Result<StateDatabase?, ServiceError> in
+            do throws(ServiceError) { return .success(try await open(creating)) } catch {
+                return .failure(error)
+            }
+        }
+        let database = try result.get()
+        kept.withLock { $0 = database }
+        return database
+    }
+}
+
+/// Reading many rows in parts.
+extension KeychainRows: KeychainPages {
+    package func numbers(_ match: KeychainMatch, limit: Int) throws(ServiceError) -> [Int64] {
+        guard let match = allowed(match), let database = try existing() else { return [] }
+        let (keys, profile) = (database.keys, profile)
+        return try database.readBlocking { db in
+            try match.numbers(db, of: profile, keys, limit: limit)
+        }
+    }
+
+    package func page(
+        _ match: KeychainMatch,
+        of numbers: ArraySlice<Int64>,
+        withValues: Bool,
+        mostBytes: Int
+    ) throws(ServiceError) -> KeychainPage {
+        var page = KeychainPage()
+        guard let match = allowed(match), let database = try existing() else {
+            for _ in numbers { page.add(nil) }
+            return page
+        }
+        let (keys, profile) = (database.keys, profile)
+        return try database.readBlocking { db in
+            for number in numbers where !page.holds(mostBytes) {
+                // A number that the filter names itself stays the only one.
+                guard match.id.map({ $0 == number }) ?? true else {
+                    page.add(nil)
+                    continue
+                }
+                var one = match
+                one.id = number
+                let row = try one.rows(db, of: profile, keys, withValues: withValues).first
+                page.add(row?.row(withValue: withValues, keys))
+            }
+            return page
+        }
+    }
+}
+
+/// The rows of all programs.
+extension KeychainRows {
+    /// Returns the access groups of the profile's rows, and how many rows there are, whether or not they can be read.
+    ///
+    /// The groups are those that the rows' columns name; a row whose column was edited is found in none.
+    package func stored() throws(ServiceError) -> (groups: [String], count: Int) {
+        guard let database = try existing() else { return ([], 0) }
+        let profile = profile
+        return try database.readBlocking { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT agrp, COUNT(*) FROM keychain_items WHERE profile = ? GROUP BY agrp ORDER BY agrp
+                    """,
+                arguments: [profile]
+            )
+            let groups = rows.compactMap { String.fromDatabaseValue($0[0]) }
+            return (groups, rows.reduce(0) { $0 + (Int.fromDatabaseValue($1[1]) ?? 0) })
+        }
+    }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import GRDB
+import WhorlService
+internal import WhorlSupport
+
+/// A keychain item as stored in its row, whose authentication code has been verified.
+struct StoredRow: Sendable {
+    /// The row's number, which never changes.
+    let id: Int64
+    /// The profile that owns the item.
+    let profile: String
+    /// Class, attributes and protection.
+    let record: KeychainRecord
+    /// The record as stored in the row; the value's encryption is bound to it.
+    private let encodedRecord: Data
+    /// The value, sealed.
+    let contents: StoredContents
+    /// The row's authentication code.
+    private let mac: Data
+
+    /// Returns the decrypted value, if the store encrypts it and it was read whole; `nil` if it was not encrypted for
+    /// this item.
+    func value(_ keys: StateKeys) -> Data? {
+        guard case .sealed(let sealed) = contents else { return nil }
+        return ValueCipher(keys: keys).open(sealed, for: id, of: profile, encodedRecord)
+    }
+
+    /// The name of the row in this state.
+    var version: KeychainRowVersion { KeychainRowVersion(id: id, revision: mac) }
+
+    /// Returns the row for a caller.
+    func row(withValue: Bool, _ keys: StateKeys) -> KeychainRow {
+        let shown: KeychainContents =
+            switch contents {
+            case .sealed: withValue ? value(keys).map { .value($0) } ?? .damaged : .encrypted
+            case .secret(let item), .key(let item): .sealed(item)
+            }
+        return KeychainRow(version, record, shown)
+    }
+
+    /// Returns an unused row number: microseconds since 1970, then 12 random bits, so that older items come first.
+    static func newID() -> Int64 {
+        let microseconds = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        return microseconds << 12 | Int64.random(in: 0..<4096)
+    }
+
+    // MARK: - Rows
+
+    /// The attributes that are copied into columns, so that an index finds them.
+    static let columns = ["svce", "srvr", "acct", "labl", "klbl", "atag"]
+
+    static let selected = "id, record, sealing, mac"
+
+    /// Returns the bytes that the row's authentication code covers.
+    private static func code(
+        _ id: Int64,
+        _ profile: String,
+        _ record: Data,
+        _ sealing: Int,
+        _ covered: Data
+    ) -> Data {
+        var bytes = ByteWriter("whorl keychain row v1")
+        bytes.append(UInt64(bitPattern: id))
+        bytes.append(sized: profile)
+        bytes.append(sized: record)
+        bytes.append(UInt8(clamping: sealing))
+        bytes.append(sized: covered)
+        return bytes.data
+    }
+
+    /// Reads an item from its row; `nil` for a row whose authentication code or encoding is invalid.
+    ///
+    /// - Parameters:
+    ///   - columns: The columns of ``selected``, and `value`: for a value that the store encrypts at least its tag.
+    ///   - profile: The profile that owns the row.
+    ///   - keys: The keys that verify the row's authentication code.
+    init?(_ columns: RowColumns, of profile: String, _ keys: StateKeys) {
+        guard let id = Int64.fromDatabaseValue(columns.id),
+            let record = Data.fromDatabaseValue(columns.record),
+            let sealing = Int.fromDatabaseValue(columns.sealing),
+            let mac = Data.fromDatabaseValue(columns.mac),
+            let value = Data.fromDatabaseValue(columns.value),
+            // The code is checked first, so that foreign data is not even parsed.
+            keys.isValid(
+                mac,
+                for: StoredRow.code(
+                    id,
+                    profile,
+                    record,
+                    sealing,
+                    sealing == 1 ? value.suffix(SaltedCipher.tagSize) : value
+                ),
+                .keychainRows
+            ),
+            let decoded = KeychainRecord(own: record),
+            let contents = StoredContents(sealing: sealing, encoded: value)
+        else { return nil }
+        self.id = id
+        self.profile = profile
+        self.record = decoded.normalized
+        self.contents = contents
+        self.mac = mac
+        encodedRecord = record
+    }
+
+    /// Makes a row that is to be written.
+    init(
+        id: Int64,
+        profile: String,
+        record: KeychainRecord,
+        contents: StoredContents,
+        _ keys: StateKeys
+    ) {
+        self.id = id
+        self.profile = profile
+        self.record = record
+        self.contents = contents
+        encodedRecord = record.encoded
+        let code = StoredRow.code(id, profile, encodedRecord, contents.sealing, contents.covered)
+        mac = keys.code(for: code, .keychainRows)
+    }
+
+    /// Makes a row that is to be written, with a value that is encrypted for it unless the chip has sealed it.
+    init(id: Int64, profile: String, _ new: NewKeychainRow, _ keys: StateKeys) throws {
+        let contents: StoredContents
+        switch new.contents {
+        case .plain(let value):
+            let seal = ValueCipher(keys: keys)
+            contents = .sealed(try seal.seal(value, for: id, of: profile, new.record.encoded))
+        case .sealed(let item): contents = StoredContents(item)
+        }
+        self.init(id: id, profile: profile, record: new.record, contents: contents, keys)
+    }
+
+    /// - Throws: `SQLITE_CONSTRAINT` if such an item exists already.
+    func insert(_ db: Database, _ keys: StateKeys) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO keychain_items (id, profile, class, agrp, pdmn, name, svce, srvr, acct, labl, klbl, atag,
+                    record, sealing, value, mac)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [id] + arguments(keys))
+    }
+
+    /// - Throws: The same errors as ``insert(_:_:)``.
+    func replace(_ db: Database, _ keys: StateKeys) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE keychain_items SET profile = ?, class = ?, agrp = ?, pdmn = ?, name = ?, svce = ?, srvr = ?,
+                    acct = ?, labl = ?, klbl = ?, atag = ?, record = ?, sealing = ?, value = ?, mac = ?
+                WHERE id = ?
+                """
+        ).execute(arguments: arguments(keys) + [id])
+    }
+
+    static func delete(_ id: Int64, _ db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM keychain_items WHERE id = ?").execute(arguments: [id])
+    }
+
+    private func arguments(_ keys: StateKeys) -> StatementArguments {
+        var arguments: StatementArguments = [
+            profile, record.itemClass.rawValue, record.accessGroup, record.accessible,
+            keys.code(for: record.identity(of: profile), .keychainRows),
+        ]
+        for column in StoredRow.columns {
+            arguments += [record.attributes[column]?.encoded]
+        }
+        arguments += [encodedRecord, contents.sealing, contents.encoded, mac]
+        return arguments
+    }
+}
+
+/// The columns of ``StoredRow/selected`` and `value`, as stored in a row.
+///
+/// GRDB's `Row` builds a table of the columns' names for each query, which takes as long as the query itself.
+/// `RowColumns` reads the columns by position, without names.
+struct RowColumns: StatementColumnConvertible {
+    let id: DatabaseValue
+    let record: DatabaseValue
+    let sealing: DatabaseValue
+    let mac: DatabaseValue
+    let value: DatabaseValue
+
+    /// Reads the statement's current row: `index` is the position of `id`, and the other columns follow.
+    init(sqliteStatement: SQLiteStatement, index: CInt) {
+        func column(_ offset: CInt) -> DatabaseValue {
+            DatabaseValue(sqliteStatement: sqliteStatement, index: index + offset)
+        }
+        id = column(0)
+        record = column(1)
+        sealing = column(2)
+        mac = column(3)
+        value = column(4)
+    }
+}
+
+extension RowColumns: DatabaseValueConvertible {
+    /// The row's number, which represents the row.
+    var databaseValue: DatabaseValue { id }
+
+    /// Returns `nil`, since a single value is not a row.
+    static func fromDatabaseValue(_ value: DatabaseValue) -> RowColumns? { nil }
+}
