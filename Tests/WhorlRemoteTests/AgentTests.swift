@@ -148,7 +148,7 @@ struct AgentTests {
                 "io.whorl.Prompt.Update", "io.whorl.Prompt.Ended", "io.whorl.Agent.Register",
             ] {
                 do throws(ServiceError) {
-                    _ = try await client.call(ServiceMethod<Yes, NoValue>(method), yes)
+                    _ = try await client.call(ServiceMethod<Yes, NoValue>(method, by: .unconfined), yes)
                     said.withLock { $0.append("accepted \(method)") }
                 } catch {
                     said.withLock { $0.append("refused") }

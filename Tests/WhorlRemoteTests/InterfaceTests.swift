@@ -10,18 +10,32 @@ import WhorlService
 
 @Suite("The interfaces' texts")
 struct InterfaceTests {
-    @Test func `every method that is served is described, and none else`() throws {
+    /// A service that answers nothing.
+    private static var host: ServiceHost {
         var host = ServiceHost(
             services: { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") },
             keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
         )
         host.logins = LoginAccess(owner: { _ in fatalError("no login is asked for here") }, place: nil)
-        let served = host.router(version: "test").methods.filter { !$0.hasPrefix("org.varlink.") }
+        return host
+    }
+
+    @Test func `every method that is served is described, and none else`() throws {
+        let served = Self.host.router(version: "test").methods.filter { !$0.hasPrefix("org.varlink.") }
         let described = InterfaceText.all.flatMap { interface in
             interface.text.matches(of: /(?m)^method (\w+)\(/).map { "\(interface.name).\($0.1)" }
         }
         #expect(Set(served) == Set(described))
         #expect(described.count == Set(described).count)
+    }
+
+    @Test func `the table of the page has each method with its rule`() throws {
+        let rows = Self.host.guarded(version: "test").methods.map(\.row).joined(separator: "\n")
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        let page = try String(contentsOf: root.appending(path: "Docs/Service.md"), encoding: .utf8)
+        let parts = page.components(separatedBy: "|---|---|---|---|---|---|\n")
+        let table = try #require(parts.count == 2 ? parts.last : nil)
+        #expect(table.hasPrefix(rows + "\n\n"), "the table is:\n\(rows)")
     }
 
     @Test func `every text names its interface and has balanced brackets`() {
@@ -37,5 +51,27 @@ struct InterfaceTests {
             interface.text.matches(of: /(?m)^error (\w+) \(/).map { "\(interface.name).\($0.1)" }
         }
         #expect(Set(names) == Set(described))
+    }
+}
+
+extension MethodRule {
+    /// The row of the method in Docs/Service.md.
+    fileprivate var row: String {
+        let (confined, elsewhere) =
+            switch callers {
+            case .anyProgram: ("what belongs to them", "yes")
+            case .unconfined: ("no", "yes")
+            case .unconfinedAtReader: ("no", "no")
+            case .root: ("no", "yes")
+            }
+        let cells = [
+            "`\(name.dropFirst("io.whorl.".count))`", confined,
+            asksOwner && elsewhere == "yes" ? "without a touch" : elsewhere,
+            callers == .root ? "root" : "", asksOwner ? "yes" : "", isRepeatable ? "yes" : "",
+        ]
+        return "| \(cells.joined(separator: " | ")) |".replacing("|  |", with: "| |").replacing(
+            "|  |",
+            with: "| |"
+        )
     }
 }

@@ -87,7 +87,7 @@ private final class Place: Sendable {
         var form: ServiceMethod<NoValue, Valued<Int>> {
             let name = "org.example.place.\(rawValue)"
             return self == .change || self == .leaveChanging
-                ? ServiceMethod(name) : ServiceMethod(repeatable: name)
+                ? ServiceMethod(name, by: .anyProgram) : ServiceMethod(repeatable: name, by: .anyProgram)
         }
     }
 

@@ -85,7 +85,7 @@ package final class PairTransport: ServiceTransport {
 /// The interface of connections, apart from the proof of the process (`Router`).
 enum ConnectionInterface {
     /// Serves the end of a pair that lies beside the call.
-    static let adopt = ServiceMethod<Valued<Int>, NoValue>("io.whorl.Connection.Adopt")
+    static let adopt = ServiceMethod<Valued<Int>, NoValue>("io.whorl.Connection.Adopt", by: .anyProgram)
 }
 
 /// The program `whorld` as a child of this process, which serves this process alone.

@@ -4,30 +4,28 @@ import Foundation
 import WhorlIPC
 import WhorlService
 
-/// The programs that may call a method, among those of the users whom the service serves.
-enum AllowedCallers: Sendable, Hashable {
-    /// Any program. A confined one gets only what belongs to it: the method's body looks at the confinement.
-    case anyProgram
-    /// Programs that are not confined.
-    case unconfined
-    /// Programs that are not confined, from a place that lets a finger be asked for: they open or reset the reader.
-    case unconfinedAtReader
-    /// Programs of the user with this number, such as root for logins.
-    case user(UInt32)
-}
-
 /// The methods of a service, each with the programs that may call it.
 ///
-/// Every method is added here, and none without a rule. The rule is checked before the parameters are read, so that no
-/// method's body can forget it.
+/// Every method is added here. Its rule is checked before the parameters are read, so that no method's body can forget it.
 struct GuardedRouter {
     /// The methods, for a server.
     private(set) var router: Router
+    /// The rules of the methods, in the order in which they were added.
+    private(set) var methods: [MethodRule] = []
     private let rules: any CallerRules
     private let services: ServiceHost.ServicesOfUser
 
-    init(_ router: Router, _ rules: any CallerRules, services: @escaping ServiceHost.ServicesOfUser) {
+    /// The user who may call what only root may.
+    private let root: UInt32
+
+    init(
+        _ router: Router,
+        _ rules: any CallerRules,
+        root: UInt32,
+        services: @escaping ServiceHost.ServicesOfUser
+    ) {
         self.router = router
+        self.root = root
         self.rules = rules
         self.services = services
     }
@@ -36,14 +34,12 @@ struct GuardedRouter {
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - callers: The programs that may call it.
-    ///   - body: Gets the parameters and the call of a program that may.
+    ///   - body: Gets the parameters and the call of a program that may call it.
     mutating func on<Parameters: Codable & Sendable, Reply: Codable & Sendable>(
         _ method: ServiceMethod<Parameters, Reply>,
-        for callers: AllowedCallers,
         _ body: @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> Reply
     ) {
-        onAttaching(method, for: callers) { (parameters, call) async throws(ServiceRefusal) in
+        onAttaching(method) { (parameters, call) async throws(ServiceRefusal) in
             ServiceReply(try await body(parameters, call))
         }
     }
@@ -51,23 +47,23 @@ struct GuardedRouter {
     /// Adds a method whose reply has descriptors.
     mutating func onAttaching<Parameters: Codable & Sendable, Reply: Codable & Sendable>(
         _ method: ServiceMethod<Parameters, Reply>,
-        for callers: AllowedCallers,
         _ body:
             @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<
                 Reply
             >
     ) {
+        methods.append(MethodRule(method))
         router.on(
             method.name,
-            admitting: { [rules] call async throws(ServiceRefusal) in
-                switch callers {
+            admitting: { [rules, root] call async throws(ServiceRefusal) in
+                switch method.callers {
                 case .anyProgram: break
                 case .unconfined: try await rules.refuseConfined(call)
                 case .unconfinedAtReader:
                     try await rules.refuseConfined(call)
                     try await rules.refuseElsewhere(call)
-                case .user(let number):
-                    guard call.client.user.uid == number else {
+                case .root:
+                    guard call.client.user.uid == root else {
                         throw ServiceRefusal(LoginRefused.rootAlone)
                     }
                 }

@@ -19,17 +19,17 @@ extension ServiceHost {
     /// Adds the calls with which root looks after accounts that were renamed or deleted.
     func addAccounts(_ router: inout GuardedRouter, _ logins: LoginAccess) {
         let keeper = logins.accounts
-        router.on(LoginInterface.accounts, for: .user(logins.asker)) { (_, _) async throws(ServiceRefusal) in
+        router.on(LoginInterface.accounts) { (_, _) async throws(ServiceRefusal) in
             Valued(try await refusing(await keeper?.accounts() ?? []))
         }
-        router.on(LoginInterface.removeAccount, for: .user(logins.asker)) {
+        router.on(LoginInterface.removeAccount) {
             (number, call) async throws(ServiceRefusal) in
             guard let keeper else { throw ServiceRefusal.invalidParameter("value") }
             let outcome = await Result<_, ServiceError>(of: try await keeper.remove(number.value))
             let text = "remove the state of user \(number.value)"
             return try await record(outcome, call, LoginInterface.removeAccount.name, text)
         }
-        router.on(LoginInterface.confirmAccount, for: .user(logins.asker)) {
+        router.on(LoginInterface.confirmAccount) {
             (number, call) async throws(ServiceRefusal) in
             guard let keeper else { throw ServiceRefusal.invalidParameter("value") }
             let outcome = await Result<_, ServiceError>(of: try await keeper.confirm(number.value))

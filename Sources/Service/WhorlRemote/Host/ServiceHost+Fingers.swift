@@ -8,27 +8,27 @@ import WhorlSupport
 
 extension ServiceHost {
     func addFingers(_ router: inout GuardedRouter) {
-        asking(&router, FingerInterface.list, for: .unconfined) {
+        asking(&router, FingerInterface.list) {
             (_, services) async throws(ServiceError) in
             Valued(try await services.fingers.fingers())
         }
-        asking(&router, FingerInterface.state, for: .unconfined) {
+        asking(&router, FingerInterface.state) {
             (application, services) async throws(ServiceError) in
             Optionally(try await services.fingers.state(for: application.value))
         }
-        asking(&router, FingerInterface.difference, for: .unconfined) {
+        asking(&router, FingerInterface.difference) {
             (asked, services) async throws(ServiceError) in
             try await services.fingers.difference(since: asked.digest, for: asked.application)
         }
-        asking(&router, FingerInterface.acceptable, for: .unconfined) {
+        asking(&router, FingerInterface.acceptable) {
             (_, services) async throws(ServiceError) in
             Optionally(try await services.fingers.acceptable())
         }
-        asking(&router, FingerInterface.reconcile, for: .unconfinedAtReader) {
+        asking(&router, FingerInterface.reconcile) {
             (_, services) async throws(ServiceError) in
             Optionally(try await services.fingers.reconcile()?.shown(to: services.profile))
         }
-        prompting(&router, FingerInterface.enroll, for: .unconfined) {
+        prompting(&router, FingerInterface.enroll) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             let request = try enrolling(asked.request, call, presenter)
             let finger = try await refusing(
@@ -39,7 +39,7 @@ extension ServiceHost {
             )
             return (finger, Attachments())
         }
-        prompting(&router, FingerInterface.remove, for: .unconfined) {
+        prompting(&router, FingerInterface.remove) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
             let removed = try await refusing(
                 presenter,
@@ -52,7 +52,7 @@ extension ServiceHost {
             )
             return (removed, Attachments())
         }
-        prompting(&router, FingerInterface.accept, for: .unconfined) {
+        prompting(&router, FingerInterface.accept) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
             let accepted = try await refusing(
                 presenter,
@@ -60,7 +60,7 @@ extension ServiceHost {
             )
             return (Optionally(accepted), Attachments())
         }
-        prompting(&router, FingerInterface.exercise, for: .unconfinedAtReader) {
+        prompting(&router, FingerInterface.exercise) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             try checkClearing(asked.exercise, call)
             let request = try enrolling(asked.request, call, presenter)
@@ -121,7 +121,7 @@ extension ServiceHost {
 
     /// Adds the call with which root brings prints of another program.
     func addTakeOver(_ router: inout GuardedRouter, _ logins: LoginAccess) {
-        router.on(LoginInterface.takeOver, for: .user(logins.asker)) {
+        router.on(LoginInterface.takeOver) {
             (asked, call) async throws(ServiceRefusal) in
             let prints = try prints(asked, call)
             let caller = await rules.caller(call.client)

@@ -7,7 +7,7 @@ import WhorlService
 
 extension ServiceHost {
     func addItems(_ router: inout GuardedRouter) {
-        router.onAttaching(ItemInterface.make, for: .anyProgram) {
+        router.onAttaching(ItemInterface.make) {
             (making, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let item = try call.newItem(making)
@@ -22,19 +22,19 @@ extension ServiceHost {
                 )
             )
         }
-        asking(&router, ItemInterface.hasChip, for: .anyProgram) { (_, services) async throws(ServiceError) in
+        asking(&router, ItemInterface.hasChip) { (_, services) async throws(ServiceError) in
             Valued(await services.maintenance.hasChip())
         }
         // The chip's certificate names the machine for good.
-        asking(&router, ItemInterface.chipIdentity, for: .unconfined) {
+        asking(&router, ItemInterface.chipIdentity) {
             (_, services) async throws(ServiceError) in
             try await services.items.chipIdentity()
         }
-        asking(&router, ItemInterface.makeAttested, for: .unconfined) {
+        asking(&router, ItemInterface.makeAttested) {
             (asked, services) async throws(ServiceError) in
             try await services.items.makeKey(access: asked.access, attestedFor: asked.credential)
         }
-        router.onAttaching(ItemInterface.decode, for: .anyProgram) {
+        router.onAttaching(ItemInterface.decode) {
             (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let encoded = try call.secret(at: asked.value).withUnsafeBytes { Data($0) }
@@ -42,14 +42,14 @@ extension ServiceHost {
                 ServiceReply(attaching: try services.items.sealedItem(encoded: encoded))
             )
         }
-        router.on(ItemInterface.standing, for: .anyProgram) {
+        router.on(ItemInterface.standing) {
             (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             var items: [SealedItem] = []
             for form in asked.value { items.append(try call.item(form)) }
             return Valued(try await refusing(await services.items.standing(of: items)))
         }
-        prompting(&router, ItemInterface.use, for: .anyProgram) {
+        prompting(&router, ItemInterface.use) {
             (using, services, call, presenter) async throws(ServiceRefusal) in
             let names = NameSpace(services.profile, try await rules.confinement(of: call.client))
             let item = try call.item(using, names)
@@ -122,12 +122,12 @@ extension ServiceCall {
 
 extension ServiceHost {
     func addNamedItems(_ router: inout GuardedRouter) {
-        onItems(&router, ItemInterface.prepare, for: .anyProgram) {
+        onItems(&router, ItemInterface.prepare) {
             (_, _, items) async throws(ServiceError) in
             try await items.prepare()
             return NoValue()
         }
-        router.on(ItemInterface.add, for: .anyProgram) {
+        router.on(ItemInterface.add) {
             (adding, call) async throws(ServiceRefusal) in
             // A kind that does not fit is refused here: behind the wall it is a programmer's mistake.
             guard adding.id.kind == adding.item.kind else { throw .invalidParameter("id.kind") }
@@ -146,19 +146,19 @@ extension ServiceHost {
                 )
             )
         }
-        onItems(&router, ItemInterface.list, for: .anyProgram) {
+        onItems(&router, ItemInterface.list) {
             (_, names, items) async throws(ServiceError) in
             Valued(try await items.items().compactMap { names.confinement.shown($0) })
         }
-        onItems(&router, ItemInterface.access, for: .anyProgram) {
+        onItems(&router, ItemInterface.access) {
             (id, names, items) async throws(ServiceError) in
             Valued(try await items.access(of: names.stored(id.value)))
         }
-        onItems(&router, ItemInterface.publicKey, for: .anyProgram) {
+        onItems(&router, ItemInterface.publicKey) {
             (id, names, items) async throws(ServiceError) in
             Valued(try await items.publicKey(of: names.stored(id.value)))
         }
-        prompting(&router, ItemInterface.delete, for: .anyProgram) {
+        prompting(&router, ItemInterface.delete) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             let names = NameSpace(services.profile, try await rules.confinement(of: call.client))
             let id = try await refusing(names.stored(asked.id))
@@ -173,12 +173,11 @@ extension ServiceHost {
     private func onItems<Parameters, Reply>(
         _ router: inout GuardedRouter,
         _ method: ServiceMethod<Parameters, Reply>,
-        for callers: AllowedCallers,
         _ body:
             @escaping @Sendable (Parameters, NameSpace, any NamedItemService) async throws(ServiceError)
             -> Reply
     ) {
-        router.on(method, for: callers) {
+        router.on(method) {
             (parameters, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let names = NameSpace(services.profile, try await rules.confinement(of: call.client))

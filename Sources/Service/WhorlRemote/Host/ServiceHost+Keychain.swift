@@ -7,11 +7,11 @@ import WhorlService
 
 extension ServiceHost {
     func addKeychain(_ router: inout GuardedRouter) {
-        router.on(KeychainInterface.find, for: .anyProgram) { (asked, call) async throws(ServiceRefusal) in
+        router.on(KeychainInterface.find) { (asked, call) async throws(ServiceRefusal) in
             try await find(asked, try await groups(asked.groups, call), call)
             return Valued([])
         }
-        router.onAttaching(KeychainInterface.add, for: .anyProgram) {
+        router.onAttaching(KeychainInterface.add) {
             (asked, call) async throws(ServiceRefusal) in
             let groups = try await groups(asked.groups, call)
             let outcome = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
@@ -20,7 +20,7 @@ extension ServiceHost {
             }
             return try Self.reply(groups.shown(outcome))
         }
-        router.onAttaching(KeychainInterface.update, for: .anyProgram) {
+        router.onAttaching(KeychainInterface.update) {
             (asked, call) async throws(ServiceRefusal) in
             let groups = try await groups(asked.groups, call)
             let outcome = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
@@ -34,7 +34,7 @@ extension ServiceHost {
             }
             return try Self.reply(groups.shown(outcome))
         }
-        router.on(KeychainInterface.delete, for: .anyProgram) { (asked, call) async throws(ServiceRefusal) in
+        router.on(KeychainInterface.delete) { (asked, call) async throws(ServiceRefusal) in
             let groups = try await groups(asked.groups, call)
             return Valued(
                 try await rows(groups, call) { (keychain) throws(ServiceRefusal) in

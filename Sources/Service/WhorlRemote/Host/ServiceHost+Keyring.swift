@@ -7,11 +7,11 @@ import WhorlService
 extension ServiceHost {
     /// Adds what the owner decides about the keyring.
     func addKeyring(_ router: inout GuardedRouter) {
-        asking(&router, KeyringInterface.status, for: .unconfined) {
+        asking(&router, KeyringInterface.status) {
             (_, services) async throws(ServiceError) in
             Valued(try await services.keyring.status())
         }
-        prompting(&router, KeyringInterface.turnOn, for: .unconfined) {
+        prompting(&router, KeyringInterface.turnOn) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
             try await refusing(
                 presenter,
@@ -19,7 +19,7 @@ extension ServiceHost {
             )
             return (NoValue(), Attachments())
         }
-        prompting(&router, KeyringInterface.turnOff, for: .unconfined) {
+        prompting(&router, KeyringInterface.turnOff) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
             try await refusing(
                 presenter,
@@ -31,7 +31,7 @@ extension ServiceHost {
 
     /// Adds the calls by which a login keeps a password that it has checked, and forgets one that was changed.
     func addPasswords(_ router: inout GuardedRouter, _ logins: LoginAccess) {
-        router.on(LoginInterface.keep, for: .user(logins.asker)) {
+        router.on(LoginInterface.keep) {
             (asked, call) async throws(ServiceRefusal) in
             let keyring = try keyring(of: asked.user, logins)
             let password = try call.secretBox(at: asked.password)
@@ -44,7 +44,7 @@ extension ServiceHost {
             await record(kept, call, LoginInterface.keep.name, purpose)
             return Valued(try kept.get())
         }
-        router.on(LoginInterface.forget, for: .user(logins.asker)) {
+        router.on(LoginInterface.forget) {
             (asked, call) async throws(ServiceRefusal) in
             let keyring = try keyring(of: asked.value, logins)
             let forgotten = await Result<_, ServiceError>(of: try await keyring.forget()).mapError(\.refusal)

@@ -83,7 +83,7 @@ extension ServiceHost {
         addUnlock(&router, logins)
         addPasswords(&router, logins)
         addAccounts(&router, logins)
-        prompting(&router, LoginInterface.identify, for: .user(logins.asker)) {
+        prompting(&router, LoginInterface.identify) {
             (asked, _, _, presenter) async throws(ServiceRefusal) in
             var request = asked.request
             // It tells who is there, and unlocks nothing.
@@ -93,7 +93,7 @@ extension ServiceHost {
             let person = try await refusing(presenter, await logins.identify(asked.users, limited, presenter))
             return (person, Attachments())
         }
-        router.onAttaching(LoginInterface.verify, for: .user(logins.asker)) {
+        router.onAttaching(LoginInterface.verify) {
             (asked, call) async throws(ServiceRefusal) in
             let caller = await rules.caller(call.client)
             let login = request(asked, caller, logins)

@@ -6,38 +6,38 @@ import WhorlService
 
 extension ServiceHost {
     func addMaintenance(_ router: inout GuardedRouter) {
-        asking(&router, MaintenanceInterface.facts, for: .unconfined) {
+        asking(&router, MaintenanceInterface.facts) {
             (_, services) async throws(ServiceError) in
             services.maintenance.facts
         }
-        asking(&router, MaintenanceInterface.hasState, for: .unconfined) {
+        asking(&router, MaintenanceInterface.hasState) {
             (_, services) async throws(ServiceError) in
             Valued(try await services.maintenance.hasState())
         }
-        asking(&router, MaintenanceInterface.changeMark, for: .unconfined) {
+        asking(&router, MaintenanceInterface.changeMark) {
             (_, services) async throws(ServiceError) in
             Optionally(await services.maintenance.changeMark())
         }
-        asking(&router, MaintenanceInterface.status, for: .unconfined) {
+        asking(&router, MaintenanceInterface.status) {
             (_, services) async throws(ServiceError) in
             try await services.maintenance.vaultStatus()
         }
-        asking(&router, MaintenanceInterface.provision, for: .unconfined) {
+        asking(&router, MaintenanceInterface.provision) {
             (_, services) async throws(ServiceError) in
             try await services.maintenance.provisionVault()
             return NoValue()
         }
-        router.on(MaintenanceInterface.reset, for: .unconfined) {
+        router.on(MaintenanceInterface.reset) {
             (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             try await authorize(.reset, call)
             return try await refusing(await services.maintenance.resetVault(withoutChip: asked.value))
         }
-        asking(&router, MaintenanceInterface.attempts, for: .unconfined) {
+        asking(&router, MaintenanceInterface.attempts) {
             (_, services) async throws(ServiceError) in
             Valued(try await services.maintenance.attempts())
         }
-        router.on(MaintenanceInterface.log, for: .anyProgram) { (limit, call) async throws(ServiceRefusal) in
+        router.on(MaintenanceInterface.log) { (limit, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let confinement = try await rules.confinement(of: call.client)
             let lines = try await refusing(
@@ -47,11 +47,11 @@ extension ServiceHost {
             )
             return Valued(lines.filter { confinement.shows($0) })
         }
-        asking(&router, MaintenanceInterface.lockFileFault, for: .unconfined) {
+        asking(&router, MaintenanceInterface.lockFileFault) {
             (_, services) async throws(ServiceError) in
             Optionally(await services.maintenance.lockFileFault())
         }
-        prompting(&router, MaintenanceInterface.reseal, for: .unconfined) {
+        prompting(&router, MaintenanceInterface.reseal) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
             let resealing = try await refusing(
                 presenter,
@@ -69,30 +69,30 @@ extension MaintenanceInterface {
 
 extension ServiceHost {
     func addReaders(_ router: inout GuardedRouter) {
-        asking(&router, ReaderInterface.list, for: .unconfined) {
+        asking(&router, ReaderInterface.list) {
             (_, services) async throws(ServiceError) in
             var infos: [ReaderInfo] = []
             for reader in try await services.readers.readers() { infos.append(await reader.info) }
             return Valued(infos)
         }
-        asking(&router, ReaderInterface.chosen, for: .unconfined) {
+        asking(&router, ReaderInterface.chosen) {
             (_, services) async throws(ServiceError) in
             await (try await services.readers.chosenReader()).info
         }
-        asking(&router, ReaderInterface.tryOut, for: .unconfinedAtReader) {
+        asking(&router, ReaderInterface.tryOut) {
             (id, services) async throws(ServiceError) in
             try await reading(await tryOut(id.value, services.readers))
         }
-        asking(&router, ReaderInterface.prints, for: .unconfinedAtReader) {
+        asking(&router, ReaderInterface.prints) {
             (id, services) async throws(ServiceError) in
             let prints = try await reading(await storedPrints(id.value, services.readers))
             return Valued(prints.map { $0.metadata.shown(to: services.profile) })
         }
-        asking(&router, ReaderInterface.lockTrouble, for: .unconfined) {
+        asking(&router, ReaderInterface.lockTrouble) {
             (_, services) async throws(ServiceError) in
             Optionally(services.readers.readerLockTrouble)
         }
-        router.on(ReaderInterface.watch, for: .unconfined) { (_, call) async throws(ServiceRefusal) in
+        router.on(ReaderInterface.watch) { (_, call) async throws(ServiceRefusal) in
             let readers = try services(call.client.user).readers
             for await _ in await readers.readerEvents() { call.update(NoValue()) }
             return NoValue()

@@ -7,14 +7,14 @@ import WhorlSupport
 
 extension ServiceHost {
     func addOwner(_ router: inout GuardedRouter) {
-        router.on(OwnerInterface.preflight, for: .anyProgram) {
+        router.on(OwnerInterface.preflight) {
             (asked, call) async throws(ServiceRefusal) in
             let caller = await rules.caller(call.client)
             let preflight = try await owner(of: call)
                 .preflight(asked.policy, for: caller.application(asked.application))
             return preflight.with(caller.fingerObstacle, asked.policy)
         }
-        prompting(&router, OwnerInterface.evaluate, for: .anyProgram) {
+        prompting(&router, OwnerInterface.evaluate) {
             (asking, services, call, presenter) async throws(ServiceRefusal) in
             guard asking.request.purpose.isForEvaluations else { throw .invalidParameter("purpose") }
             let request = request(asking, call)
@@ -24,7 +24,7 @@ extension ServiceHost {
             )
             return (evaluation, Attachments())
         }
-        router.on(OwnerInterface.isOptedOut, for: .anyProgram) {
+        router.on(OwnerInterface.isOptedOut) {
             (asked, call) async throws(ServiceRefusal) in
             let owner = try owner(of: call)
             let confinement = try await rules.confinement(of: call.client)
@@ -32,7 +32,7 @@ extension ServiceHost {
                 try await refusing(await owner.isOptedOut(confinement.application(asked.value)))
             )
         }
-        prompting(&router, OwnerInterface.setOptedOut, for: .anyProgram) {
+        prompting(&router, OwnerInterface.setOptedOut) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             let confinement = try await rules.confinement(of: call.client)
             try await refusing(
@@ -46,7 +46,7 @@ extension ServiceHost {
             )
             return (Valued(asked.isOptedOut), Attachments())
         }
-        router.on(OwnerInterface.session, for: .anyProgram) { (_, call) async throws(ServiceRefusal) in
+        router.on(OwnerInterface.session) { (_, call) async throws(ServiceRefusal) in
             let place = await rules.caller(call.client).asker?.session
             let id = sessions.begin(for: call.client, in: place)
             defer { sessions.end(id) }

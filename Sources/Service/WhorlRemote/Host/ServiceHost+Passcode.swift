@@ -6,11 +6,11 @@ import WhorlService
 
 extension ServiceHost {
     func addPasscode(_ router: inout GuardedRouter) {
-        asking(&router, PasscodeInterface.isSet, for: .unconfined) {
+        asking(&router, PasscodeInterface.isSet) {
             (_, services) async throws(ServiceError) in
             Valued(try await services.passcode.isSet())
         }
-        prompting(&router, PasscodeInterface.askForFinger, for: .unconfined) {
+        prompting(&router, PasscodeInterface.askForFinger) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             // Without a session of the caller the match is not kept, and a new one is asked for.
             let session = session(asked.session, of: call, by: asked.request.asker) ?? OwnerSession()
@@ -24,7 +24,7 @@ extension ServiceHost {
             )
             return (NoValue(), Attachments())
         }
-        router.on(PasscodeInterface.set, for: .unconfined) { (asked, call) async throws(ServiceRefusal) in
+        router.on(PasscodeInterface.set) { (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let passcode = try call.secretBox(at: asked.passcode)
             // The match counts for the process and program that asked for it, in the same place.
@@ -38,7 +38,7 @@ extension ServiceHost {
             try await refusing(await services.passcode.set(passcode, firstRequest, shown: session))
             return NoValue()
         }
-        prompting(&router, PasscodeInterface.change, for: .unconfined) {
+        prompting(&router, PasscodeInterface.change) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             let new = try call.secretBox(at: asked.new)
             try await refusing(
@@ -47,11 +47,11 @@ extension ServiceHost {
             )
             return (NoValue(), Attachments())
         }
-        asking(&router, PasscodeInterface.itemsLostWithout, for: .unconfined) {
+        asking(&router, PasscodeInterface.itemsLostWithout) {
             (_, services) async throws(ServiceError) in
             Valued(try await services.passcode.itemsLostWithout())
         }
-        prompting(&router, PasscodeInterface.remove, for: .unconfined) {
+        prompting(&router, PasscodeInterface.remove) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
             let deleted = try await refusing(
                 presenter,

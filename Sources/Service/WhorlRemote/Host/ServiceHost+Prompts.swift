@@ -10,12 +10,11 @@ extension ServiceHost {
     func prompting<Call, Reply>(
         _ router: inout GuardedRouter,
         _ method: ServiceMethod<Prompting<Call>, Prompted<Reply>>,
-        for callers: AllowedCallers,
         _ body:
             @escaping @Sendable (Call, Services, ServiceCall, WirePresenter<Reply>)
             async throws(ServiceRefusal) -> (Reply, Attachments)
     ) where Call: CallForOwner {
-        router.onAttaching(method, for: callers) { (parameters, call) async throws(ServiceRefusal) in
+        router.onAttaching(method) { (parameters, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let caller = await rules.caller(call.client)
             let asked = parameters.call.asked(by: caller)
@@ -50,17 +49,17 @@ extension ServiceHost {
     }
 
     func addPrompts(_ router: inout GuardedRouter) {
-        router.on(PromptInterface.submit, for: .anyProgram) { (asked, call) async throws(ServiceRefusal) in
+        router.on(PromptInterface.submit) { (asked, call) async throws(ServiceRefusal) in
             let passcode = try call.secretBox(at: asked.passcode)
             return Valued(prompt(asked.prompt, call)?.entry.submit(passcode) ?? false)
         }
-        router.on(PromptInterface.typing, for: .anyProgram) { (asked, call) async throws(ServiceRefusal) in
+        router.on(PromptInterface.typing) { (asked, call) async throws(ServiceRefusal) in
             Valued(prompt(asked.prompt, call)?.typing(within: promptRules.longestTimeout) ?? false)
         }
-        router.on(PromptInterface.close, for: .anyProgram) { (asked, call) async throws(ServiceRefusal) in
+        router.on(PromptInterface.close) { (asked, call) async throws(ServiceRefusal) in
             answer(asked.prompt, call) { $0.entry.close() }
         }
-        router.on(PromptInterface.ended, for: .anyProgram) { (ending, call) async throws(ServiceRefusal) in
+        router.on(PromptInterface.ended) { (ending, call) async throws(ServiceRefusal) in
             answer(ending.prompt, call) { $0.end(ending) }
         }
     }
@@ -90,7 +89,7 @@ extension ServiceCall {
 
 extension ServiceHost {
     func addAgents(_ router: inout GuardedRouter) {
-        router.on(AgentInterface.register, for: .unconfined) { (asked, call) async throws(ServiceRefusal) in
+        router.on(AgentInterface.register) { (asked, call) async throws(ServiceRefusal) in
             // Refuses users whom this service does not serve.
             _ = try services(call.client.user)
             guard call.wantsMore else { throw .invalidParameter("more") }

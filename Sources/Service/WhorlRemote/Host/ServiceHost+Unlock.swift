@@ -6,7 +6,7 @@ import WhorlService
 extension ServiceHost {
     /// Adds the way back for a person whose fingers are locked: an operator lifts the lock, whom the system's rules allow it.
     func addUnlock(_ router: inout GuardedRouter, _ logins: LoginAccess) {
-        router.on(LoginInterface.unlock, for: .unconfined) { (user, call) async throws(ServiceRefusal) in
+        router.on(LoginInterface.unlock) { (user, call) async throws(ServiceRefusal) in
             let caller = await rules.caller(call.client)
             let outcome = await Result<_, ServiceRefusal>(
                 of: try await unlock(user.value, logins, call, by: caller.asker)

@@ -47,14 +47,17 @@ package struct ServiceHost: Sendable {
     }
 
     /// The methods, for a server.
-    package func router(version: String) -> Router {
+    package func router(version: String) -> Router { guarded(version: version).router }
+
+    /// The methods, with their rules.
+    func guarded(version: String) -> GuardedRouter {
         let info = ServiceInfo(
             vendor: "Whorl",
             product: "whorld",
             version: version,
             url: "https://github.com/whorl/whorl"
         )
-        var router = GuardedRouter(Router(info), rules, services: services)
+        var router = GuardedRouter(Router(info), rules, root: logins?.asker ?? 0, services: services)
         addOwner(&router)
         addItems(&router)
         addNamedItems(&router)
@@ -70,7 +73,7 @@ package struct ServiceHost: Sendable {
         for interface in InterfaceText.all where interface.name != "io.whorl.Login" || logins != nil {
             router.describe(interface.name, interface.text)
         }
-        return router.router
+        return router
     }
 }
 
@@ -79,10 +82,9 @@ extension ServiceHost {
     func asking<Parameters, Reply>(
         _ router: inout GuardedRouter,
         _ method: ServiceMethod<Parameters, Reply>,
-        for callers: AllowedCallers,
         _ body: @escaping @Sendable (Parameters, Services) async throws(ServiceError) -> Reply
     ) {
-        router.on(method, for: callers) { (parameters, call) async throws(ServiceRefusal) in
+        router.on(method) { (parameters, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             return try await refusing(await body(parameters, services))
         }

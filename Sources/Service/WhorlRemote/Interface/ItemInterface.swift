@@ -50,26 +50,56 @@ enum ItemInterface {
     }
 
     /// Returns whether this machine has a chip that the user's items can use.
-    static let hasChip = ServiceMethod<NoValue, Valued<Bool>>(repeatable: "io.whorl.Items.HasChip")
-    static let chipIdentity = ServiceMethod<NoValue, ChipIdentity>("io.whorl.Items.ChipIdentity")
-    static let makeAttested = ServiceMethod<Attesting, AttestedKey>("io.whorl.Items.MakeAttested")
-    static let make = ServiceMethod<Making, AttachedItem>("io.whorl.Items.Make", taking: 2)
+    static let hasChip = ServiceMethod<NoValue, Valued<Bool>>(
+        repeatable: "io.whorl.Items.HasChip",
+        by: .anyProgram
+    )
+    static let chipIdentity = ServiceMethod<NoValue, ChipIdentity>(
+        "io.whorl.Items.ChipIdentity",
+        by: .unconfined
+    )
+    static let makeAttested = ServiceMethod<Attesting, AttestedKey>(
+        "io.whorl.Items.MakeAttested",
+        by: .unconfined
+    )
+    static let make = ServiceMethod<Making, AttachedItem>("io.whorl.Items.Make", by: .anyProgram, taking: 2)
     /// Decodes an item whose bytes lie beside the call.
-    static let decode = ServiceMethod<Valued<Int>, AttachedItem>("io.whorl.Items.Decode", taking: 1)
+    static let decode = ServiceMethod<Valued<Int>, AttachedItem>(
+        "io.whorl.Items.Decode",
+        by: .anyProgram,
+        taking: 1
+    )
     static let standing = ServiceMethod<Valued<[AttachedItem]>, Valued<[VaultItem.Standing]>>(
         repeatable: "io.whorl.Items.Standing",
+        by: .anyProgram,
         taking: 8
     )
-    static let use = ServiceMethod<Prompting<Using>, Prompted<Product>>("io.whorl.Items.Use", taking: 2)
+    static let use = ServiceMethod<Prompting<Using>, Prompted<Product>>(
+        "io.whorl.Items.Use",
+        by: .anyProgram,
+        taking: 2
+    )
 
-    static let prepare = ServiceMethod<NoValue, NoValue>("io.whorl.Items.Prepare")
-    static let add = ServiceMethod<Adding, Optionally<SigningKeyPublic>>("io.whorl.Items.Add", taking: 2)
-    static let list = ServiceMethod<NoValue, Valued<[VaultItem]>>(repeatable: "io.whorl.Items.List")
+    static let prepare = ServiceMethod<NoValue, NoValue>("io.whorl.Items.Prepare", by: .anyProgram)
+    static let add = ServiceMethod<Adding, Optionally<SigningKeyPublic>>(
+        "io.whorl.Items.Add",
+        by: .anyProgram,
+        taking: 2
+    )
+    static let list = ServiceMethod<NoValue, Valued<[VaultItem]>>(
+        repeatable: "io.whorl.Items.List",
+        by: .anyProgram
+    )
     static let access = ServiceMethod<Valued<ItemID>, Valued<AccessControl>>(
-        repeatable: "io.whorl.Items.Access"
+        repeatable: "io.whorl.Items.Access",
+        by: .anyProgram
     )
     static let publicKey = ServiceMethod<Valued<ItemID>, Valued<SigningKeyPublic>>(
-        repeatable: "io.whorl.Items.PublicKey"
+        repeatable: "io.whorl.Items.PublicKey",
+        by: .anyProgram
     )
-    static let delete = ServiceMethod<Prompting<Deleting>, Prompted<NoValue>>("io.whorl.Items.Delete")
+    static let delete = ServiceMethod<Prompting<Deleting>, Prompted<NoValue>>(
+        "io.whorl.Items.Delete",
+        by: .anyProgram
+    )
 }

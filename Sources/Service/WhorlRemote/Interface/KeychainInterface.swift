@@ -40,10 +40,17 @@ enum KeychainInterface {
     }
 
     /// Finds rows; updates bring them, some at a time, and the last reply brings none.
-    static let find = ServiceMethod<Finding, Valued<[WireRow]>>(repeatable: "io.whorl.Keychain.Find")
-    static let add = ServiceMethod<Adding, Outcome>("io.whorl.Keychain.Add", taking: 8)
-    static let update = ServiceMethod<Changing, Outcome>("io.whorl.Keychain.Update", taking: 8)
-    static let delete = ServiceMethod<Deleting, Valued<Int>>("io.whorl.Keychain.Delete")
+    static let find = ServiceMethod<Finding, Valued<[WireRow]>>(
+        repeatable: "io.whorl.Keychain.Find",
+        by: .anyProgram
+    )
+    static let add = ServiceMethod<Adding, Outcome>("io.whorl.Keychain.Add", by: .anyProgram, taking: 8)
+    static let update = ServiceMethod<Changing, Outcome>(
+        "io.whorl.Keychain.Update",
+        by: .anyProgram,
+        taking: 8
+    )
+    static let delete = ServiceMethod<Deleting, Valued<Int>>("io.whorl.Keychain.Delete", by: .anyProgram)
 }
 
 /// A row in a message.

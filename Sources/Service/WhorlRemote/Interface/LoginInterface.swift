@@ -65,25 +65,36 @@ enum LoginInterface {
     }
 
     static let identify = ServiceMethod<Prompting<Identifying>, Prompted<IdentifiedPerson>>(
-        "io.whorl.Login.Identify"
+        "io.whorl.Login.Identify",
+        by: .root
     )
     static let takeOver = ServiceMethod<TakingOverCall, Valued<[TakingOver]>>(
         "io.whorl.Login.TakeOver",
+        by: .root,
         taking: 1
     )
     /// Seals a password for a later login by touch; the reply says whether it was sealed.
-    static let keep = ServiceMethod<Keeping, Valued<Bool>>("io.whorl.Login.Keep", taking: 1)
+    static let keep = ServiceMethod<Keeping, Valued<Bool>>("io.whorl.Login.Keep", by: .root, taking: 1)
     /// Forgets the sealed password of a user.
-    static let forget = ServiceMethod<Valued<UInt32>, NoValue>("io.whorl.Login.Forget")
+    static let forget = ServiceMethod<Valued<UInt32>, NoValue>("io.whorl.Login.Forget", by: .root)
     /// Lifts the lock on a user's fingers; the reply says whether they were locked.
-    static let unlock = ServiceMethod<Valued<UInt32>, Valued<Bool>>("io.whorl.Login.Unlock")
+    static let unlock = ServiceMethod<Valued<UInt32>, Valued<Bool>>("io.whorl.Login.Unlock", by: .unconfined)
     /// Returns what is known of each account whose state the service keeps.
-    static let accounts = ServiceMethod<NoValue, Valued<[AccountOfFolder]>>("io.whorl.Login.Accounts")
+    static let accounts = ServiceMethod<NoValue, Valued<[AccountOfFolder]>>(
+        "io.whorl.Login.Accounts",
+        by: .root
+    )
     /// Removes everything of the account that had a number.
-    static let removeAccount = ServiceMethod<Valued<UInt32>, NoValue>("io.whorl.Login.RemoveAccount")
+    static let removeAccount = ServiceMethod<Valued<UInt32>, NoValue>(
+        "io.whorl.Login.RemoveAccount",
+        by: .root
+    )
     /// Confirms that the account with a number is the one whose state it is.
-    static let confirmAccount = ServiceMethod<Valued<UInt32>, NoValue>("io.whorl.Login.ConfirmAccount")
-    static let verify = ServiceMethod<Asking, Answer>("io.whorl.Login.Verify")
+    static let confirmAccount = ServiceMethod<Valued<UInt32>, NoValue>(
+        "io.whorl.Login.ConfirmAccount",
+        by: .root
+    )
+    static let verify = ServiceMethod<Asking, Answer>("io.whorl.Login.Verify", by: .root)
 }
 
 /// The reason for which a login gets no match.

@@ -65,22 +65,26 @@ enum PromptInterface {
     /// Hands a passcode in; the reply says whether it will be compared.
     static let submit = ServiceMethod<Passcode, Valued<Bool>>(
         "io.whorl.Prompt.Submit",
+        by: .anyProgram,
         taking: 1,
         isAboutProcess: false
     )
     /// Reports that the person is typing.
     static let typing = ServiceMethod<Named, Valued<Bool>>(
         repeatable: "io.whorl.Prompt.Typing",
+        by: .anyProgram,
         isAboutProcess: false
     )
     /// Reports that no further passcode will come.
     static let close = ServiceMethod<Named, Valued<Bool>>(
         repeatable: "io.whorl.Prompt.Close",
+        by: .anyProgram,
         isAboutProcess: false
     )
     /// Reports that the prompt is no longer shown, and the button that was pressed.
     static let ended = ServiceMethod<Ending, Valued<Bool>>(
         repeatable: "io.whorl.Prompt.Ended",
+        by: .anyProgram,
         isAboutProcess: false
     )
 }
@@ -111,5 +115,5 @@ enum AgentInterface {
     }
 
     /// Registers the caller until it hangs up; there is no reply before.
-    static let register = ServiceMethod<Registering, Update>("io.whorl.Agent.Register")
+    static let register = ServiceMethod<Registering, Update>("io.whorl.Agent.Register", by: .unconfined)
 }

@@ -2,10 +2,43 @@
 
 import WhorlIPC
 
-/// A method of the service, with the forms of what it takes and gives.
+/// The programs that may call a method.
+///
+/// No method serves a user number without an account, or a user of the system other than root.
+enum AllowedCallers: Sendable, Hashable {
+    /// Any program. A confined one gets only what belongs to it: the method's body looks at the confinement.
+    case anyProgram
+    /// Programs that are not confined.
+    case unconfined
+    /// Programs that are not confined, from a place that lets a finger be asked for: they open or reset the reader.
+    case unconfinedAtReader
+    /// Programs of root.
+    case root
+}
+
+/// Who may call a method, and how.
+struct MethodRule: Sendable, Hashable {
+    let name: String
+    let callers: AllowedCallers
+    /// Whether the owner may be asked during the call; a finger only from a place that lets one be asked for.
+    let asksOwner: Bool
+    /// Whether a client may call again where no answer came.
+    let isRepeatable: Bool
+
+    init<Parameters, Reply>(_ method: ServiceMethod<Parameters, Reply>) {
+        name = method.name
+        callers = method.callers
+        asksOwner = Parameters.self is any PromptingCall.Type
+        isRepeatable = method.isRepeatable
+    }
+}
+
+/// A method of the service, with the forms of what it takes and gives, and who may call it.
 struct ServiceMethod<Parameters: Codable & Sendable, Reply: Codable & Sendable>: Sendable {
     /// The qualified name, such as `io.whorl.Owner.Evaluate`.
     let name: String
+    /// The programs that may call the method.
+    let callers: AllowedCallers
     /// Whether the method may be called again where no answer came, since the second call does what the first one did.
     let isRepeatable: Bool
     /// Whether the service looks at the process that calls, and not at its user alone.
@@ -13,16 +46,28 @@ struct ServiceMethod<Parameters: Codable & Sendable, Reply: Codable & Sendable>:
     /// The most descriptors that the method takes beside a call, such as secrets.
     let mostDescriptors: Int
 
-    init(_ name: String, taking mostDescriptors: Int = 0, isAboutProcess: Bool = true) {
+    init(
+        _ name: String,
+        by callers: AllowedCallers,
+        taking mostDescriptors: Int = 0,
+        isAboutProcess: Bool = true
+    ) {
         self.name = name
+        self.callers = callers
         self.isAboutProcess = isAboutProcess
         self.mostDescriptors = mostDescriptors
         isRepeatable = false
     }
 
     /// Describes a method that may be called twice: it changes nothing, or makes the same change again.
-    init(repeatable name: String, taking mostDescriptors: Int = 0, isAboutProcess: Bool = true) {
+    init(
+        repeatable name: String,
+        by callers: AllowedCallers,
+        taking mostDescriptors: Int = 0,
+        isAboutProcess: Bool = true
+    ) {
         self.name = name
+        self.callers = callers
         self.isAboutProcess = isAboutProcess
         self.mostDescriptors = mostDescriptors
         isRepeatable = true
