@@ -22,7 +22,7 @@ extension InProcessRoot {
     ///   - readersWereClosed: Whether the administrator vouches that only root could open the readers until now.
     /// - Returns: What became of each print, in their order.
     /// - Throws: `ownerNeeded` where a finger is enrolled or a passcode is set; `enrollmentTampered`,
-    ///   `enrollmentRolledBack`, `store`.
+    ///   `enrollmentRolledBack`, a storage error.
     package func takeOver(
         _ prints: [ForeignPrint],
         isTrial: Bool,

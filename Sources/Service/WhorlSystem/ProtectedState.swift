@@ -55,7 +55,7 @@ actor ProtectedState: VaultSource {
     /// Returns the vault for an item, if a chip is present or the vault was provisioned with one.
     ///
     /// - Returns: The vault; `nil` when nothing was ever stored and a chip is present.
-    /// - Throws: `noChip`; `store`.
+    /// - Throws: `noChip`; a storage error.
     func vaultInChip() async throws(ServiceError) -> Vault? {
         let existing = try await existingVault()
         if let existing, try existing.isProvisioned { return existing }
@@ -65,7 +65,7 @@ actor ProtectedState: VaultSource {
 
     /// Returns the vault for an item as `vaultInChip()` does, and makes it if nothing was ever stored.
     ///
-    /// - Throws: `noChip`, in which case no vault was made; `store`.
+    /// - Throws: `noChip`, in which case no vault was made; a storage error.
     func createdVault() async throws(ServiceError) -> Vault {
         if let existing = try await vaultInChip() { return existing }
         return vault(on: try await created())

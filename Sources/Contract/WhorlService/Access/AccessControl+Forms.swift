@@ -21,7 +21,7 @@ extension AccessControl {
     ///
     /// `-and-` binds more tightly than `-or-`.
     ///
-    /// - Throws: ``ServiceError/Code/accessRefused(_:)``, which names the refused part.
+    /// - Throws: ``ServiceError/Code/accessRefused``, which names the refused part.
     public init(_ text: String) throws(ServiceError) {
         guard text.utf8.count <= AccessControl.longestText else {
             throw ServiceError(.accessRefused, details: [.reason: "it is too long"])

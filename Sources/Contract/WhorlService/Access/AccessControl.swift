@@ -37,7 +37,7 @@ public struct AccessControl: Sendable, Hashable {
     ///
     /// Both must be plain: application password and boot measurements are added to the result.
     ///
-    /// - Throws: ``ServiceError/Code/accessRefused(_:)``.
+    /// - Throws: ``ServiceError/Code/accessRefused``.
     public static func either(
         _ first: AccessControl,
         _ second: AccessControl
@@ -69,7 +69,7 @@ public struct AccessControl: Sendable, Hashable {
     /// While the measurements differ, for example after an update of the firmware, the passcode is needed in addition
     /// to what the access control asks; with it, `whorl vault reseal` binds secrets to the new measurements.
     ///
-    /// - Throws: ``ServiceError/Code/accessRefused(_:)`` if the passcode is part of every way anyway.
+    /// - Throws: ``ServiceError/Code/accessRefused`` if the passcode is part of every way anyway.
     public func boundToBoot(_ pcrs: BootRegisters) throws(ServiceError) -> AccessControl {
         guard ways.contains(where: { !$0.contains(.devicePasscode) }) else {
             throw ServiceError(
@@ -86,7 +86,7 @@ public struct AccessControl: Sendable, Hashable {
     ///
     /// A way that needs no finger is not changed. For a finger together with the passcode, see ``both(_:_:)``.
     ///
-    /// - Throws: ``ServiceError/Code/accessRefused(_:)`` if no way needs a finger, if the strength has the passcode, or if
+    /// - Throws: ``ServiceError/Code/accessRefused`` if no way needs a finger, if the strength has the passcode, or if
     ///   it names a reader whose id is not visible ASCII of at most 200 bytes.
     public func demanding(_ strength: TouchStrength) throws(ServiceError) -> AccessControl {
         guard takesBiometry || strength == .any else {
@@ -177,7 +177,7 @@ public struct BootRegisters: Sendable, Hashable {
     ///
     /// 7 holds the state of Secure Boot and changes least; 0 and 2 hold the firmware's code.
     ///
-    /// - Throws: ``ServiceError/Code/accessRefused(_:)``.
+    /// - Throws: ``ServiceError/Code/accessRefused``.
     public init(_ registers: some Sequence<Int>) throws(ServiceError) {
         let wanted = Set(registers)
         guard !wanted.isEmpty, wanted.allSatisfy((0..<24).contains) else {

@@ -10,7 +10,7 @@ public import WhorlFingerprint
 public protocol FingerService: Sendable {
     /// Returns the enrolled fingers; nothing is made if nothing was ever stored.
     ///
-    /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
+    /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
     func fingers() async throws(ServiceError) -> [EnrolledFinger]
 
     /// Returns the state of the enrolled fingers for a program; `nil` when none was ever enrolled.
@@ -38,8 +38,8 @@ public protocol FingerService: Sendable {
     ///   - presenter: Shows the prompt for consent.
     ///   - observer: Called for each event of the enrollment, on a thread of the service.
     /// - Returns: The finger as it was stored on disk.
-    /// - Throws: `owner` when the owner did not consent; `fingers` with `fingerExists`, `duplicate`, `inconsistent`,
-    ///   `tooManyRetries`, `timedOut`, `lockedOut`, `changedMeanwhile`, `reader`, `store` and others.
+    /// - Throws: the reason why the owner did not consent; `fingerExists`, `duplicate`, `inconsistent`,
+    ///   `tooManyRetries`, `timedOut`, `biometryLockout`, `changedMeanwhile`, a reader's error, a storage error and others.
     func enroll(
         _ finger: NewFinger,
         _ request: ConsentRequest,
@@ -55,8 +55,8 @@ public protocol FingerService: Sendable {
     ///   - request: The way in which the owner is asked for consent.
     ///   - presenter: Shows the prompt for consent.
     /// - Returns: The removed fingers; empty if all were selected and none was enrolled.
-    /// - Throws: `owner` when the owner did not consent; `fingers` with `noSuchFinger`, `readerNotConnected`, `reader`,
-    ///   `store` and others.
+    /// - Throws: the reason why the owner did not consent; `noSuchFinger`, `readerNotConnected`, a reader's error,
+    ///   a storage error and others.
     func remove(
         _ selection: FingerSelection,
         force: Bool,
@@ -67,7 +67,7 @@ public protocol FingerService: Sendable {
     /// Returns the fingers that ``accept(_:presenter:)`` would keep; `nil` if the set is sound, so that there is nothing
     /// to accept.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     func acceptable() async throws(ServiceError) -> [EnrolledFinger]?
 
     /// Accepts the present fingers as genuine, after they were changed from outside or an older state was put back.
@@ -76,7 +76,7 @@ public protocol FingerService: Sendable {
     ///   - request: The way in which the owner is asked for consent, which only the passcode gives here.
     ///   - presenter: Shows the prompt for consent.
     /// - Returns: The fingers that count from now on; `nil` if the set is sound, and nothing is changed.
-    /// - Throws: `owner` when the owner did not consent; `fingers` with `changedMeanwhile` or `store`.
+    /// - Throws: the reason why the owner did not consent; `changedMeanwhile` or a storage error.
     func accept(
         _ request: ConsentRequest,
         presenter: any PromptPresenter
@@ -86,7 +86,7 @@ public protocol FingerService: Sendable {
     /// the enrolled fingers.
     ///
     /// - Returns: The differences; `nil` if nothing was ever stored.
-    /// - Throws: `owner` if no reader can be chosen; `fingers` with `reader`, `store` and others.
+    /// - Throws: the reason why no reader can be chosen; a reader's error, a storage error and others.
     func reconcile() async throws(ServiceError) -> ReaderReconciliation?
 
     /// Tries what the chosen reader supports, with a print that is deleted at the end.
@@ -99,7 +99,7 @@ public protocol FingerService: Sendable {
     ///   - presenter: Shows the prompt for consent.
     ///   - observer: Called for each event of the trial, on a thread of the service.
     /// - Returns: The result of each step that was begun.
-    /// - Throws: `owner` when the owner did not consent or no reader can be chosen; `fingers` with `reader` for a trial
+    /// - Throws: the reason why the owner did not consent, or why no reader can be chosen; a reader's error for a trial
     ///   that was cancelled.
     func exercise(
         _ exercise: ReaderExercise,

@@ -54,7 +54,7 @@ public protocol ItemService: Sendable {
     ///
     /// - Parameter items: Any number of sealed items.
     /// - Returns: One standing for each item, in their order.
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing]
 
     /// Asks the person for what an item's access control requires, and returns what the chip then releases.

@@ -10,7 +10,7 @@ package import WhorlSecretMemory
 public protocol KeyringService: Sendable {
     /// Returns the state of the keyring.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     func status() async throws(ServiceError) -> KeyringStatus
 
     /// Asks for a touch, and turns the keyring on; one that is on already stays as it is.
@@ -18,7 +18,7 @@ public protocol KeyringService: Sendable {
     /// - Parameters:
     ///   - request: The way in which the owner is asked.
     ///   - presenter: Shows the prompt.
-    /// - Throws: the reason why the owner was not recognised; `noChip`, `store`.
+    /// - Throws: the reason why the owner was not recognised; `noChip`, a storage error.
     func turnOn(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ServiceError)
 
     /// Asks the owner, turns the keyring off, and deletes the sealed password.
@@ -26,7 +26,7 @@ public protocol KeyringService: Sendable {
     /// - Parameters:
     ///   - request: The way in which the owner is asked.
     ///   - presenter: Shows the prompt.
-    /// - Throws: the reason why the owner did not agree; `store`.
+    /// - Throws: the reason why the owner did not agree; a storage error.
     func turnOff(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ServiceError)
 }
 
@@ -50,7 +50,7 @@ package protocol LoginKeyring: Sendable {
     ///   - password: The password, which the login has checked.
     ///   - day: The day of its last change, in days since 1970-01-01, if the login knows it.
     /// - Returns: Whether the password was sealed.
-    /// - Throws: `noChip`, `store` and others, if it could not be sealed.
+    /// - Throws: `noChip`, a storage error and others, if it could not be sealed.
     func keep(_ password: SecretBox, changedOn day: Int?) async throws(ServiceError) -> Bool
 
     /// Returns the sealed password to a login whose touch has matched.
@@ -64,6 +64,6 @@ package protocol LoginKeyring: Sendable {
 
     /// Forgets the sealed password, which was changed; the keyring stays on.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     func forget() async throws(ServiceError)
 }

@@ -25,14 +25,14 @@ public protocol MaintenanceService: Sendable {
 
     /// Puts the directory under the protection of the chip; the directory is made if it does not exist.
     ///
-    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, `store`.
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, a storage error.
     func provisionVault() async throws(ServiceError)
 
     /// Deletes the vault with its items, which cannot be recovered.
     ///
     /// - Parameter withoutChip: Whether to go on if the chip is gone.
     /// - Returns: The effect on the enrolled fingers.
-    /// - Throws: `noChip`, `chipBusy`; `store`, also where the database is busy, in which case the vault is unchanged.
+    /// - Throws: `noChip`, `chipBusy`; a storage error, also where the database is busy, in which case the vault is unchanged.
     func resetVault(withoutChip: Bool) async throws(ServiceError) -> VaultReset
 
     /// Asks for the passcode, and binds the secrets that are bound to the machine's start to the start as it is now.
@@ -41,7 +41,7 @@ public protocol MaintenanceService: Sendable {
     ///   - request: The way in which the owner is asked. The passcode takes the place of the measurements.
     ///   - presenter: Shows the prompt.
     /// - Returns: The items that were bound, and those that were not.
-    /// - Throws: the reason why the owner did not agree; `passcodeNotSet`, `noChip`, `store`.
+    /// - Throws: the reason why the owner did not agree; `passcodeNotSet`, `noChip`, a storage error.
     func reseal(
         _ request: ConsentRequest,
         presenter: any PromptPresenter

@@ -8,7 +8,7 @@ public import WhorlSecretMemory
 public protocol NamedItemService: Sendable {
     /// Makes the vault if nothing was ever stored, so that a refusal comes before a person types a secret.
     ///
-    /// - Throws: `noChip`, in which case nothing was made; `store`.
+    /// - Throws: `noChip`, in which case nothing was made; a storage error.
     func prepare() async throws(ServiceError)
 
     /// Makes an item and stores it.
@@ -20,7 +20,7 @@ public protocol NamedItemService: Sendable {
     ///   - applicationPassword: The program's own password, if `access` takes one.
     /// - Returns: The public half of a key; `nil` for a secret.
     /// - Throws: `itemExists`, `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`,
-    ///   `applicationPasswordNeeded`, `noChip`, `store`, and other errors of the chip.
+    ///   `applicationPasswordNeeded`, `noChip`, a storage error, and other errors of the chip.
     func add(
         _ item: NewItem,
         as id: ItemID,
@@ -33,17 +33,17 @@ public protocol NamedItemService: Sendable {
     /// The chip is asked only for items that are lost with their set of fingers; if it cannot answer, the standing of
     /// such an item is `unknown`.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     func items() async throws(ServiceError) -> [VaultItem]
 
     /// Returns the access control of an item; the chip is not asked.
     ///
-    /// - Throws: `noSuchItem`, `itemTampered`, `store`.
+    /// - Throws: `noSuchItem`, `itemTampered`, a storage error.
     func access(of id: ItemID) async throws(ServiceError) -> AccessControl
 
     /// Returns the public half of a key; no proof is needed, and the chip is not asked.
     ///
-    /// - Throws: `noSuchItem`, `itemTampered`, `store`.
+    /// - Throws: `noSuchItem`, `itemTampered`, a storage error.
     func publicKey(of id: ItemID) async throws(ServiceError) -> SigningKeyPublic
 
     /// Deletes an item permanently, whatever state it is in.
@@ -54,7 +54,7 @@ public protocol NamedItemService: Sendable {
     ///   - id: The item.
     ///   - request: The way in which the owner is asked.
     ///   - presenter: Shows the prompt.
-    /// - Throws: the reason why the owner did not agree; `noSuchItem`, `store`.
+    /// - Throws: the reason why the owner did not agree; `noSuchItem`, a storage error.
     func delete(
         _ id: ItemID,
         _ request: ConsentRequest,

@@ -49,7 +49,7 @@ public typealias AuthenticationService = OwnerService & ItemService
 public protocol PasscodeService: Sendable {
     /// Whether a passcode is set.
     ///
-    /// - Throws: `noChip` where a passcode could not be set either; `store`.
+    /// - Throws: `noChip` where a passcode could not be set either; a storage error.
     func isSet() async throws(ServiceError) -> Bool
 
     /// Asks for an enrolled finger, if there is one, before a first passcode is set.
@@ -74,7 +74,7 @@ public protocol PasscodeService: Sendable {
     ///   - passcode: 4 to 1,024 bytes, as they were typed.
     ///   - request: The program that asks, as it asked for the finger.
     ///   - session: The session that ``askForFinger(_:in:presenter:)`` was given.
-    /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` without a needed match, `noChip`, `store`.
+    /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` without a needed match, `noChip`, a storage error.
     func set(
         _ passcode: SecretBox,
         _ request: ConsentRequest,
@@ -87,7 +87,7 @@ public protocol PasscodeService: Sendable {
     ///   - new: The new passcode: 4 to 1,024 bytes, as they were typed.
     ///   - request: The way in which the owner is asked.
     ///   - presenter: Shows the prompt.
-    /// - Throws: the reason why the owner did not agree; `passcodeNotSet`, `passcodeWrongSize`, `noChip`, `store`.
+    /// - Throws: the reason why the owner did not agree; `passcodeNotSet`, `passcodeWrongSize`, `noChip`, a storage error.
     func change(
         to new: SecretBox,
         _ request: ConsentRequest,
@@ -96,7 +96,7 @@ public protocol PasscodeService: Sendable {
 
     /// Returns the items that would be lost with the passcode.
     ///
-    /// - Throws: `passcodeNotSet`, `store`.
+    /// - Throws: `passcodeNotSet`, a storage error.
     func itemsLostWithout() async throws(ServiceError) -> [ItemID]
 
     /// Asks for the passcode, removes it, and removes the items that only the passcode opens.

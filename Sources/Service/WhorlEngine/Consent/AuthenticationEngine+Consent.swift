@@ -108,7 +108,7 @@ extension AuthenticationEngine {
     ///   - vault: The vault that compares the passcode.
     ///   - presenter: Shows the prompt.
     /// - Returns: The passcode's proof.
-    /// - Throws: the errors of ``evaluate(_:presenter:)``; `passcodeNotSet`, `store`.
+    /// - Throws: the errors of ``evaluate(_:presenter:)``; `passcodeNotSet`, a storage error.
     @concurrent
     package func passcode(
         for purpose: TouchPurpose,

@@ -110,7 +110,7 @@ extension AuthenticationEngine {
     ///   - subject: The name of what is released.
     ///   - request: The request that it is released for.
     ///   - isShownBefore: Whether nothing was asked for, since what was shown earlier counted.
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func logRelease(
         of subject: String,
         for request: EvaluationRequest,

@@ -28,6 +28,10 @@ extension ServiceHost {
             (_, services) async throws(ServiceError) in
             Optionally(try await services.fingers.reconcile()?.shown(to: services.profile))
         }
+        addFingerChanges(&router)
+    }
+
+    private func addFingerChanges(_ router: inout GuardedRouter) {
         prompting(&router, FingerInterface.enroll) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             let request = try enrolling(asked.request, call, presenter)

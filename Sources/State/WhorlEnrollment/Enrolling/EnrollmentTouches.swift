@@ -16,7 +16,7 @@ package protocol TouchCounter: Sendable {
     ///   - reader: The reader that is used.
     ///   - limit: How long to wait for others.
     /// - Returns: The counter of this enrollment's touches; it holds the others off while it lives.
-    /// - Throws: `reader` with `inUse` when others go on for longer; `store`.
+    /// - Throws: `readerInUse` when others go on for longer; a storage error.
     func begin(
         _ finger: Finger,
         on reader: ReaderInfo,
@@ -31,12 +31,12 @@ package protocol TouchCounter: Sendable {
 package protocol CountedTouches: Sendable {
     /// Charges a try before its scan.
     ///
-    /// - Throws: `lockedOut` when no try is left; `store`.
+    /// - Throws: `biometryLockout` when no try is left; a storage error.
     func reserve() async throws(ServiceError)
 
     /// Keeps the charge: the touch matched none of the prints that it was compared with.
     ///
-    /// - Throws: `lockedOut` when it was the last one; `store`.
+    /// - Throws: `biometryLockout` when it was the last one; a storage error.
     func charge() async throws(ServiceError)
 
     /// Takes the charge back: the touch matched, or gave no answer.
@@ -102,7 +102,7 @@ struct EnrollmentTouches: Sendable {
     /// A touch that matches no print may be repeated; an unreadable one costs nothing, until there are too many. If the
     /// touch is also compared with other prints, it is charged before its scan.
     ///
-    /// - Throws: `inconsistent`, `tooManyRetries`, `timedOut`, `lockedOut`, `store`, `reader` (also for a reader that
+    /// - Throws: `inconsistent`, `tooManyRetries`, `timedOut`, `biometryLockout`, a storage error, a reader's error (also for a reader that
     ///   names a print it was not given).
     func confirmation(
         of new: GalleryEntry,

@@ -19,8 +19,8 @@ extension FingerEnroller {
     ///     outside and no passcode is set: such fingers cannot prove who the owner is.
     /// - Returns: The removed fingers; empty if `all` was selected and no finger was enrolled.
     /// - Throws: `noSuchFinger`; `ownerNeeded`, `changedMeanwhile` and `readerNotConnected`, and nothing is removed;
-    ///   `reader` when a reader did not delete a print: the finger is removed here, and the next reconciliation
-    ///   finishes it. Also `store`, and, except for `all`, `enrollmentTampered` and `enrollmentRolledBack`.
+    ///   a reader's error when a reader did not delete a print: the finger is removed here, and the next reconciliation
+    ///   finishes it. Also a storage error, and, except for `all`, `enrollmentTampered` and `enrollmentRolledBack`.
     package func remove(
         _ selection: FingerSelection,
         profile: String,
@@ -54,7 +54,7 @@ extension FingerEnroller {
     ///
     /// - Parameters: as of ``remove(_:profile:readers:force:consent:)``.
     /// - Returns: The fingers; empty if `all` was selected and no finger is enrolled, or none can be read.
-    /// - Throws: `noSuchFinger`, `readerNotConnected`, `store`, and, except for `all`, `enrollmentTampered` and
+    /// - Throws: `noSuchFinger`, `readerNotConnected`, a storage error, and, except for `all`, `enrollmentTampered` and
     ///   `enrollmentRolledBack`.
     package func removable(
         _ selection: FingerSelection,
@@ -104,7 +104,7 @@ extension FingerEnroller {
     /// The fingers that ``accept(profile:consent:)`` would keep; nothing is changed.
     ///
     /// - Returns: The fingers; `nil` if the set is sound, so that there is nothing to accept.
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func acceptable(profile: String) async throws(ServiceError) -> [EnrolledFinger]? {
         let status = try await store.status(of: profile)
         return status.fault == nil ? nil : status.fingers
@@ -121,7 +121,7 @@ extension FingerEnroller {
     ///   - profile: The profile whose fingers are accepted.
     ///   - consent: The owner's consent, which only the passcode gives here.
     /// - Returns: The fingers that count from now on; `nil` if the set is sound, and nothing is changed.
-    /// - Throws: `ownerNeeded`, also if no passcode is set; `changedMeanwhile`, `store`.
+    /// - Throws: `ownerNeeded`, also if no passcode is set; `changedMeanwhile`, a storage error.
     package func accept(
         profile: String,
         consent: OwnerConsent?

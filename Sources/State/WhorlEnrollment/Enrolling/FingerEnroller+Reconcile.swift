@@ -13,7 +13,7 @@ extension FingerEnroller {
     ///   - profile: The profile whose fingers are looked for. Interrupted work of every profile is finished.
     ///   - reader: The reader; it need not be open.
     /// - Returns: The number of deleted prints, and the remaining differences between reader and store.
-    /// - Throws: `reader`, `store`, `enrollmentTampered`, `enrollmentRolledBack`.
+    /// - Throws: a reader's error, a storage error, `enrollmentTampered`, `enrollmentRolledBack`.
     package func reconcile(
         profile: String,
         on reader: any FingerprintReader

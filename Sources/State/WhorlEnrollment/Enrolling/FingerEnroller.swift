@@ -33,7 +33,7 @@ package struct FingerEnroller: Sendable {
 
     /// Refuses a finger's name that is taken on a reader, before the person is asked for anything.
     ///
-    /// - Throws: `fingerExists`, `enrollmentTampered`, `enrollmentRolledBack`, `store`.
+    /// - Throws: `fingerExists`, `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
     package func refuseTaken(
         _ finger: Finger,
         profile: String,
@@ -68,9 +68,9 @@ package struct FingerEnroller: Sendable {
     ///   - isGuided: Whether the person is guided: see ``NewFinger/isGuided``.
     ///   - observer: Gets the events, on the reader's own thread.
     /// - Returns: The finger as it was stored on disk.
-    /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `lockedOut`, `duplicate`, `inconsistent`,
-    ///   `tooManyRetries`, `timedOut`, `enrollmentTampered`, `enrollmentRolledBack`, `reader`, `store`. Cancelling
-    ///   gives `reader` with `cancelled`.
+    /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `biometryLockout`, `duplicate`, `inconsistent`,
+    ///   `tooManyRetries`, `timedOut`, `enrollmentTampered`, `enrollmentRolledBack`, a reader's error, a storage error. Cancelling
+    ///   gives a reader's error with `cancelled`.
     package func enroll(
         _ finger: Finger,
         label: String? = nil,

@@ -102,7 +102,7 @@ struct FingersState: Sendable, Hashable {
 extension EnrollmentStore {
     /// Returns the present state of a profile's fingers.
     ///
-    /// - Throws: `store`; a set that cannot be trusted is no error here, but is returned with its fault.
+    /// - Throws: a storage error; a set that cannot be trusted is no error here, but is returned with its fault.
     package func status(of profile: String) async throws(ServiceError) -> EnrollmentStatus {
         var fault: ServiceError?
         do throws(ServiceError) {

@@ -44,7 +44,7 @@ package struct ExerciseRun: Sendable {
     /// Runs the steps.
     ///
     /// - Returns: The result of each step that was begun.
-    /// - Throws: `reader` with `cancelled` or `suspended` if the task or the machine's sleep ended the trial.
+    /// - Throws: a reader's error with `cancelled` or `suspended` if the task or the machine's sleep ended the trial.
     package func run() async throws(ServiceError) -> [ReaderExercise.StepResult] {
         var report = Report()
         let opened: Void? = await step(.open, &report) { () async throws(ServiceError) in

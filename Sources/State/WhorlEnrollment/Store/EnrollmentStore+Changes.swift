@@ -21,7 +21,7 @@ extension EnrollmentStore {
     ///   - consent: The owner's consent; `nil` is enough for the first finger of a profile without a passcode.
     /// - Returns: The finger as it is stored.
     /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `enrollmentTampered`, `enrollmentRolledBack`,
-    ///   `store`.
+    ///   a storage error.
     package func add(
         _ template: Template,
         as finger: Finger,
@@ -73,7 +73,7 @@ extension EnrollmentStore {
     ///
     /// - Returns: The rows that were taken out.
     /// - Throws: `noSuchFinger` if the selection names no print, except for `all`; `ownerNeeded`, `changedMeanwhile`,
-    ///   `enrollmentTampered`, `enrollmentRolledBack`, `store`.
+    ///   `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
     func beginRemoval(
         of selection: FingerSelection,
         profile: String,
@@ -120,7 +120,7 @@ extension EnrollmentStore {
     ///   - change: `accept` keeps the prints that this machine sealed; any other change keeps none.
     ///   - consent: The owner's consent by the passcode; `nil` is enough if no passcode is set.
     /// - Returns: The prints that were kept and those that were removed.
-    /// - Throws: `ownerNeeded`, `changedMeanwhile`, `store`, and the counter's errors.
+    /// - Throws: `ownerNeeded`, `changedMeanwhile`, a storage error, and the counter's errors.
     func restart(
         _ status: EnrollmentStatus,
         _ change: OwnerConsent.Change,

@@ -19,7 +19,7 @@ extension EnrollmentStore {
 
     /// Returns the profile's set, checked to be sound and of the counter's generation.
     ///
-    /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `readerWasOpen`, `store`.
+    /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `readerWasOpen`, a storage error.
     package func snapshot(of profile: String) async throws(ServiceError) -> EnrollmentSnapshot {
         try await snapshot(of: profile) { _ in () }.snapshot
     }
@@ -105,7 +105,7 @@ extension EnrollmentStore {
     ///   - body: Writes the rows. It gets the enrolled prints, and may run again if another process was faster.
     /// - Returns: The value that `body` gave.
     /// - Throws: `ownerNeeded`, `changedMeanwhile`, the errors of `body`, `enrollmentTampered`,
-    ///   `enrollmentRolledBack`, `store`.
+    ///   `enrollmentRolledBack`, a storage error.
     func change<Value: Sendable>(
         _ profile: String,
         _ change: OwnerConsent.Change,
@@ -151,7 +151,7 @@ extension EnrollmentStore {
     ///   - generation: The highest known generation.
     ///   - epoch: The present epoch.
     /// - Returns: The head of the next manifest; its MAC is made when it is saved.
-    /// - Throws: the counter's error; `store` when a counter with storage of its own is used up.
+    /// - Throws: the counter's error; a storage error when a counter with storage of its own is used up.
     func successor(
         of profile: String,
         after generation: UInt64,
@@ -176,7 +176,7 @@ extension EnrollmentStore {
     ///
     /// A set that is not sound is left unchanged, so that it does not become sound.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func forgetCounters() async throws(ServiceError) {
         let seal = templateSeal
         try await database.write { db in

@@ -33,7 +33,7 @@ package final class EnrollmentStore: Sendable {
 
     /// The enrolled fingers of a profile, by finger and then by reader.
     ///
-    /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
+    /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
     package func fingers(of profile: String) async throws(ServiceError) -> [EnrolledFinger] {
         try await snapshot(of: profile).fingers
     }
@@ -57,7 +57,7 @@ package final class EnrollmentStore: Sendable {
 
     /// Whether a print is enrolled according to the database; neither the set's MAC nor the counter is checked.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func isEnrolled(_ id: PrintID, of profile: String) async throws(ServiceError) -> Bool {
         try await database.read { db in
             try PrintRow.enrolled(id, db)?.profile == profile
@@ -66,7 +66,7 @@ package final class EnrollmentStore: Sendable {
 
     /// The number of changes of the set according to the database; neither the set's MAC nor the counter is checked.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func recordedGeneration(of profile: String) async throws(ServiceError) -> UInt64 {
         try await database.read { try Manifest.Head($0, profile: profile).generation }
     }
@@ -122,7 +122,7 @@ package final class EnrollmentStore: Sendable {
     /// The digest does not change. The time is lost when the power fails within seconds; nothing depends on it. A print
     /// that has since been removed is ignored.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func recordMatch(_ id: PrintID, at date: Date) async throws(ServiceError) {
         try await recordMatch(id, updated: nil, at: date)
     }
@@ -131,7 +131,7 @@ package final class EnrollmentStore: Sendable {
     ///
     /// Only the engine calls this, after a match: the template replaces the one that its owner agreed to.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func recordMatch(
         _ id: PrintID,
         updated: Template?,
@@ -160,7 +160,7 @@ package final class EnrollmentStore: Sendable {
     ///   - id: The print's identity.
     ///   - profile: The profile of the print.
     ///   - label: Free text; control characters are dropped, and only 100 characters are kept.
-    /// - Throws: `noSuchFinger`, `store`.
+    /// - Throws: `noSuchFinger`, a storage error.
     package func rename(_ id: PrintID, of profile: String, label: String?) async throws(ServiceError) {
         let label = FingerLabel.clean(label)
         let changed = try await database.write { db in

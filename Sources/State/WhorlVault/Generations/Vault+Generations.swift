@@ -16,7 +16,7 @@ extension Vault {
     /// A profile without a counter gets one that begins at `stored`, unless the chip holds a counter of this vault that
     /// belongs to no profile: then the database is an older one.
     ///
-    /// - Throws: `counterLost` if the counter is gone, was made again, or is unknown to the database; `store`; the
+    /// - Throws: `counterLost` if the counter is gone, was made again, or is unknown to the database; a storage error; the
     ///   chip's errors.
     package func generation(of profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
         guard try isProvisioned else { return stored }
@@ -58,7 +58,7 @@ extension Vault {
 
     /// Whether the vault was provisioned and has a counter for a profile; the chip is not asked.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func hasCounter(_ profile: String) async throws(ServiceError) -> Bool {
         guard try isProvisioned else { return false }
         return try await pinnedCounter(of: profile) != nil

@@ -10,7 +10,7 @@ package import WhorlService
 extension Vault {
     /// Returns the chip's identity, with a new attestation key, which the chip does not store.
     ///
-    /// - Throws: `noEndorsement`, `noChip`, `store`, and other errors of the chip.
+    /// - Throws: `noEndorsement`, `noChip`, a storage error, and other errors of the chip.
     package func chipIdentity() async throws(ServiceError) -> ChipIdentity {
         try await sealing { authority throws(ServiceError) in
             let found = try await chip { commands throws(TPMError) in

@@ -17,7 +17,7 @@ extension Vault {
     ///   - access: The access control, which cannot be changed later.
     ///   - applicationPassword: The program's own password, if `access` takes one.
     /// - Throws: `itemExists`, `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`,
-    ///   `applicationPasswordNeeded`, `noChip`, `store`, and other errors of the chip.
+    ///   `applicationPasswordNeeded`, `noChip`, a storage error, and other errors of the chip.
     package func add(
         _ secret: SecretBox,
         as id: ItemID,
@@ -67,14 +67,14 @@ extension Vault {
 
     /// Returns the public half of a key; no proof is needed, and the chip is not asked.
     ///
-    /// - Throws: `noSuchItem`, `itemTampered`, `store`.
+    /// - Throws: `noSuchItem`, `itemTampered`, a storage error.
     package func publicKey(of id: ItemID) async throws(ServiceError) -> SigningKeyPublic {
         try await row(id).publicKey
     }
 
     /// Returns the access control of an item; the chip is not asked.
     ///
-    /// - Throws: `noSuchItem`, `itemTampered`, `store`.
+    /// - Throws: `noSuchItem`, `itemTampered`, a storage error.
     package func access(of id: ItemID) async throws(ServiceError) -> AccessControl {
         try await row(id).access
     }
@@ -84,7 +84,7 @@ extension Vault {
     /// The chip is asked only for items that are lost with their set of fingers; if it cannot answer, the standing of
     /// such an item is `unknown`.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func items(of profile: String) async throws(ServiceError) -> [VaultItem] {
         let seal = seal
         let readings = try await database.read { try ItemRow.all(of: profile, $0, seal) }
@@ -96,7 +96,7 @@ extension Vault {
 
     /// Deletes an item permanently, whatever state it is in.
     ///
-    /// - Throws: `noSuchItem`, `store`.
+    /// - Throws: `noSuchItem`, a storage error.
     package func delete(_ id: ItemID) async throws(ServiceError) {
         guard try await database.write(.full, { try ItemRow.delete(id, $0) }) else {
             throw ServiceError(.noSuchItem, id.spoken)
@@ -105,7 +105,7 @@ extension Vault {
 
     /// Deletes an item permanently, whatever state it is in, if it is still the one that was made at a time.
     ///
-    /// - Throws: `noSuchItem`, also for another item of the same name; `store`.
+    /// - Throws: `noSuchItem`, also for another item of the same name; a storage error.
     package func delete(_ id: ItemID, madeAt time: Date) async throws(ServiceError) {
         let seal = seal
         let isDeleted = try await database.write(.full) { db in

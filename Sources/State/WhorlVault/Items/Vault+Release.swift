@@ -16,7 +16,7 @@ extension Vault {
     ///   - applicationPassword: The program's own password, if the item takes one.
     /// - Returns: The secret, in locked memory.
     /// - Throws: `noSuchItem`, `accessDenied`, `enrollmentChanged`, `measuredBootChanged`, `itemTampered`,
-    ///   `applicationPasswordNeeded`, `applicationPasswordWrong`, `chipLockedOut`, `chipCleared`, `noChip`, `store`.
+    ///   `applicationPasswordNeeded`, `applicationPasswordWrong`, `chipLockedOut`, `chipCleared`, `noChip`, a storage error.
     package func secret(
         _ id: ItemID,
         shown proof: OwnerProof,

@@ -20,7 +20,7 @@ extension Vault {
     ///   - applicationPassword: The program's own password, if `access` takes one.
     /// - Returns: The item, which the caller stores.
     /// - Throws: `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`, `applicationPasswordNeeded`,
-    ///   `noChip`, `store`, and other errors of the chip.
+    ///   `noChip`, a storage error, and other errors of the chip.
     package func seal(
         _ secret: SecretBox,
         of profile: String,
@@ -69,7 +69,7 @@ extension Vault {
     /// - Returns: The secret, in locked memory.
     /// - Throws: `itemTampered`, `noSuchItem` for a key, `accessDenied`, `enrollmentChanged`, `measuredBootChanged`,
     ///   `applicationPasswordNeeded`, `applicationPasswordWrong`, `passcodeWrong`, `chipLockedOut`, `chipCleared`,
-    ///   `noChip`, `store`.
+    ///   `noChip`, a storage error.
     package func secret(
         in item: SealedItem,
         shown proof: OwnerProof,
@@ -134,7 +134,7 @@ extension Vault {
     ///   - profile: The profile that must own the items; those of another profile are `tampered`.
     ///   - generation: The number of changes of the profile's set of fingers, according to the database.
     /// - Returns: One standing for each item.
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func standing(
         of items: [SealedItem],
         profile: String,

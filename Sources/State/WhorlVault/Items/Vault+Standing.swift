@@ -20,7 +20,7 @@ extension Vault {
     ///
     /// The chip is asked only for items that are lost with their set. If it cannot answer, their standing is `unknown`.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     func standings(
         of items: [some KeptItem],
         profile: String

@@ -42,7 +42,7 @@ package final class Vault: Sendable {
 
     /// Makes the storage root and the authority, if they do not exist yet.
     ///
-    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `store`, and other errors of the chip.
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, a storage error, and other errors of the chip.
     package func provision() async throws(ServiceError) { _ = try await provisionedAuthority() }
 
     /// Returns the directory's present authority; `nil` before the vault is provisioned.
@@ -70,7 +70,7 @@ package final class Vault: Sendable {
 
     /// Makes something under the authority of the directory, which no reset can remove during the call.
     ///
-    /// - Throws: `store` with `busy` if another process keeps the vault locked for a minute; the errors of `body`.
+    /// - Throws: `storeBusy` if another process keeps the vault locked for a minute; the errors of `body`.
     func sealing<Value: Sendable>(
         _ body: (VaultAuthority) async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
@@ -127,7 +127,7 @@ enum VaultLock {
     ///
     /// The wait is not cancelled with its task: a change of the chip and the database that has begun is finished.
     ///
-    /// - Throws: `store` with `busy` if another holder keeps the lock for a minute, or with the reason why the file
+    /// - Throws: `storeBusy` if another holder keeps the lock for a minute, or with the reason why the file
     ///   cannot be used.
     static func acquire(_ directory: StateDirectory) async throws(ServiceError) -> FileLock {
         let path = directory.file("vault.lock")

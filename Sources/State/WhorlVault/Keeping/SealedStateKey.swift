@@ -29,7 +29,7 @@ package struct SealedStateKey: Sendable {
 
     /// Whether a sealed key exists; it may be damaged.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package var exists: Bool {
         get throws(ServiceError) { try PrivateFiles.checkFile(path) }
     }
@@ -39,7 +39,7 @@ package struct SealedStateKey: Sendable {
     /// A sealed key is unsealed; without one, the key comes from the key file. If the chip cannot unseal and the key
     /// file still exists, for example after an interrupted ``seal()``, the key file is used: it holds the same key.
     ///
-    /// - Throws: `noChip`, `chipCleared`, `chipBusy` and the like when only the chip has the key; `store`.
+    /// - Throws: `noChip`, `chipCleared`, `chipBusy` and the like when only the chip has the key; a storage error.
     package func source() async throws(ServiceError) -> any StateKeySource {
         let file = FileKeySource(directory: directory)
         guard try exists else { return file }
@@ -56,7 +56,7 @@ package struct SealedStateKey: Sendable {
     /// It may be interrupted anywhere and called again: the key file is removed last, and only after the sealed key
     /// was found to be equal.
     ///
-    /// - Throws: the chip's errors; `store`.
+    /// - Throws: the chip's errors; a storage error.
     package func seal() async throws(ServiceError) {
         let file = FileKeySource(directory: directory)
         var present: SecretBox?
@@ -171,7 +171,7 @@ extension SealedStateKey {
     /// The directory must exist. The sealed key is written to the disk when the database asks for a key, since a key
     /// without a database means that the database was lost.
     ///
-    /// - Throws: `noChip`, `ownerAuthorizationNeeded` and other errors of the chip; `store`.
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded` and other errors of the chip; a storage error.
     package func new() async throws(ServiceError) -> any StateKeySource {
         let key = SecretBox(SecretBytes(randomCount: SealedStateKey.size))
         return NewSealedKey(sealed: try await sealed(key), key: key, path: path, directory: directory)

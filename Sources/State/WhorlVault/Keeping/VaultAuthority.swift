@@ -49,7 +49,7 @@ struct VaultAuthority: Sendable {
 
     /// Loads the authority of a state directory; `nil` when none was made.
     ///
-    /// - Throws: `store` if the file is damaged or open to others.
+    /// - Throws: a storage error if the file is damaged or open to others.
     static func load(_ directory: StateDirectory) throws(ServiceError) -> VaultAuthority? {
         let path = path(directory)
         guard let contents = try PrivateFiles.read(path, atMost: VaultFile.largest) else { return nil }

@@ -22,7 +22,7 @@ package struct VaultMaintenance: Sendable {
     ///
     /// The directory must exist. The operation may be interrupted anywhere and run again.
     ///
-    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, `store`.
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, a storage error.
     package func provision() async throws(ServiceError) {
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }
@@ -41,7 +41,7 @@ package struct VaultMaintenance: Sendable {
     ///   - open: Opens the database, once its key is in a file or was found to be lost; `nil` if nothing was ever
     ///     stored.
     /// - Returns: The effect of the reset on the fingers.
-    /// - Throws: `noChip`, `chipBusy` when the chip cannot be asked; `store` when the database cannot be opened now,
+    /// - Throws: `noChip`, `chipBusy` when the chip cannot be asked; a storage error when the database cannot be opened now,
     ///   and then the vault is unchanged.
     package func reset(
         withoutChip: Bool = false,

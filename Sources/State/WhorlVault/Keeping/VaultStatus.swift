@@ -12,7 +12,7 @@ extension VaultStatus {
 
     /// Reads the status of a directory and a chip.
     ///
-    /// - Throws: `store` when the directory's files cannot be read.
+    /// - Throws: a storage error when the directory's files cannot be read.
     package static func read(
         device: TPMDevice,
         directory: StateDirectory

@@ -124,7 +124,7 @@ extension Vault {
 
     /// Returns the time until Whorl compares a passcode of a profile again; `nil` when one may be tried now.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func passcodeWait(of profile: String) async throws(ServiceError) -> Duration? {
         let now = time.now()
         return try await database.read { db in
@@ -137,7 +137,7 @@ extension Vault {
 
     /// Returns the number of further wrong passcodes of a profile without a wait; those of other processes count too.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func passcodeTriesLeft(of profile: String) async throws(ServiceError) -> Int {
         let now = time.now()
         return try await database.read { db in

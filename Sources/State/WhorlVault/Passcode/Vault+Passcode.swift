@@ -14,7 +14,7 @@ package import WhorlService
 extension Vault {
     /// Whether a passcode is set for a profile.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func isPasscodeSet(of profile: String) async throws(ServiceError) -> Bool {
         try await passcode(of: profile) != nil
     }
@@ -30,7 +30,7 @@ extension Vault {
     ///   - profile: The profile that gets the passcode.
     ///   - proof: The owner's proof; `nil` if no finger is enrolled and the passcode may be set without one.
     /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` for a proof without a finger, or without a needed one,
-    ///   `noChip`, `store`.
+    ///   `noChip`, a storage error.
     package func setPasscode(
         _ passcode: SecretBox,
         of profile: String,
@@ -75,7 +75,7 @@ extension Vault {
     ///   - profile: The profile of the passcode.
     /// - Returns: The owner's proof.
     /// - Throws: `passcodeWrong`, `passcodeThrottled`, `chipLockedOut`, `passcodeNotSet`, `noChip`, `chipCleared`,
-    ///   `store`. A passcode of an impossible size is wrong, and is counted.
+    ///   a storage error. A passcode of an impossible size is wrong, and is counted.
     package func verify(_ passcode: SecretBox, of profile: String) async throws(ServiceError) -> OwnerProof {
         let (row, authorization) = try await verified(passcode, of: profile)
         return OwnerProof(
@@ -89,7 +89,7 @@ extension Vault {
     /// The chip itself still accepts an earlier passcode's object.
     ///
     /// - Returns: `false` also for a proof without a passcode.
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func isCurrent(_ proof: OwnerProof) async throws(ServiceError) -> Bool {
         guard let shown = proof.passcode else { return false }
         return try await passcode(of: proof.profile)?.object == shown.object
@@ -103,7 +103,7 @@ extension Vault {
     ///   - new: 4 to 1,024 bytes, as they were typed.
     ///   - proof: The proof of the present passcode.
     /// - Throws: `accessDenied` without the passcode's proof, `passcodeWrong` where the passcode was changed since,
-    ///   `passcodeNotSet`, `passcodeWrongSize`, `noChip`, `chipCleared`, `store`.
+    ///   `passcodeNotSet`, `passcodeWrongSize`, `noChip`, `chipCleared`, a storage error.
     package func changePasscode(to new: SecretBox, shown proof: OwnerProof) async throws(ServiceError) {
         let profile = proof.profile
         guard PasscodeSize.allowed.contains(new.bytes.count) else { throw ServiceError(.passcodeWrongSize) }
@@ -140,7 +140,7 @@ extension Vault {
     ///   - force: Whether to delete the items that would be lost; otherwise, nothing is changed if any would be lost.
     /// - Returns: The items that were deleted.
     /// - Throws: `passcodeNeeded(by:)`, `accessDenied` without the passcode's proof, `passcodeWrong` where the passcode was
-    ///   changed since, `passcodeNotSet`, `store`.
+    ///   changed since, `passcodeNotSet`, a storage error.
     @discardableResult
     package func removePasscode(shown proof: OwnerProof, force: Bool) async throws(ServiceError) -> [ItemID] {
         let (row, _) = try await shownPasscode(proof)
@@ -160,7 +160,7 @@ extension Vault {
 
     /// Refuses to go on where items would be lost with the passcode.
     ///
-    /// - Throws: `passcodeNeeded(by:)`, `store`.
+    /// - Throws: `passcodeNeeded(by:)`, a storage error.
     package func refuseNeededPasscode(of profile: String) async throws(ServiceError) {
         let seal = seal
         if let needed = try await database.read({ try Self.lostItems(of: profile, $0, seal).error }) {
@@ -187,7 +187,7 @@ extension Vault {
 
     /// Returns the items that would be lost with the passcode.
     ///
-    /// - Throws: `store`.
+    /// - Throws: a storage error.
     package func itemsLostWithoutPasscode(of profile: String) async throws(ServiceError) -> [ItemID] {
         let seal = seal
         return try await database.read { db in
