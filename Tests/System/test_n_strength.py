@@ -54,7 +54,7 @@ def test_reader_that_does_not_compare_by_itself_is_refused_where_match_on_chip_i
     with Machine("[Touch]\nMatch=on-chip\n"):
         outcome = whorl("can-evaluate", "--json", check=False)
         line = json.loads(outcome.stdout.decode().splitlines()[-1])
-        assert outcome.returncode != 0 and b"biometryNotAvailable" in outcome.stdout, (outcome, line)
+        assert outcome.returncode != 0 and b"readerUnsupported" in outcome.stdout, (outcome, line)
     forgive()
 
 
@@ -75,7 +75,7 @@ def test_question_who_of_a_few_people_is_there_is_roots_and_the_administrators()
         assert status != 0 and line["error"]["code"] == "invalidContext", line
         # This virtual reader compares with one print at a time.
         status, line, _ = result(identify("--among", "owner,mallory"))
-        assert status != 0 and line["error"]["code"] == "biometryNotAvailable", line
+        assert status != 0 and line["error"]["code"] == "readerUnsupported", line
     refused = start("identify", "--among", "owner", "--reason", "x", "--json", user="mallory")
     status, line, _ = result(refused)
     assert status == 64, (status, line)

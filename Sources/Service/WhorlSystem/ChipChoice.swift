@@ -47,11 +47,7 @@ final class ChipChoice: Sendable {
     /// Opens the connection to the chip, without sending a command.
     func reach() async throws(ServiceError) {
         let device = try inUse()
-        do throws(TPMError) {
-            try await device.perform { _ throws(TPMError) in }
-        } catch {
-            throw ServiceError(error)
-        }
+        try await device.run { _ throws(TPMError) in }
     }
 
     /// Whether a simulated chip has answered.

@@ -66,9 +66,8 @@ final class ReaderChoice: ReaderService {
 
     /// Returns all readers that may be used.
     func readers() async throws(ServiceError) -> [any FingerprintReader] {
-        let all: [any FingerprintReader]
         let source = try source()
-        do throws(ReaderError) { all = try await source.readers() } catch { throw ServiceError(error) }
+        let all = try await ofReader(await source.readers())
         guard !allowsPretended else { return all }
         var real: [any FingerprintReader] = []
         for reader in all where await reader.info.kind == .hardware { real.append(reader) }

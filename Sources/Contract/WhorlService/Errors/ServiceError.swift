@@ -132,6 +132,13 @@ extension ServiceError {
     }
 }
 
+/// Runs an operation of a reader, whose error becomes the one that services throw.
+package func ofReader<Value>(
+    _ answer: @autoclosure () async throws(ReaderError) -> Value
+) async throws(ServiceError) -> Value {
+    do { return try await answer() } catch { throw ServiceError(error) }
+}
+
 extension ServiceError: ReportedError {
     /// The name of the code.
     public var codeName: String { code.rawValue }

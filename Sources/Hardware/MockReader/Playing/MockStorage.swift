@@ -35,12 +35,7 @@ struct MockStorage: Sendable {
     /// Reads the file again; another process may have changed it.
     mutating func refresh(_ operation: String) throws(ReaderError) {
         guard let path, MockFile.exists(path) else { return }
-        let text: String
-        do {
-            text = try MockFile.read(path, limit: Self.maximumBytes)
-        } catch {
-            throw ReaderError(.malfunction, operation: operation, cause: "\(path): \(error.reason)")
-        }
+        let text = try kept(at: path, operation, MockFile.read(path, limit: Self.maximumBytes))
         guard let records = Self.decode(text) else {
             throw ReaderError(.malfunction, operation: operation, cause: "\(path): not a mock's storage")
         }
@@ -48,16 +43,23 @@ struct MockStorage: Sendable {
         nextSerial = max(nextSerial, 1 + (records.map(\.print.serial).max() ?? 0))
     }
 
+    /// Reads or writes the file, whose failure is the reader's.
+    private func kept<Value>(
+        at path: String,
+        _ operation: String,
+        _ answer: @autoclosure () throws(MockFile.Failure) -> Value
+    ) throws(ReaderError) -> Value {
+        do { return try answer() } catch {
+            throw ReaderError(.malfunction, operation: operation, cause: "\(path): \(error.reason)")
+        }
+    }
+
     /// Changes the prints, in the file first: what could not be written did not happen.
     mutating func change(_ operation: String, _ body: (inout [Record]) -> Void) throws(ReaderError) {
         var changed = records
         body(&changed)
         if let path {
-            do {
-                try MockFile.write(Self.encode(changed), to: path)
-            } catch {
-                throw ReaderError(.malfunction, operation: operation, cause: "\(path): \(error.reason)")
-            }
+            try kept(at: path, operation, MockFile.write(Self.encode(changed), to: path))
         }
         records = changed
     }

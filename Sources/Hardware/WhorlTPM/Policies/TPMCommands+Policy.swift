@@ -139,16 +139,21 @@ extension Connection {
         }
     }
 
+    /// Makes a call that meets a part of a policy; a value that differs from the policy's is `policyFailed`.
+    private func callPolicy(_ command: String, _ body: (OpaquePointer) -> TSS2_RC) throws(TPMError) {
+        do throws(TPMError) {
+            try call(command, body)
+        } catch {
+            throw error.culprit == .parameter(1) ? error.told(as: .policyFailed) : error
+        }
+    }
+
     private func meetPCRs(_ selection: PCRSelection, _ digest: [UInt8], policy: ESYS_TR) throws(TPMError) {
         var registers = selection.structure
         var digest = try TPM2B_DIGEST(public: digest)
-        do throws(TPMError) {
-            try call("TPM2_PolicyPCR") {
-                Esys_PolicyPCR($0, policy, Fixed.none, Fixed.none, Fixed.none, &digest, &registers)
-            }
-        } catch {
-            // The registers have other values than in the policy: TPM_RC_VALUE of the digest.
-            throw error.culprit == .parameter(1) ? error.told(as: .policyFailed) : error
+        // The registers may have other values than in the policy: TPM_RC_VALUE of the digest.
+        try callPolicy("TPM2_PolicyPCR") {
+            Esys_PolicyPCR($0, policy, Fixed.none, Fixed.none, Fixed.none, &digest, &registers)
         }
     }
 
@@ -162,12 +167,8 @@ extension Connection {
                 bytes.bindMemory(to: TPM2B_DIGEST.self)[index] = value
             }
         }
-        do throws(TPMError) {
-            try call("TPM2_PolicyOR") {
-                Esys_PolicyOR($0, policy, Fixed.none, Fixed.none, Fixed.none, &list)
-            }
-        } catch {
-            throw error.culprit == .parameter(1) ? error.told(as: .policyFailed) : error
+        try callPolicy("TPM2_PolicyOR") {
+            Esys_PolicyOR($0, policy, Fixed.none, Fixed.none, Fixed.none, &list)
         }
     }
 }

@@ -66,13 +66,10 @@ struct LoginDesk {
     func send(_ request: LoginRequest) async throws(LoginError) -> LoginResponse {
         do {
             return try await transport.send(request)
-        } catch let error as LoginTransportError {
-            throw LoginError(.transport(error))
-        } catch is CancellationError {
-            throw LoginError(.transport(.cancelled))
         } catch {
-            // The error may contain what was sent, so only its existence is reported.
-            throw LoginError(.transport(.failed))
+            // Another error may contain what was sent, so only its existence is reported.
+            let unknown = error is CancellationError ? LoginTransportError.cancelled : .failed
+            throw LoginError(.transport(error as? LoginTransportError ?? unknown))
         }
     }
 

@@ -127,15 +127,15 @@ struct ServiceClient: Sendable {
 
     /// Takes a connection over.
     func connection(over socket: Descriptor) throws(ServiceCallError) -> ServiceConnection {
-        do throws(SystemCallError) {
-            return try ServiceConnection(socket)
-        } catch {
-            throw .connection(error)
-        }
+        try connecting(ServiceConnection(socket))
     }
 
-    private func socket() throws(ServiceCallError) -> Descriptor {
-        do { return try transport.connect() } catch { throw .connection(error) }
+    private func socket() throws(ServiceCallError) -> Descriptor { try connecting(transport.connect()) }
+
+    private func connecting<Value>(
+        _ answer: @autoclosure () throws(SystemCallError) -> Value
+    ) throws(ServiceCallError) -> Value {
+        do { return try answer() } catch { throw .connection(error) }
     }
 }
 

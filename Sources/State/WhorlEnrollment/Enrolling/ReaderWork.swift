@@ -10,8 +10,8 @@ extension FingerprintReader {
         _ work: String,
         _ body: (ReaderInfo) async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
-        let result = try await translated { () throws(ReaderError) in
-            try await ReaderTurns.run(work, on: self) { () async throws(ReaderError) in
+        let result = try await ofReader(
+            await ReaderTurns.run(work, on: self) { () async throws(ReaderError) in
                 try await open()
                 let result: Result<Value, ServiceError>
                 do throws(ServiceError) {
@@ -25,26 +25,24 @@ extension FingerprintReader {
                 await Task { () async in try? await close() }.value
                 return result
             }
-        }
+        )
         return try result.get()
     }
 
     /// Lists the prints that the reader keeps; `nil` when the reader cannot list them.
     func listed(_ info: ReaderInfo) async throws(ServiceError) -> [StoredPrint]? {
         guard info.features.contains(.storageList) else { return nil }
-        return try await translated { () throws(ReaderError) in try await storedPrints(whenBusy: .wait) }
+        return try await ofReader(await storedPrints(whenBusy: .wait))
     }
 
     /// Deletes a print; `false` when the reader does not keep it, or cannot delete single prints: then it stays in the
     /// reader as a stray that matches for no profile.
     func deleteIfThere(_ template: Template) async throws(ServiceError) -> Bool {
-        do {
-            try await delete(template, whenBusy: .wait)
+        do throws(ServiceError) {
+            try await ofReader(await delete(template, whenBusy: .wait))
             return true
-        } catch  where error.code == .printNotFound || error.code == .unsupported {
+        } catch  where error.code == .printNotFound || error.code == .readerUnsupported {
             return false
-        } catch {
-            throw ServiceError(error)
         }
     }
 
@@ -52,15 +50,5 @@ extension FingerprintReader {
     func holds(_ template: Template, in templates: [Template]) async -> Bool {
         for other in templates where await isSamePrint(other, template) { return true }
         return false
-    }
-
-    private func translated<Value: Sendable>(
-        _ body: () async throws(ReaderError) -> Value
-    ) async throws(ServiceError) -> Value {
-        do {
-            return try await body()
-        } catch {
-            throw ServiceError(error)
-        }
     }
 }

@@ -33,11 +33,7 @@ final class ScanLimits: Sendable {
         /// Returns the value if the limits were kept.
         func get() throws(ServiceError) -> Value {
             if let stop { throw stop.error }
-            do {
-                return try result.get()
-            } catch {
-                throw ServiceError(error)
-            }
+            return try result.mapError { ServiceError($0) }.get()
         }
     }
 

@@ -154,7 +154,7 @@ package struct ExerciseRun: Sendable {
     private func once(
         _ operation: (any FingerprintReader) async throws(ReaderError) -> Void
     ) async throws(ServiceError) {
-        do throws(ReaderError) { try await operation(reader) } catch { throw ServiceError(error) }
+        try await ofReader(await operation(reader))
     }
 
     /// Runs an operation also if the task was cancelled: no print may stay in the reader, and no reader open.
@@ -166,7 +166,7 @@ package struct ExerciseRun: Sendable {
                 return .failure(error)
             }
         }.value
-        if case .failure(let error) = result { throw ServiceError(error) }
+        try result.mapError { ServiceError($0) }.get()
     }
 
     private static func sentence(_ failure: ServiceError) -> String {

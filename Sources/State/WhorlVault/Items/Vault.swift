@@ -84,11 +84,17 @@ package final class Vault: Sendable {
         about subject: String = "",
         _ body: @Sendable (borrowing TPMCommands) throws(TPMError) -> Value
     ) async throws(ServiceError) -> Value {
-        do {
-            return try await device.perform(body)
-        } catch {
-            throw ServiceError(error, subject)
-        }
+        try await device.run(about: subject, body)
+    }
+}
+
+extension TPMDevice {
+    /// Runs commands as ``perform(_:)`` does; an error of the chip becomes one about a subject.
+    package func run<Value: Sendable>(
+        about subject: String = "",
+        _ body: @Sendable (borrowing TPMCommands) throws(TPMError) -> Value
+    ) throws(ServiceError) -> Value {
+        do { return try perform(body) } catch { throw ServiceError(error, subject) }
     }
 }
 

@@ -93,20 +93,15 @@ package struct SealedStateKey: Sendable {
     /// Returns the contents of the file for a key.
     func sealed(_ key: SecretBox) async throws(ServiceError) -> SecretBox {
         let authority = try await Provisioning(device: device, directory: directory).authority()
-        let object: TPMObject
-        do {
-            object = try await device.perform { commands throws(TPMError) in
-                try commands.create(
-                    .sealed(key),
-                    under: authority.root,
-                    policy: TPMPolicy.authValue.digest,
-                    auth: authority.authorization,
-                    // 32 random bytes need no count of wrong tries; a locked chip must not lock the directory.
-                    dictionaryAttack: false
-                )
-            }
-        } catch {
-            throw ServiceError(error, path)
+        let object = try await device.run(about: path) { commands throws(TPMError) in
+            try commands.create(
+                .sealed(key),
+                under: authority.root,
+                policy: TPMPolicy.authValue.digest,
+                auth: authority.authorization,
+                // 32 random bytes need no count of wrong tries; a locked chip must not lock the directory.
+                dictionaryAttack: false
+            )
         }
         return SecretBox(VaultFile(parts: [object.serialized], secret: nil).encoded(as: .stateKey))
     }

@@ -100,13 +100,8 @@ struct Provisioning: Sendable {
     /// Returns the authority of the directory, which must exist; makes the authority if the directory has none.
     func authority() async throws(ServiceError) -> VaultAuthority {
         if let authority = try VaultAuthority.load(directory) { return authority }
-        let made: VaultAuthority
-        do {
-            made = try await device.perform { commands throws(TPMError) in
-                try VaultAuthority.make(commands, under: try commands.findOrMakeStorageRoot())
-            }
-        } catch {
-            throw ServiceError(error)
+        let made = try await device.run { commands throws(TPMError) in
+            try VaultAuthority.make(commands, under: try commands.findOrMakeStorageRoot())
         }
         return try made.publish(directory)
     }
