@@ -24,6 +24,7 @@ let common: [SwiftSetting] =
     ] + (strict ? [.treatAllWarnings(as: .error)] : [])
     + (fuzzes ? [.unsafeFlags([fuzzer, "-enable-testing"])] : [])
 
+/// For modules that touch no C: every unsafe expression is an error.
 let pure = common + [.strictMemorySafety(), .treatWarning("StrictMemorySafety", as: .error)]
 
 /// The parts of other packages, by the names that they have in the lists below.
@@ -258,7 +259,7 @@ let interfaces = [
     ".Prompt", ".Readers",
 ]
 
-/// For modules that touch no C: every unsafe expression is an error.
+/// The modules that touch no C.
 let withoutC: Set = ["WhorlFingerprint", "MockReader", "LoginAssertion"]
 
 /// Makes a target of the house.
@@ -280,7 +281,7 @@ func target(_ name: String, on floor: String, uses: String) -> Target {
     )
 }
 
-/// What tests share, in `Tests/Support`.
+/// Libraries and programs of the tests, in `Tests/Support`.
 let supports: KeyValuePairs<String, String> = [
     "BlockedPool": "",
     "ChildPipe": "",
@@ -310,7 +311,7 @@ let supports: KeyValuePairs<String, String> = [
     "SoftwareTPM": "ChildPipe",
 ]
 
-/// What tests share; a probe is a program that they start.
+/// The targets of these; a probe is a program that tests start.
 let helpers: [Target] =
     supports.map { name, uses in
         let path = "Tests/Support/\(name)"
