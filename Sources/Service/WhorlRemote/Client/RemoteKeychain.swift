@@ -66,6 +66,7 @@ struct RemoteKeychain: KeychainRowService {
         _ packer: RowPacker
     ) throws(ServiceError) -> KeychainOutcome {
         let reply = try client.callBlocking(method, parameters, try packer.attachments())
+        // Rows that do not fit their descriptors are an answer that cannot be read.
         guard let rows = try? reply.parameters.rows.found(beside: reply.descriptors) else {
             throw ServiceError(.malformed)
         }
