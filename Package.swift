@@ -287,7 +287,7 @@ let supports: KeyValuePairs<String, String> = [
     "ChildPipe": "",
     "ChipDouble": "WhorlEngine WhorlFingerprint WhorlSecretMemory WhorlVault WhorlService crypto",
     "GreyscalePNG": "CPNG",
-    "FacesOverSocket": "WhorlContext WhorlIPC WhorlRemote WhorlService WhorlSystem",
+    "FacesOverSocket": "WhorlContext WhorlFingerprint WhorlIPC WhorlRemote WhorlService",
     // fprintd's interface with fprintd's own calls of libfprint, for fprintd's tests (scripts/test-fprintd).
     "FprintdProgram": """
     CWhorlFprint CWhorlGLib WhorlGLib WhorlLibfprint WhorlCallers WhorlFingerprint WhorlFprint WhorlSupport \

@@ -39,7 +39,7 @@ struct Activation {
         )
         let begin = ContinuousClock.now
         // Without fingers the answer is no; a service that does not answer says another reason.
-        let answer = await services.owner.preflight(.biometrics, for: Side.application)
+        let answer = await services.preflight(.biometrics, for: Side.application)
         let time = (ContinuousClock.now - begin) / .milliseconds(1)
         process.terminate()
         process.waitUntilExit()

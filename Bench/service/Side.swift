@@ -49,9 +49,8 @@ struct Side {
     func enroll() async throws {
         let presses = Atomic(0)
         let reader = reader
-        _ = try await services.fingers.enroll(
-            NewFinger(.rightIndex),
-            ConsentRequest(application: Self.application),
+        _ = try await services.ask(
+            EnrollFinger(NewFinger(.rightIndex), ConsentRequest(application: Self.application)),
             presenter: Fingertip(reader: reader, press: 0)
         ) { progress in
             guard case .scan(.touch) = progress else { return }
@@ -65,7 +64,7 @@ struct Side {
     /// - Returns: The time from the last byte of the picture to the answer, in milliseconds.
     func evaluate(press: Int) async throws -> Double {
         let fingertip = Fingertip(reader: reader, press: press)
-        _ = try await services.owner.evaluate(
+        _ = try await services.evaluate(
             EvaluationRequest(
                 policy: .biometrics,
                 purpose: .yes,

@@ -27,7 +27,7 @@ try await child.enroll()
 
 func preflight(_ side: Side) async throws -> Double {
     let begin = ContinuousClock.now
-    let answer = await side.services.owner.preflight(.biometrics, for: Side.application)
+    let answer = await side.services.preflight(.biometrics, for: Side.application)
     let time = (ContinuousClock.now - begin) / .microseconds(1)
     guard answer.canEvaluate else { throw BenchFault("\(answer)") }
     return time

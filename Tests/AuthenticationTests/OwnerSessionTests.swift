@@ -26,11 +26,11 @@ struct `A session of the owner` {
     {
         let bench = try await VaultFixture.enrolled([.match(0)])
         let engine = bench.engine()
-        let key = try await engine.makeKey(access: .biometryCurrentSet, applicationPassword: nil)
+        let key = try await engine.handlers.makeKey(access: .biometryCurrentSet, applicationPassword: nil)
         let session = OwnerSession()
         let presenter = ScriptedPresenter()
         _ = try await engine.evaluate(evaluation(in: session), presenter: presenter)
-        let released = try await engine.signature(
+        let released = try await engine.handlers.signature(
             over: digest,
             with: .sealed(key),
             release(in: session, interactionAllowed: false),
@@ -45,15 +45,19 @@ struct `A session of the owner` {
     @Test func `a release without a session keeps nothing, one with a session does`() async throws {
         let bench = try await VaultFixture.enrolled([.match(0), .match(0), .match(0)])
         let engine = bench.engine()
-        let item = try await engine.seal(box("x"), access: .biometryAny, applicationPassword: nil)
+        let item = try await engine.handlers.seal(box("x"), access: .biometryAny, applicationPassword: nil)
         let presenter = ScriptedPresenter()
         for _ in 0..<2 {
-            let given = try await engine.secret(in: .sealed(item), release(), presenter: presenter)
+            let given = try await engine.handlers.secret(in: .sealed(item), release(), presenter: presenter)
             #expect(given.evaluations.count == 1)
         }
         let session = OwnerSession()
         for count in [1, 0, 0] {
-            let given = try await engine.secret(in: .sealed(item), release(in: session), presenter: presenter)
+            let given = try await engine.handlers.secret(
+                in: .sealed(item),
+                release(in: session),
+                presenter: presenter
+            )
             #expect(given.evaluations.count == count && data(given.product) == data(box("x")))
         }
         #expect(presenter.prompts.count == 3)
@@ -64,12 +68,12 @@ struct `A session of the owner` {
         let engine = bench.engine()
         try await bench.vault.setPasscode(box("1234"), of: "owner", shown: .matchedFinger(of: "owner"))
         let both = try AccessControl("biometry-any-and-passcode")
-        let item = try await engine.seal(box("x"), access: both, applicationPassword: nil)
+        let item = try await engine.handlers.seal(box("x"), access: both, applicationPassword: nil)
         let session = OwnerSession()
         _ = try await engine.evaluate(evaluation(in: session), presenter: ScriptedPresenter())
         #expect(
             await refusal {
-                try await engine.secret(
+                try await engine.handlers.secret(
                     in: .sealed(item),
                     release(in: session, interactionAllowed: false),
                     presenter: ScriptedPresenter()
@@ -77,10 +81,14 @@ struct `A session of the owner` {
             }?.code == .notInteractive
         )
         let typing = TypingPresenter([.type("1234")])
-        let given = try await engine.secret(in: .sealed(item), release(in: session), presenter: typing)
+        let given = try await engine.handlers.secret(
+            in: .sealed(item),
+            release(in: session),
+            presenter: typing
+        )
         #expect(given.evaluations.map(\.method) == [.passcode])
         #expect(typing.prompts.map(\.parts) == [.passcode])
-        let again = try await engine.secret(
+        let again = try await engine.handlers.secret(
             in: .sealed(item),
             release(in: session, interactionAllowed: false),
             presenter: typing
@@ -93,16 +101,23 @@ struct `A session of the owner` {
         let bench = try await VaultFixture.enrolled()
         let engine = bench.engine()
         try await bench.vault.setPasscode(box("1234"), of: "owner", shown: .matchedFinger(of: "owner"))
-        let presence = try await engine.seal(box("x"), access: .userPresence, applicationPassword: nil)
-        let finger = try await engine.seal(box("x"), access: .biometryAny, applicationPassword: nil)
+        let presence = try await engine.handlers.seal(
+            box("x"),
+            access: .userPresence,
+            applicationPassword: nil
+        )
+        let finger = try await engine.handlers.seal(box("x"), access: .biometryAny, applicationPassword: nil)
         let session = OwnerSession()
         let typing = TypingPresenter([.type("1234")])
         _ = try await engine.evaluate(evaluation(.deviceOwner, in: session), presenter: typing)
         let silent = release(in: session, interactionAllowed: false)
-        #expect(try await engine.secret(in: .sealed(presence), silent, presenter: typing).evaluations.isEmpty)
+        #expect(
+            try await engine.handlers.secret(in: .sealed(presence), silent, presenter: typing).evaluations
+                .isEmpty
+        )
         #expect(
             await refusal {
-                try await engine.secret(in: .sealed(finger), silent, presenter: typing)
+                try await engine.handlers.secret(in: .sealed(finger), silent, presenter: typing)
             }?.code == .notInteractive
         )
     }
@@ -110,7 +125,7 @@ struct `A session of the owner` {
     @Test func `a reused match is not a touch for the session`() async throws {
         let bench = try await VaultFixture.enrolled([.match(0)])
         let engine = bench.engine()
-        let key = try await engine.makeKey(access: .biometryCurrentSet, applicationPassword: nil)
+        let key = try await engine.handlers.makeKey(access: .biometryCurrentSet, applicationPassword: nil)
         _ = try await engine.evaluate(
             Fixture.request(),
             presenter: ScriptedPresenter()
@@ -123,7 +138,7 @@ struct `A session of the owner` {
         #expect(reused.isReused)
         #expect(
             await refusal {
-                try await engine.signature(
+                try await engine.handlers.signature(
                     over: digest,
                     with: .sealed(key),
                     release(in: session, interactionAllowed: false, reuse: .seconds(60)),
@@ -139,19 +154,19 @@ struct `A session of the owner` {
             .match(0), .perform { session.forget() }, .match(0), .match(0),
         ])
         let engine = bench.engine()
-        let item = try await engine.seal(box("x"), access: .biometryAny, applicationPassword: nil)
+        let item = try await engine.handlers.seal(box("x"), access: .biometryAny, applicationPassword: nil)
         _ = try await engine.evaluate(evaluation(in: session), presenter: ScriptedPresenter())
         session.forget()
         // The second touch is on the sensor while the session is told to forget.
         for _ in 0..<2 {
-            let given = try await engine.secret(
+            let given = try await engine.handlers.secret(
                 in: .sealed(item),
                 release(in: session),
                 presenter: ScriptedPresenter()
             )
             #expect(given.evaluations.count == 1)
         }
-        let given = try await engine.secret(
+        let given = try await engine.handlers.secret(
             in: .sealed(item),
             release(in: session),
             presenter: ScriptedPresenter()
@@ -163,21 +178,22 @@ struct `A session of the owner` {
         let bench = try await VaultFixture([.match(0), .match(0)])
         let first = try await bench.enroll(.rightIndex)
         let engine = bench.engine()
-        let any = try await engine.seal(box("x"), access: .biometryAny, applicationPassword: nil)
-        let set = try await engine.makeKey(access: .biometryCurrentSet, applicationPassword: nil)
+        let any = try await engine.handlers.seal(box("x"), access: .biometryAny, applicationPassword: nil)
+        let set = try await engine.handlers.makeKey(access: .biometryCurrentSet, applicationPassword: nil)
         let session = OwnerSession()
         _ = try await engine.evaluate(evaluation(in: session), presenter: ScriptedPresenter())
         let silent = release(in: session, interactionAllowed: false)
         try await bench.enroll(.leftIndex)
         // The finger is still enrolled, the set is another one: the chip tells them apart.
         #expect(
-            try await engine.secret(in: .sealed(any), silent, presenter: ScriptedPresenter()).evaluations
+            try await engine.handlers.secret(in: .sealed(any), silent, presenter: ScriptedPresenter())
+                .evaluations
                 .isEmpty
         )
         #expect(try await engine.standing(of: [any, set]) == [.valid, .enrollmentChanged])
         #expect(
             await refusal {
-                try await engine.signature(
+                try await engine.handlers.signature(
                     over: digest,
                     with: .sealed(set),
                     silent,
@@ -188,7 +204,7 @@ struct `A session of the owner` {
         try await bench.remove(first)
         #expect(
             await refusal {
-                try await engine.secret(in: .sealed(any), silent, presenter: ScriptedPresenter())
+                try await engine.handlers.secret(in: .sealed(any), silent, presenter: ScriptedPresenter())
             }?.code == .notInteractive
         )
     }
@@ -197,12 +213,12 @@ struct `A session of the owner` {
         let bench = try await VaultFixture.enrolled()
         let engine = bench.engine()
         try await bench.vault.setPasscode(box("1234"), of: "owner", shown: .matchedFinger(of: "owner"))
-        let item = try await engine.seal(box("x"), access: .devicePasscode, applicationPassword: nil)
+        let item = try await engine.handlers.seal(box("x"), access: .devicePasscode, applicationPassword: nil)
         let session = OwnerSession()
         for (passcode, next) in [("1234", "5678"), ("5678", "9999")] {
             let typing = TypingPresenter([.type(passcode)])
             for count in [1, 0] {
-                let given = try await engine.secret(
+                let given = try await engine.handlers.secret(
                     in: .sealed(item),
                     release(in: session),
                     presenter: typing
@@ -220,7 +236,11 @@ struct `A session of the owner` {
         )
         #expect(
             await refusal {
-                try await engine.secret(in: .sealed(item), release(in: session), presenter: TypingPresenter())
+                try await engine.handlers.secret(
+                    in: .sealed(item),
+                    release(in: session),
+                    presenter: TypingPresenter()
+                )
             }?.code == .passcodeNotSet
         )
     }
@@ -229,7 +249,7 @@ struct `A session of the owner` {
         let bench = try await VaultFixture.enrolled()
         let engine = bench.engine()
         try await bench.vault.setPasscode(box("1234"), of: "owner", shown: .matchedFinger(of: "owner"))
-        let item = try await engine.seal(box("x"), access: .devicePasscode, applicationPassword: nil)
+        let item = try await engine.handlers.seal(box("x"), access: .devicePasscode, applicationPassword: nil)
         let right = try await bench.vault.verify(box("1234"), of: "owner")
         let object = try #require(right.passcode).object
         let session = OwnerSession()
@@ -242,7 +262,7 @@ struct `A session of the owner` {
             at: bench.fixture.clock.time.now()
         )
         session.add(since: session.visit()) { shown.adding(to: $0) }
-        let given = try await engine.secret(
+        let given = try await engine.handlers.secret(
             in: .sealed(item),
             release(in: session),
             presenter: TypingPresenter([.type("1234")])
@@ -253,7 +273,7 @@ struct `A session of the owner` {
     @Test func `another profile's session opens nothing`() async throws {
         let bench = try await VaultFixture.enrolled([.match(0)])
         let engine = bench.engine()
-        let item = try await engine.seal(box("x"), access: .biometryAny, applicationPassword: nil)
+        let item = try await engine.handlers.seal(box("x"), access: .biometryAny, applicationPassword: nil)
         let session = OwnerSession()
         let print = try #require(
             try await engine.evaluate(Fixture.request(), presenter: ScriptedPresenter()).print
@@ -267,7 +287,7 @@ struct `A session of the owner` {
             )
             session.add(since: session.visit()) { shown.adding(to: $0) }
             let refused = await refusal {
-                try await engine.secret(in: .sealed(item), silent, presenter: ScriptedPresenter())
+                try await engine.handlers.secret(in: .sealed(item), silent, presenter: ScriptedPresenter())
             }
             #expect((refused == nil) == opens)
         }

@@ -54,8 +54,8 @@ struct `One touch, one purpose` {
             named = ItemID(.secret, try ItemName("bank"), of: "owner")
             bench = try await VaultFixture.enrolled(Array(repeating: .match(0), count: touches))
             engine = bench.engine()
-            secret = try await engine.seal(box("x"), access: .biometryAny, applicationPassword: nil)
-            key = try await engine.makeKey(access: .biometryAny, applicationPassword: nil)
+            secret = try await engine.handlers.seal(box("x"), access: .biometryAny, applicationPassword: nil)
+            key = try await engine.handlers.makeKey(access: .biometryAny, applicationPassword: nil)
             try await bench.vault.add(box("y"), as: named, access: .biometryAny, applicationPassword: nil)
         }
 
@@ -224,9 +224,13 @@ struct `One touch, one purpose` {
 
     @Test func `each release of an item that requires its owner is in the owner's log`() async throws {
         let scene = try await Scene()
-        let open = try await scene.engine.seal(box("z"), access: .none, applicationPassword: nil)
+        let open = try await scene.engine.handlers.seal(box("z"), access: .none, applicationPassword: nil)
         try await scene.touch(for: .storedByProgram)
-        _ = try await scene.engine.secret(in: .sealed(open), release(), presenter: ScriptedPresenter())
+        _ = try await scene.engine.handlers.secret(
+            in: .sealed(open),
+            release(),
+            presenter: ScriptedPresenter()
+        )
         #expect(try await scene.tries(.secret))
         #expect(try await scene.bench.fixture.log() == ["evaluation matched", "release releasedAgain"])
     }
@@ -240,7 +244,7 @@ struct `One touch, one purpose` {
             var request = release()
             request.evaluation.purpose = .yes
             let presenter = ScriptedPresenter()
-            _ = try await scene.engine.secret(in: item, request, presenter: presenter)
+            _ = try await scene.engine.handlers.secret(in: item, request, presenter: presenter)
             #expect(presenter.prompts.map(\.purposeLine) == [line])
         }
         #expect(

@@ -18,9 +18,9 @@ struct `Releasing sealed items` {
     @Test func `a shared secret is the one that the other side comes to`() async throws {
         let bench = try await VaultFixture.enrolled([.match(0)])
         let engine = bench.engine()
-        let key = try await engine.makeKey(access: .biometryAny, applicationPassword: nil)
+        let key = try await engine.handlers.makeKey(access: .biometryAny, applicationPassword: nil)
         let other = P256.KeyAgreement.PrivateKey()
-        let given = try await engine.sharedSecret(
+        let given = try await engine.handlers.sharedSecret(
             with: other.publicKey.x963Representation,
             of: key,
             release(),
@@ -36,18 +36,23 @@ struct `Releasing sealed items` {
         let bench = try await VaultFixture.enrolled()
         let engine = bench.engine()
         let presenter = ScriptedPresenter()
-        let key = try await engine.makeKey(access: .biometryAny, applicationPassword: nil)
+        let key = try await engine.handlers.makeKey(access: .biometryAny, applicationPassword: nil)
         var moved = P256.KeyAgreement.PrivateKey().publicKey.x963Representation
         moved[64] ^= 1
         let point = moved
         #expect(
             await refusal {
-                try await engine.sharedSecret(with: point, of: key, release(), presenter: presenter)
+                try await engine.handlers.sharedSecret(with: point, of: key, release(), presenter: presenter)
             }?.code == .publicKeyRefused
         )
         #expect(
             await refusal {
-                try await engine.signature(over: Data(), with: .sealed(key), release(), presenter: presenter)
+                try await engine.handlers.signature(
+                    over: Data(),
+                    with: .sealed(key),
+                    release(),
+                    presenter: presenter
+                )
             } == ServiceError(.digestWrongSize, details: [.bytes: "0"])
         )
         #expect(presenter.prompts.isEmpty)
@@ -56,11 +61,11 @@ struct `Releasing sealed items` {
     @Test func `an item of another vault is refused before anybody is asked`() async throws {
         let bench = try await VaultFixture.enrolled()
         let foreign = try await VaultFixture.enrolled()
-        let item = try await foreign.engine().seal(box("x"), access: .none, applicationPassword: nil)
+        let item = try await foreign.engine().handlers.seal(box("x"), access: .none, applicationPassword: nil)
         let presenter = ScriptedPresenter()
         #expect(
             await refusal {
-                try await bench.engine().secret(in: .sealed(item), release(), presenter: presenter)
+                try await bench.engine().handlers.secret(in: .sealed(item), release(), presenter: presenter)
             }?.code == .itemTampered
         )
         #expect(presenter.prompts.isEmpty)
@@ -70,12 +75,16 @@ struct `Releasing sealed items` {
     @Test func `nobody is asked for what was bound to another set of fingers`() async throws {
         let bench = try await VaultFixture.enrolled()
         let engine = bench.engine()
-        let item = try await engine.seal(box("x"), access: .biometryCurrentSet, applicationPassword: nil)
+        let item = try await engine.handlers.seal(
+            box("x"),
+            access: .biometryCurrentSet,
+            applicationPassword: nil
+        )
         try await bench.enroll(.leftIndex)
         let presenter = ScriptedPresenter()
         #expect(
             await refusal {
-                try await engine.secret(in: .sealed(item), release(), presenter: presenter)
+                try await engine.handlers.secret(in: .sealed(item), release(), presenter: presenter)
             }?.code == .enrollmentChanged
         )
         #expect(presenter.prompts.isEmpty)
@@ -86,7 +95,10 @@ struct `Releasing sealed items` {
         let reason = "no finger is enrolled that it could be bound to"
         #expect(
             await refusal {
-                try await bench.engine().makeKey(access: .biometryCurrentSet, applicationPassword: nil)
+                try await bench.engine().handlers.makeKey(
+                    access: .biometryCurrentSet,
+                    applicationPassword: nil
+                )
             } == ServiceError(.accessRefused, details: [.reason: reason])
         )
     }
@@ -95,11 +107,11 @@ struct `Releasing sealed items` {
         let fixture = try Fixture()
         #expect(
             await refusal {
-                try await fixture.engine().seal(box("x"), access: .none, applicationPassword: nil)
+                try await fixture.engine().handlers.seal(box("x"), access: .none, applicationPassword: nil)
             }?.code == .noChip
         )
         let bench = try await VaultFixture()
-        let item = try await bench.engine().seal(box("x"), access: .none, applicationPassword: nil)
+        let item = try await bench.engine().handlers.seal(box("x"), access: .none, applicationPassword: nil)
         #expect(try await fixture.engine().standing(of: [item]) == [.tampered])
     }
 }

@@ -174,21 +174,21 @@ struct `An item that demands` {
         try await bench.enroll(.leftThumb)
         let engine = bench.engine()
         let access = try AccessControl("biometry-any+two-fingers")
-        let item = try await engine.seal(box("x"), access: access, applicationPassword: nil)
+        let item = try await engine.handlers.seal(box("x"), access: access, applicationPassword: nil)
         let session = OwnerSession()
         var request = Fixture.request()
         request.session = session
         _ = try await engine.evaluate(request, presenter: ScriptedPresenter())
         #expect(
             await refusal {
-                try await engine.secret(
+                try await engine.handlers.secret(
                     in: .sealed(item),
                     release(in: session, interactionAllowed: false),
                     presenter: ScriptedPresenter()
                 )
             }?.code == .notInteractive
         )
-        let given = try await engine.secret(
+        let given = try await engine.handlers.secret(
             in: .sealed(item),
             release(in: session),
             presenter: ScriptedPresenter()
@@ -196,7 +196,7 @@ struct `An item that demands` {
         #expect(
             given.evaluations.map(\.strength.hasTwoFingers) == [true] && data(given.product) == data(box("x"))
         )
-        let again = try await engine.secret(
+        let again = try await engine.handlers.secret(
             in: .sealed(item),
             release(in: session, interactionAllowed: false),
             presenter: ScriptedPresenter()
@@ -210,19 +210,19 @@ struct `An item that demands` {
         let engine = bench.engine(strength: TouchStrength(hasPasscode: true))
         try await bench.vault.setPasscode(box("1234"), of: "owner", shown: .matchedFinger(of: "owner"))
         let both = try AccessControl("biometry-any-and-passcode")
-        let finger = try await engine.seal(box("x"), access: .biometryAny, applicationPassword: nil)
-        let item = try await engine.seal(box("y"), access: both, applicationPassword: nil)
+        let finger = try await engine.handlers.seal(box("x"), access: .biometryAny, applicationPassword: nil)
+        let item = try await engine.handlers.seal(box("y"), access: both, applicationPassword: nil)
         let session = OwnerSession()
         // The finger is right, and the person goes away from the prompt for the passcode.
         let leaving = LeavingAtPasscode(other: TypingPresenter())
         #expect(
             await refusal {
-                try await engine.secret(in: .sealed(item), release(in: session), presenter: leaving)
+                try await engine.handlers.secret(in: .sealed(item), release(in: session), presenter: leaving)
             } != nil
         )
         #expect(
             await refusal {
-                try await engine.secret(
+                try await engine.handlers.secret(
                     in: .sealed(finger),
                     release(in: session, interactionAllowed: false),
                     presenter: leaving

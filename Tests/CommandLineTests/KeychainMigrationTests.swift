@@ -60,14 +60,14 @@ struct `A keychain's migration` {
     private func fill() async throws {
         try await Self.add("plain", .plain(Data("one".utf8)), of: "org.example.mail", to: own)
         for account in ["first", "second"] {
-            let item = try await own.services.items.seal(
+            let item = try await own.services.seal(
                 Self.framed(account),
                 access: .biometryAny,
                 applicationPassword: nil
             )
             try await Self.add(account, .sealed(item), of: "org.example.bank", to: own)
         }
-        let key = try await own.services.items.makeKey(access: .biometryAny, applicationPassword: nil)
+        let key = try await own.services.makeKey(access: .biometryAny, applicationPassword: nil)
         try await Self.add("key", .sealed(key), of: "org.example.bank", to: own)
     }
 
@@ -117,7 +117,7 @@ struct `A keychain's migration` {
         for row in moved {
             guard let item = row.contents.item else { continue }
             #expect(item.access == .biometryAny)
-            let released = try await service.services.items.secret(
+            let released = try await service.services.secret(
                 in: .sealed(item),
                 ReleaseRequest(
                     EvaluationRequest(
@@ -189,8 +189,8 @@ struct `A keychain's migration` {
         try await fill()
         let before = try await rows(of: own)
         // A simulated TPM serves one program at a time.
-        await own.services.maintenance.close()
-        await service.services.maintenance.close()
+        await own.services.close()
+        await service.services.close()
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [
                 own = [chips.own.directory.path, chips.own.address] as [String],

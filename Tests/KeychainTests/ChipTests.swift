@@ -32,8 +32,7 @@ struct `With a TPM` {
         self.services = services
         parts =
             ContextParts(
-                owner: services.authentication,
-                items: services.authentication,
+                asker: services.services,
                 presenter: TypedPasscode(),
                 application: services.application,
                 keychain: services.services.keychain

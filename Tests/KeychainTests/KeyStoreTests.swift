@@ -171,8 +171,7 @@ private let message = Data("pay 5 to Ada".utf8)
 
     func onBench(_ body: () throws -> Void) rethrows {
         let parts = ContextParts(
-            owner: chip,
-            items: chip,
+            asker: chip.handlers,
             presenter: NoPrompt(),
             application: ApplicationID(rawValue: "org.example.app"),
             keychain: bench.rows(of: ["org.example.app"]),

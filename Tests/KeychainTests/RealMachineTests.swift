@@ -37,7 +37,7 @@ struct `With a TPM and a finger` {
             #expect(value("a", [kSecUseAuthenticationContext: LAContext()]) == Data("v".utf8))
             #expect(machine.prompts == 3)
         }
-        await machine.services.services.maintenance.close()
+        await machine.services.services.close()
         #expect(try machine.tpm.leaks().isEmpty)
     }
 
@@ -110,7 +110,7 @@ struct `With a TPM and a finger` {
             #expect(try decrypt(encrypt(message, publicKey(loose)), loose).get() == message)
             #expect(machine.prompts == 3)
         }
-        await machine.services.services.maintenance.close()
+        await machine.services.services.close()
         #expect(try machine.tpm.leaks().isEmpty)
     }
 

@@ -16,8 +16,7 @@ import WhorlService
 
     private func parts(_ keychain: any KeychainRowService) -> ContextParts {
         ContextParts(
-            owner: machine,
-            items: machine,
+            asker: machine.handlers,
             presenter: NoPrompt(),
             application: application,
             keychain: keychain,

@@ -11,8 +11,7 @@ import WhorlService
     @Test func `without a chip a right is not saved, and the error says why`() async {
         let machine = Machine()
         let parts = ContextParts(
-            owner: machine,
-            items: machine,
+            asker: machine.handlers,
             presenter: TestPresenter(),
             application: ApplicationID(rawValue: "org.example.test")
         ).asTested

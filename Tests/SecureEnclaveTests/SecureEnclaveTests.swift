@@ -147,8 +147,7 @@ import WhorlService
         onDouble { _ in #expect(SecureEnclave.isAvailable) }
         let chip = ChipDouble()
         let parts = ContextParts(
-            owner: chip,
-            items: chip,
+            asker: chip.handlers,
             presenter: NoPrompt(),
             application: ApplicationID(rawValue: "org.example.test")
         ).asTested
@@ -160,8 +159,7 @@ import WhorlService
 private func onDouble<Value>(_ body: (ChipDouble) throws -> Value) rethrows -> Value {
     let chip = ChipDouble()
     let parts = ContextParts(
-        owner: chip,
-        items: chip,
+        asker: chip.handlers,
         presenter: NoPrompt(),
         application: ApplicationID(rawValue: "org.example.test"),
         hasChip: { true }

@@ -10,6 +10,7 @@ import Synchronization
 final class TestService {
     struct Words: Codable, Sendable, Equatable { var text: String }
     struct Count: Codable, Sendable, Equatable { var number: Int }
+    struct Attached: Codable, Sendable { let secret: SecretBox }
     struct Place: Codable, Sendable { var secret: Int }
     struct Asker: Codable, Sendable { var uid: UInt32, pid: Int32? }
 
@@ -60,15 +61,11 @@ final class TestService {
             throw ServiceRefusal("org.example.test.Refused", ["why": words.text])
         }
         router.on("org.example.test.Turn", admitting: Router.everyCaller, taking: 1) {
-            (place: Place, call) async throws(ServiceRefusal) in
-            let secret = try call.secret(at: place.secret)
-            let turned = secret.withUnsafeBytes { bytes in
+            (attached: Attached, _) async throws(ServiceRefusal) in
+            let turned = attached.secret.bytes.withUnsafeBytes { bytes in
                 SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes.reversed()) }
             }
-            guard let file = try? SecretDescriptor.make(turned) else {
-                throw ServiceRefusal("org.example.test.Refused")
-            }
-            return ServiceReply(Place(secret: 0), descriptors: [file])
+            return ServiceReply(Attached(secret: SecretBox(turned)))
         }
         for (name, count) in [("Wait", 8), ("WaitWithOne", 1)] {
             router.on("org.example.test.\(name)", admitting: Router.everyCaller, taking: count) {

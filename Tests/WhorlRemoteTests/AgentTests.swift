@@ -29,9 +29,9 @@ struct AgentTests {
         let seen = Mutex<[Prompted<Evaluation>]>([])
         let connection = try ServiceConnection(try machine.transport.connect())
         let reply: CallReply<Prompted<Evaluation>> = try await connection.call(
-            OwnerInterface.evaluate.name,
+            EvaluatePolicy.name,
             Prompting(
-                call: OwnerInterface.Asking(request: EvaluationRequest("unlock"), session: nil),
+                call: EvaluatePolicy(EvaluationRequest("unlock")),
                 presenter: PresenterAbilities(isInteractive: false, takesPasscode: false)
             ),
             update: { update in seen.withLock { $0.append(update) } }
@@ -117,7 +117,7 @@ struct AgentTests {
         defer { registration.cancel() }
         let tap = TapTransport(machine.transport)
         let asker = ScriptedPresenter(typing: ["of the asker"])
-        let evaluation = try await HostMachine.services(over: tap).owner.evaluate(
+        let evaluation = try await HostMachine.services(over: tap).evaluate(
             EvaluationRequest("unlock"),
             presenter: asker
         )
@@ -147,24 +147,19 @@ struct AgentTests {
                 "io.whorl.Agent.Matched", "io.whorl.Agent.Update", "io.whorl.Prompt.Matched",
                 "io.whorl.Prompt.Update", "io.whorl.Prompt.Ended", "io.whorl.Agent.Register",
             ] {
-                do throws(ServiceError) {
-                    _ = try await client.call(ServiceMethod<Yes, NoValue>(method, by: .unconfined), yes)
+                do throws(ServiceCallError) {
+                    let connection = try client.connection()
+                    let _: CallReply<NoValue> = try await connection.call(method, yes)
                     said.withLock { $0.append("accepted \(method)") }
                 } catch {
                     said.withLock { $0.append("refused") }
                 }
             }
             for guess in ["", "true", "matched", "0000"] {
-                var attachments = Attachments()
-                let place = (try? attachments.add(secret(guess)) as Int) ?? 0
-                _ = try? await client.call(
-                    PromptInterface.submit,
-                    .init(prompt: id, passcode: place),
-                    attachments
-                )
+                _ = try? await client.call(PromptInterface.Submit(prompt: id, passcode: secret(guess)))
             }
-            _ = try? await client.call(PromptInterface.typing, .init(prompt: id))
-            _ = try? await client.call(PromptInterface.close, .init(prompt: id))
+            _ = try? await client.call(PromptInterface.Typing(prompt: id))
+            _ = try? await client.call(PromptInterface.Close(prompt: id))
         }
         defer { agent.leave() }
         let outcome = await machine.ask().outcome
@@ -181,9 +176,8 @@ struct AgentTests {
         let abilities = PresenterAbilities(isInteractive: true, takesPasscode: false)
         @Sendable func end(_ id: String, _ action: PromptAction?) async -> Bool? {
             try? await client.call(
-                PromptInterface.ended,
-                .init(prompt: id, action: action, presenter: abilities)
-            ).parameters.value
+                PromptInterface.Ended(prompt: id, action: action, presenter: abilities)
+            ).value
         }
         let agent = try await WildAgent(at: machine) { id in
             _ = await end(id, .cancel)
@@ -199,8 +193,8 @@ struct AgentTests {
         for id in agent.prompts {
             #expect(await end(id, .cancel) == false)
             #expect(
-                try await client.call(PromptInterface.typing, .init(prompt: id))
-                    .parameters.value == false
+                try await client.call(PromptInterface.Typing(prompt: id))
+                    .value == false
             )
         }
     }
@@ -238,14 +232,14 @@ struct AgentTests {
             #expect(asked.outcome == .failure(.agentEnded))
             #expect(asked.presenter.prompts.isEmpty)
         }
-        let item = try await machine.services.items.seal(
+        let item = try await machine.services.seal(
             secret("the secret"),
             access: .biometryAny,
             applicationPassword: nil
         )
         try await start()
         await #expect(throws: ServiceError.agentEnded) {
-            try await machine.services.items.secret(
+            try await machine.services.secret(
                 in: .sealed(item),
                 ReleaseRequest(EvaluationRequest("open")),
                 presenter: ScriptedPresenter()
@@ -253,26 +247,24 @@ struct AgentTests {
         }
         try await start()
         await #expect(throws: ServiceError.agentEnded) {
-            try await machine.services.fingers.remove(
-                .all,
-                force: false,
-                ConsentRequest(application: machine.services.application),
+            try await machine.services.ask(
+                RemoveFingers(.all, force: false, ConsentRequest(application: machine.services.application)),
                 presenter: ScriptedPresenter()
             )
         }
-        #expect(try await machine.services.fingers.fingers().count == 1)
+        #expect(try await machine.services.ask(ListFingers()).count == 1)
     }
 
     @Test func `an agent that leaves when its prompt has ended takes no success away`() async throws {
         let machine = try await HostMachine()
-        let item = try await machine.services.items.seal(
+        let item = try await machine.services.seal(
             secret("the secret"),
             access: .biometryAny,
             applicationPassword: nil
         )
         let agent = try await WildAgent(at: machine) { _ in }
         let asking = Task {
-            try await machine.services.items.secret(
+            try await machine.services.secret(
                 in: .sealed(item),
                 ReleaseRequest(EvaluationRequest("open")),
                 presenter: ScriptedPresenter()
@@ -443,7 +435,7 @@ struct AgentTests {
         let agent = ScriptedPresenter()
         let registration = await machine.agent(agent)
         defer { registration.cancel() }
-        let evaluation = try await machine.services.owner.evaluate(
+        let evaluation = try await machine.services.evaluate(
             EvaluationRequest("unlock"),
             presenter: PresetPasscode(secret("2468 hunter"), on: ScriptedPresenter())
         )
@@ -452,7 +444,7 @@ struct AgentTests {
 
     @Test func `a prompt for a finger is the agent's, whatever the program has`() async throws {
         let machine = try await HostMachine(passcode: "2468 hunter")
-        let item = try await machine.services.items.seal(
+        let item = try await machine.services.seal(
             secret("the secret"),
             access: .biometryAny,
             applicationPassword: nil
@@ -460,7 +452,7 @@ struct AgentTests {
         let (agent, own) = (ScriptedPresenter(), ScriptedPresenter())
         let registration = await machine.agent(agent)
         defer { registration.cancel() }
-        let released = try await machine.services.items.secret(
+        let released = try await machine.services.secret(
             in: .sealed(item),
             ReleaseRequest(EvaluationRequest("open")),
             presenter: PresetPasscode(secret("2468 hunter"), on: own)
@@ -512,7 +504,7 @@ extension HostMachine {
         var request = EvaluationRequest("unlock")
         request.timeout = timeout
         do throws(ServiceError) {
-            return .success(try await services.owner.evaluate(request, presenter: presenter))
+            return .success(try await services.evaluate(request, presenter: presenter))
         } catch {
             return .failure(ServiceError(error.code))
         }
@@ -548,5 +540,5 @@ private final class CallerScreenStub: PromptScreen {
     func begin(_ prompt: WirePrompt, _ content: ShownPrompt) {}
     func change(_ prompt: WirePrompt, _ update: PromptUpdate) {}
     func end(_ prompt: WirePrompt) {}
-    func ended(_ prompt: WirePrompt, _ ending: PromptInterface.Ending?) {}
+    func ended(_ prompt: WirePrompt, _ ending: PromptInterface.Ended?) {}
 }

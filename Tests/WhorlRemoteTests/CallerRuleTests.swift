@@ -108,7 +108,7 @@ final class RuledMachine: ServiceTransport {
             keychain: { _, groups throws(ServiceRefusal) in root.keychain(in: groups) }
         )
         if let asker {
-            host.logins = LoginAccess(asker: asker, owner: { _ in root.services.owner }, place: nil)
+            host.logins = LoginAccess(asker: asker, owner: { _ in root.services }, place: nil)
         }
         server = ServiceServer(host.router(version: "test"))
     }
@@ -127,52 +127,22 @@ final class RuledMachine: ServiceTransport {
     }
 }
 
-/// Fingers whose list is one of a moment before.
-private struct EarlierFingers: FingerService {
-    let now: any FingerService
+/// Services whose list of fingers is one of a moment before.
+private struct EarlierFingers: ServiceAsker {
+    let now: Services
     let before: [EnrolledFinger]
 
-    func fingers() async throws(ServiceError) -> [EnrolledFinger] { before }
-    func state(for application: ApplicationID) async throws(ServiceError) -> EnrollmentState? { nil }
-
-    func difference(
-        since digest: Data,
-        for application: ApplicationID
-    ) async throws(ServiceError) -> EnrollmentDifference {
-        try await now.difference(since: digest, for: application)
+    func answer<Asked: ServiceOperation>(
+        _ operation: Asked,
+        _ prompter: Prompter?
+    ) async throws(ServiceError) -> Asked.Reply {
+        if let earlier = Valued(before) as? Asked.Reply, operation is ListFingers { return earlier }
+        return try await now.answer(operation, prompter)
     }
 
-    func enroll(
-        _ finger: NewFinger,
-        _ request: ConsentRequest,
-        presenter: any PromptPresenter,
-        observer: @escaping @Sendable (EnrollmentProgress) -> Void
-    ) async throws(ServiceError) -> EnrolledFinger {
-        try await now.enroll(finger, request, presenter: presenter, observer: observer)
+    func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem {
+        try now.sealedItem(encoded: encoded)
     }
-
-    func remove(
-        _ selection: FingerSelection,
-        force: Bool,
-        _ request: ConsentRequest,
-        presenter: any PromptPresenter
-    ) async throws(ServiceError) -> [EnrolledFinger] { [] }
-
-    func acceptable() async throws(ServiceError) -> [EnrolledFinger]? { nil }
-
-    func accept(
-        _ request: ConsentRequest,
-        presenter: any PromptPresenter
-    ) async throws(ServiceError) -> AcceptedFingers? { nil }
-
-    func reconcile() async throws(ServiceError) -> ReaderReconciliation? { nil }
-
-    func exercise(
-        _ exercise: ReaderExercise,
-        _ request: ConsentRequest,
-        presenter: any PromptPresenter,
-        observer: @escaping @Sendable (EnrollmentProgress) -> Void
-    ) async throws(ServiceError) -> [ReaderExercise.StepResult] { [] }
 }
 
 extension Services {
@@ -192,15 +162,9 @@ extension Services {
         return Services(
             profile: profile,
             application: application,
-            owner: owner,
-            items: items,
-            namedItems: namedItems,
+            asker: EarlierFingers(now: self, before: [before]),
             keychain: keychain,
-            fingers: EarlierFingers(now: fingers, before: [before]),
-            passcode: passcode,
-            keyring: keyring,
-            readers: readers,
-            maintenance: maintenance
+            readers: readers
         )
     }
 }
@@ -223,14 +187,15 @@ struct CallerRuleTests {
         let locked = ServiceError(.notInteractive, message: "The session is locked.")
         machine.rules.set(lock: locked)
         let enrolling = await #expect(throws: ServiceError.self) {
-            try await services.fingers.enroll(NewFinger(.leftThumb), consent, presenter: presenter) { _ in }
+            try await services.ask(EnrollFinger(NewFinger(.leftThumb), consent), presenter: presenter) { _ in
+            }
         }
         let testing = await #expect(throws: ServiceError.self) {
-            try await services.fingers.exercise(ReaderExercise(), consent, presenter: presenter) { _ in }
+            try await services.ask(ExerciseReader(ReaderExercise(), consent), presenter: presenter) { _ in }
         }
         #expect(enrolling == locked && testing == locked)
         #expect(machine.rules.asked.isEmpty && presenter.prompts.isEmpty)
-        #expect(try await services.fingers.fingers().isEmpty)
+        #expect(try await services.ask(ListFingers()).isEmpty)
     }
 
     @Test func `a finger is not asked for where the caller's place forbids it, and nothing is shown`()
@@ -242,18 +207,18 @@ struct CallerRuleTests {
         machine.rules.set(obstacle: remote)
         for policy in Policy.allCases {
             let refused = await #expect(throws: ServiceError.self) {
-                try await services.owner.evaluate(request(policy), presenter: presenter)
+                try await services.evaluate(request(policy), presenter: presenter)
             }
             #expect(refused?.code == .notInteractive && refused?.message == remote.message)
-            let preflight = await services.owner.preflight(policy, for: services.application)
+            let preflight = await services.preflight(policy, for: services.application)
             #expect(preflight.obstacle?.code == .biometryNotAvailable && preflight.hasReader)
             #expect(preflight.obstacle?.message == remote.message)
         }
         #expect(presenter.prompts.isEmpty)
         machine.rules.set()
-        #expect(await services.owner.preflight(.biometrics, for: services.application).canEvaluate)
+        #expect(await services.preflight(.biometrics, for: services.application).canEvaluate)
         #expect(
-            try await services.owner.evaluate(request(.biometrics), presenter: presenter).method == .biometry
+            try await services.evaluate(request(.biometrics), presenter: presenter).method == .biometry
         )
     }
 
@@ -262,25 +227,25 @@ struct CallerRuleTests {
         let services = machine.services()
         var reusing = request(.biometrics)
         reusing.reuse = .seconds(60)
-        _ = try await services.owner.evaluate(reusing, presenter: ScriptedPresenter())
-        #expect(try await services.owner.evaluate(reusing, presenter: ScriptedPresenter()).isReused)
+        _ = try await services.evaluate(reusing, presenter: ScriptedPresenter())
+        #expect(try await services.evaluate(reusing, presenter: ScriptedPresenter()).isReused)
         machine.rules.set(obstacle: remote)
         await #expect(throws: ServiceError.self) {
-            try await services.owner.evaluate(reusing, presenter: ScriptedPresenter())
+            try await services.evaluate(reusing, presenter: ScriptedPresenter())
         }
     }
 
     @Test func `an earlier touch opens no item, since it was meant for another program`() async throws {
         let machine = try await RuledMachine(reader: "mock:then=no-match,match", enrolled: .leftThumb)
         let services = machine.services()
-        let item = try await services.items.seal(secret("s"), access: .biometryAny, applicationPassword: nil)
+        let item = try await services.seal(secret("s"), access: .biometryAny, applicationPassword: nil)
         var reusing = request(.biometrics)
         reusing.reuse = .seconds(60)
-        _ = try await services.owner.evaluate(reusing, presenter: ScriptedPresenter())
+        _ = try await services.evaluate(reusing, presenter: ScriptedPresenter())
         let thief = machine.services(as: "org.example.thief")
         let presenter = ScriptedPresenter()
         let refused = await #expect(throws: ServiceError.self) {
-            try await thief.items.secret(in: .sealed(item), ReleaseRequest(reusing), presenter: presenter)
+            try await thief.secret(in: .sealed(item), ReleaseRequest(reusing), presenter: presenter)
         }
         #expect(refused?.code == .authenticationFailed)
         #expect(presenter.prompts.count == 1)
@@ -289,19 +254,19 @@ struct CallerRuleTests {
     @Test func `the passcode alone is taken where the caller's place forbids a finger`() async throws {
         let machine = try await RuledMachine()
         let services = machine.services()
-        try await services.passcode.set(secret("2468 hunter"), consent, shown: OwnerSession())
+        try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: OwnerSession()))
         machine.rules.set(obstacle: remote)
         let presenter = ScriptedPresenter(typing: ["2468 hunter"])
-        let evaluation = try await services.owner.evaluate(request(.deviceOwner), presenter: presenter)
+        let evaluation = try await services.evaluate(request(.deviceOwner), presenter: presenter)
         #expect(evaluation.method == .passcode && presenter.prompts.map(\.parts) == [.passcode])
-        #expect(await services.owner.preflight(.deviceOwner, for: services.application).canEvaluate)
-        #expect(await !services.owner.preflight(.biometrics, for: services.application).canEvaluate)
+        #expect(await services.preflight(.deviceOwner, for: services.application).canEvaluate)
+        #expect(await !services.preflight(.biometrics, for: services.application).canEvaluate)
     }
 
     @Test func `a confined program that shows its prompt itself gets no passcode compared`() async throws {
         let machine = try await RuledMachine()
         let services = machine.services()
-        try await services.passcode.set(secret("2468 hunter"), consent, shown: OwnerSession())
+        try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: OwnerSession()))
         var alone = request(.deviceOwner)
         alone.takesPasscodeAlone = true
         let asked = alone
@@ -309,27 +274,25 @@ struct CallerRuleTests {
             machine.rules.set(.id("snap.vault.app"), isUnknown: isUnknown)
             let presenter = ScriptedPresenter(typing: ["2468 hunter"])
             await #expect(throws: ServiceError.self) {
-                try await services.owner.evaluate(asked, presenter: presenter)
+                try await services.evaluate(asked, presenter: presenter)
             }
             #expect(presenter.prompts.isEmpty)
         }
         machine.rules.set()
-        #expect(try await services.maintenance.log(limit: 9).allSatisfy { $0.event != .passcode })
+        #expect(try await services.ask(ReadLog(limit: 9)).allSatisfy { $0.event != .passcode })
         let presenter = ScriptedPresenter(typing: ["2468 hunter"])
-        #expect(try await services.owner.evaluate(asked, presenter: presenter).method == .passcode)
+        #expect(try await services.evaluate(asked, presenter: presenter).method == .passcode)
     }
 
     @Test func `an item opens by the passcode and never by a finger from such a place`() async throws {
         let machine = try await RuledMachine(enrolled: .leftThumb)
         let services = machine.services()
-        let item = try await services.items.seal(secret("s"), access: .biometryAny, applicationPassword: nil)
+        let item = try await services.seal(secret("s"), access: .biometryAny, applicationPassword: nil)
         machine.rules.set(obstacle: remote)
         let presenter = ScriptedPresenter()
         let refused = await #expect(throws: ServiceError.self) {
-            try await services.items.use(
-                .sealed(item),
-                for: .secret,
-                ReleaseRequest(request(.deviceOwner)),
+            try await services.ask(
+                UseItem(.sealed(item), for: .secret, ReleaseRequest(request(.deviceOwner))),
                 presenter: presenter
             )
         }
@@ -342,18 +305,17 @@ struct CallerRuleTests {
         machine.rules.set(obstacle: remote)
         let presenter = ScriptedPresenter()
         await #expect(throws: remote) {
-            try await services.fingers.enroll(
-                NewFinger(.rightIndex),
-                consent,
+            try await services.ask(
+                EnrollFinger(NewFinger(.rightIndex), consent),
                 presenter: presenter,
                 observer: { _ in }
             )
         }
         await #expect(throws: remote) {
-            try await services.fingers.remove(.all, force: false, consent, presenter: presenter)
+            try await services.ask(RemoveFingers(.all, force: false, consent), presenter: presenter)
         }
         #expect(presenter.prompts.isEmpty)
-        #expect(try await services.fingers.fingers().count == 1)
+        #expect(try await services.ask(ListFingers()).count == 1)
     }
 
     @Test func `the prompt and the log tell which program asks`() async throws {
@@ -361,24 +323,24 @@ struct CallerRuleTests {
         let services = machine.services()
         let presenter = ScriptedPresenter()
         machine.rules.set(.id("snap.vault.app"))
-        _ = try await services.owner.evaluate(request(.biometrics), presenter: presenter)
+        _ = try await services.evaluate(request(.biometrics), presenter: presenter)
         let asker = Asker(user: 77, confinedAs: "snap.vault.app", process: "test")
         #expect(presenter.prompts.first?.asker == asker)
         // The name in the message is another one.
         #expect(presenter.prompts.first?.title == "snap.vault.app")
-        let line = try #require(try await services.maintenance.log(limit: 1).first)
+        let line = try #require(try await services.ask(ReadLog(limit: 1)).first)
         #expect(line.asker == asker && line.application == "snap.vault.app" && line.outcome == "matched")
         let record = try #require(machine.rules.records.last)
         #expect(record.outcome == "done" && record.purpose == "unlock")
-        #expect(record.method == OwnerInterface.evaluate.name)
+        #expect(record.method == EvaluatePolicy.name)
         machine.rules.set(.id("snap.other.app"))
-        #expect(try await services.maintenance.log(limit: 9).isEmpty)
+        #expect(try await services.ask(ReadLog(limit: 9)).isEmpty)
     }
 
     @Test func `a failed call is recorded with its code`() async throws {
         let machine = try await RuledMachine(reader: "mock:hang*9", enrolled: .leftThumb)
         await #expect(throws: ServiceError.self) {
-            try await machine.services().owner.evaluate(
+            try await machine.services().evaluate(
                 request(.biometrics),
                 presenter: ScriptedPresenter(pressing: .cancel)
             )
@@ -395,16 +357,15 @@ struct FirstOwnerTests {
         let machine = try await RuledMachine(reader: "mock:touch right-index*20")
         let services = machine.services()
         func enroll(_ finger: Finger) async throws(ServiceError) {
-            _ = try await services.fingers.enroll(
-                NewFinger(finger),
-                consent,
+            _ = try await services.ask(
+                EnrollFinger(NewFinger(finger), consent),
                 presenter: ScriptedPresenter(),
                 observer: { _ in }
             )
         }
         machine.rules.set(refusal: no)
         await #expect(throws: no) { try await enroll(.rightIndex) }
-        #expect(try await services.fingers.fingers().isEmpty)
+        #expect(try await services.ask(ListFingers()).isEmpty)
         machine.rules.set()
         try await enroll(.rightIndex)
         #expect(machine.rules.asked == [.enroll, .enroll])
@@ -420,15 +381,14 @@ struct FirstOwnerTests {
         let machine = try await RuledMachine(reader: "mock:touch right-index*20", sawBefore: .leftThumb)
         machine.rules.set(refusal: no)
         await #expect(throws: no) {
-            try await machine.services().fingers.enroll(
-                NewFinger(.rightIndex),
-                consent,
+            try await machine.services().ask(
+                EnrollFinger(NewFinger(.rightIndex), consent),
                 presenter: ScriptedPresenter(),
                 observer: { _ in }
             )
         }
         #expect(machine.rules.asked == [.enroll])
-        #expect(try await machine.root.services.fingers.fingers().isEmpty)
+        #expect(try await machine.root.services.ask(ListFingers()).isEmpty)
     }
 
     @Test func `a first passcode is set only where the system's rules allow it`() async throws {
@@ -436,12 +396,14 @@ struct FirstOwnerTests {
         let services = machine.services()
         machine.rules.set(refusal: no)
         await #expect(throws: no) {
-            try await services.passcode.set(secret("2468 hunter"), consent, shown: OwnerSession())
+            try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: OwnerSession()))
         }
-        #expect(try await !services.passcode.isSet())
+        #expect(try await !services.ask(IsPasscodeSet()))
         machine.rules.set()
-        try await services.passcode.set(secret("2468 hunter"), consent, shown: OwnerSession())
-        #expect(try await services.passcode.isSet() && machine.rules.asked == [.setPasscode, .setPasscode])
+        try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: OwnerSession()))
+        #expect(
+            try await services.ask(IsPasscodeSet()) && machine.rules.asked == [.setPasscode, .setPasscode]
+        )
     }
 
     @Test func `the rules are asked by the fingers that the setting of a passcode finds`() async throws {
@@ -450,29 +412,26 @@ struct FirstOwnerTests {
         let services = machine.services()
         machine.rules.set(refusal: no)
         await #expect(throws: no) {
-            try await services.passcode.set(secret("2468 hunter"), consent, shown: OwnerSession())
+            try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: OwnerSession()))
         }
         #expect(machine.rules.asked == [.setPasscode])
-        #expect(try await !services.passcode.isSet())
+        #expect(try await !services.ask(IsPasscodeSet()))
     }
 
     @Test func `all items are deleted only where the system's rules allow it`() async throws {
         let machine = try await RuledMachine()
         let services = machine.services()
         let id = ItemID(.secret, try ItemName("wifi"), of: "ada")
-        _ = try await services.namedItems.add(
-            .secret(secret("s")),
-            as: id,
-            access: .biometryAny,
-            applicationPassword: nil
+        _ = try await services.ask(
+            AddItem(id, MakeItem(.secret(secret("s")), access: .biometryAny, applicationPassword: nil))
         )
         machine.rules.set(refusal: no)
         await #expect(throws: no) {
-            try await services.maintenance.resetVault(withoutChip: false)
+            try await services.ask(ResetVault(withoutChip: false))
         }
-        #expect(try await services.namedItems.items().count == 1)
+        #expect(try await services.ask(ListItems()).count == 1)
         machine.rules.set()
-        _ = try await services.maintenance.resetVault(withoutChip: false)
-        #expect(try await services.namedItems.items().isEmpty)
+        _ = try await services.ask(ResetVault(withoutChip: false))
+        #expect(try await services.ask(ListItems()).isEmpty)
     }
 }

@@ -18,11 +18,8 @@ struct DeletionTests {
     private func id(_ name: String) throws -> ItemID { ItemID(.secret, try ItemName(name), of: "ada") }
 
     private func add(_ name: String, _ access: AccessControl, _ services: Services) async throws {
-        _ = try await services.namedItems.add(
-            .secret(secret(name)),
-            as: try id(name),
-            access: access,
-            applicationPassword: nil
+        _ = try await services.ask(
+            AddItem(try id(name), MakeItem(.secret(secret(name)), access: access, applicationPassword: nil))
         )
     }
 
@@ -31,7 +28,7 @@ struct DeletionTests {
         _ services: Services,
         _ presenter: ScriptedPresenter = ScriptedPresenter()
     ) async throws -> [Prompt] {
-        try await services.namedItems.delete(try id(name), consent, presenter: presenter)
+        try await services.ask(DeleteItem(try id(name), consent), presenter: presenter)
         return presenter.prompts
     }
 
@@ -40,7 +37,7 @@ struct DeletionTests {
         let services = machine.services()
         try await add("wifi", .biometryAny, services)
         await #expect(throws: ServiceError.self) { _ = try await delete("wifi", services) }
-        #expect(try await services.namedItems.items().map(\.id.name.text) == ["wifi"])
+        #expect(try await services.ask(ListItems()).map(\.id.name.text) == ["wifi"])
         // Nor is it planted over: the name stays taken.
         await #expect(throws: ServiceError.self) { try await add("wifi", .none, services) }
         machine.rules.set(obstacle: remote)
@@ -49,7 +46,7 @@ struct DeletionTests {
         let prompts = try await delete("wifi", services)
         #expect(prompts.map(\.reason) == ["touch an enrolled finger to delete the secret \"wifi\""])
         #expect(prompts.map(\.purposeLine) == ["Deletes “wifi”."])
-        #expect(try await services.namedItems.items().isEmpty)
+        #expect(try await services.ask(ListItems()).isEmpty)
     }
 
     @Test func `an item that needs no owner, or can never be opened again, is deleted without one`()
@@ -61,7 +58,7 @@ struct DeletionTests {
         try await add("bound", .biometryCurrentSet, services)
         #expect(try await delete("plain", services).isEmpty)
         try await machine.root.enroll(.rightIndex)
-        #expect(try await services.namedItems.items().map(\.standing) == [.enrollmentChanged])
+        #expect(try await services.ask(ListItems()).map(\.standing) == [.enrollmentChanged])
         #expect(try await delete("bound", services).isEmpty)
     }
 
@@ -72,20 +69,20 @@ struct DeletionTests {
         let other = ApplicationID(rawValue: "org.example.other")
         func deny(_ application: ApplicationID) async throws -> Int {
             let presenter = ScriptedPresenter()
-            try await services.owner.setOptedOut(true, for: application, consent, presenter: presenter)
+            try await services.ask(SetOptedOut(true, for: application, consent), presenter: presenter)
             let line = "Changes whether \(application.rawValue) may use fingerprints."
             #expect(presenter.prompts.allSatisfy { $0.purposeLine == line })
             return presenter.prompts.count
         }
         await #expect(throws: ServiceError.self) { _ = try await deny(other) }
-        #expect(try await !services.owner.isOptedOut(other))
+        #expect(try await !services.ask(IsOptedOut(other)))
         // An unconfined program's name is its own word.
         #expect(try await deny(services.application) == 1)
         machine.rules.set(.id("snap.vault.app"))
         #expect(try await deny(other) == 0)
-        #expect(try await services.owner.isOptedOut(other))
+        #expect(try await services.ask(IsOptedOut(other)))
         machine.rules.set()
-        #expect(try await !services.owner.isOptedOut(other))
+        #expect(try await !services.ask(IsOptedOut(other)))
     }
 }
 
@@ -111,7 +108,8 @@ struct ChangeTests {
         let described = InterfaceText.all.filter { $0.name != "io.whorl.Login" }.flatMap { interface in
             interface.text.matches(of: /(?m)^method (\w+)\(/).map { "\(interface.name).\($0.1)" }
         }
-        let changes = Set(ChangeNote.texts.keys)
+        let methods = InterfaceTests.host.guarded(version: "test").methods
+        let changes = Set(methods.filter { $0.rules.effect.change != nil }.map(\.name))
         #expect(changes.isDisjoint(with: Self.questions))
         #expect(Set(described) == changes.union(Self.questions))
     }
@@ -119,18 +117,15 @@ struct ChangeTests {
     @Test func `a change is in both, with the program that made it`() async throws {
         let machine = try await RuledMachine()
         let services = machine.services()
-        try await services.passcode.set(secret("2468 hunter"), consent, shown: OwnerSession())
+        try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: OwnerSession()))
         let id = ItemID(.secret, try ItemName("wifi"), of: "ada")
-        _ = try await services.namedItems.add(
-            .secret(secret("s")),
-            as: id,
-            access: .none,
-            applicationPassword: nil
+        _ = try await services.ask(
+            AddItem(id, MakeItem(.secret(secret("s")), access: .none, applicationPassword: nil))
         )
         let wrongAndRight = ScriptedPresenter(typing: ["0000", "2468 hunter"])
-        try await services.passcode.change(to: secret("1357 hunter"), consent, presenter: wrongAndRight)
-        try await services.namedItems.delete(id, consent, presenter: ScriptedPresenter())
-        let log = try await services.maintenance.log(limit: 9)
+        try await services.ask(ChangePasscode(to: secret("1357 hunter"), consent), presenter: wrongAndRight)
+        try await services.ask(DeleteItem(id, consent), presenter: ScriptedPresenter())
+        let log = try await services.ask(ReadLog(limit: 9))
         #expect(
             log.map { "\($0.event.rawValue) \($0.outcome)" }.reversed() == [
                 "change passcodeSet", "change itemAdded", "passcode wrong", "evaluation passcode",
@@ -153,8 +148,8 @@ struct ChangeTests {
         let machine = try await RuledMachine(enrolled: .leftThumb)
         let services = machine.services()
         let session = OwnerSession()
-        try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
-        try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
+        try await services.ask(AskForFinger(consent, in: session), presenter: ScriptedPresenter())
+        try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: session))
         var alone = EvaluationRequest("unlock")
         alone.takesPasscodeAlone = true
         let asked = alone
@@ -162,10 +157,10 @@ struct ChangeTests {
             // The presenter types one passcode and then nothing, so the request ends once that was compared.
             let request = Task {
                 _ = await #expect(throws: ServiceError.self) {
-                    try await services.owner.evaluate(asked, presenter: ScriptedPresenter(typing: [guess]))
+                    try await services.evaluate(asked, presenter: ScriptedPresenter(typing: [guess]))
                 }
             }
-            while try await services.maintenance.log(limit: 20).count(where: { $0.outcome == "wrong" })
+            while try await services.ask(ReadLog(limit: 20)).count(where: { $0.outcome == "wrong" })
                 <= number
             {
                 try await Task.sleep(for: .milliseconds(20))
@@ -175,8 +170,8 @@ struct ChangeTests {
         }
         let touch = EvaluationRequest("unlock")
         let presenter = ScriptedPresenter()
-        let first = try await services.owner.evaluate(touch, presenter: presenter).failedTries
+        let first = try await services.evaluate(touch, presenter: presenter).failedTries
         #expect(first == 2)
-        #expect(try await services.owner.evaluate(touch, presenter: presenter).failedTries == 0)
+        #expect(try await services.evaluate(touch, presenter: presenter).failedTries == 0)
     }
 }

@@ -15,24 +15,23 @@ struct ConfinedItemTests {
     private func id(_ name: String) throws -> ItemID { ItemID(.secret, try ItemName(name), of: "ada") }
 
     private func add(_ name: String, _ services: Services) async throws {
-        _ = try await services.namedItems.add(
-            .secret(secret(name)),
-            as: try id(name),
-            access: .biometryAny,
-            applicationPassword: nil
+        _ = try await services.ask(
+            AddItem(
+                try id(name),
+                MakeItem(.secret(secret(name)), access: .biometryAny, applicationPassword: nil)
+            )
         )
     }
 
     private func delete(_ name: String, _ services: Services) async throws {
-        try await services.namedItems.delete(
-            try id(name),
-            ConsentRequest(application: services.application),
+        try await services.ask(
+            DeleteItem(try id(name), ConsentRequest(application: services.application)),
             presenter: ScriptedPresenter()
         )
     }
 
     private func names(_ services: Services) async throws -> [String] {
-        try await services.namedItems.items().map(\.id.name.text)
+        try await services.ask(ListItems()).map(\.id.name.text)
     }
 
     @Test func `a confined program finds its own items, whatever names it gives`() async throws {
@@ -44,10 +43,8 @@ struct ConfinedItemTests {
         try await add("wifi", services)
         try await add("own", services)
         #expect(try await names(services) == ["own", "wifi"])
-        let released = try await services.items.use(
-            .named(try id("own")),
-            for: .secret,
-            ReleaseRequest(EvaluationRequest("x")),
+        let released = try await services.ask(
+            UseItem(.named(try id("own")), for: .secret, ReleaseRequest(EvaluationRequest("x"))),
             presenter: ScriptedPresenter()
         )
         guard case .secret(let own) = released.product else {
@@ -61,7 +58,7 @@ struct ConfinedItemTests {
             await #expect { try await delete(name, services) } throws: {
                 ($0 as? ServiceError)?.code == .noSuchItem
             }
-            await #expect { _ = try await services.namedItems.access(of: try id(name)) } throws: {
+            await #expect { _ = try await services.ask(ReadItemAccess(of: try id(name))) } throws: {
                 ($0 as? ServiceError)?.code == .noSuchItem
             }
         }
@@ -71,7 +68,7 @@ struct ConfinedItemTests {
 
     private struct Spelled: Encodable, Sendable {
         let id: [String: String]
-        let item: ItemInterface.Making
+        let item: MakeItem
     }
 
     private func outcome(of adding: Spelled, _ client: ServiceConnection) async -> String {
@@ -91,7 +88,7 @@ struct ConfinedItemTests {
         let spellings = ["a\u{0CCB}", "a\u{0CC6}\u{0CC2}\u{0CD5}", "a\u{0CCA}\u{0CD5}"]
         var outcomes: [String] = []
         for spelling in spellings {
-            let item = ItemInterface.Making(kind: .key, secret: nil, access: .none, applicationPassword: nil)
+            let item = MakeItem(.key, access: .none, applicationPassword: nil)
             let adding = Spelled(id: ["profile": "ada", "kind": "key", "name": spelling], item: item)
             outcomes.append(await outcome(of: adding, client))
         }
@@ -103,31 +100,35 @@ struct ConfinedItemTests {
     @Test func `what is about the items of all programs is refused to a confined one`() async throws {
         let machine = try await RuledMachine()
         let services = machine.services()
-        try await services.passcode.set(
-            secret("2468 hunter"),
-            ConsentRequest(application: services.application),
-            shown: OwnerSession()
+        try await services.ask(
+            SetPasscode(
+                secret("2468 hunter"),
+                ConsentRequest(application: services.application),
+                shown: OwnerSession()
+            )
         )
         try await add("wifi", services)
         for isUnknown in [false, true] {
             machine.rules.set(.id("snap.vault.app"), isUnknown: isUnknown)
-            await #expect(throws: ServiceError.self) { try await services.passcode.itemsLostWithout() }
+            await #expect(throws: ServiceError.self) {
+                try await services.ask(ListItemsLostWithoutPasscode())
+            }
             let typing = ScriptedPresenter(typing: ["2468 hunter"])
             let consent = ConsentRequest(application: services.application)
             await #expect(throws: ServiceError.self) {
-                try await services.passcode.remove(force: true, consent, presenter: typing)
+                try await services.ask(RemovePasscode(force: true, consent), presenter: typing)
             }
             await #expect(throws: ServiceError.self) {
-                try await services.maintenance.reseal(consent, presenter: typing)
+                try await services.ask(ResealItems(consent), presenter: typing)
             }
             #expect(typing.prompts.isEmpty)
             await #expect(throws: ServiceError.self) {
-                try await services.maintenance.resetVault(withoutChip: false)
+                try await services.ask(ResetVault(withoutChip: false))
             }
         }
         machine.rules.set()
         #expect(try await names(services) == ["wifi"])
-        #expect(try await services.passcode.isSet())
+        #expect(try await services.ask(IsPasscodeSet()))
     }
 
     @Test(arguments: [
@@ -144,7 +145,7 @@ struct ConfinedItemTests {
         let services = machine.services()
         try await add("wifi", services)
         machine.rules.set(isUnknown: true)
-        await #expect(throws: ServiceError.self) { _ = try await services.namedItems.items() }
+        await #expect(throws: ServiceError.self) { _ = try await services.ask(ListItems()) }
         await #expect(throws: ServiceError.self) { try await delete("wifi", services) }
         await #expect(throws: ServiceError.self) {
             _ = try await blocking {

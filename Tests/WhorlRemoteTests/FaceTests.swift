@@ -85,7 +85,7 @@ struct FaceTests {
 
     @Test func `a context evaluates, and its domain state is the one of the service`() async throws {
         let machine = try await RemoteMachine(enrolled: .leftThumb)
-        let state = try await machine.services.fingers.state(for: machine.services.application)
+        let state = try await machine.services.ask(ReadEnrollmentState(for: machine.services.application))
         let parts = ContextParts(of: machine.services, presenter: ScriptedPresenter())
         try await ContextParts.$ofTask.withValue(parts) {
             let context = LAContext()

@@ -45,13 +45,9 @@ final class HostMachine {
             let session = OwnerSession()
             let consent = ConsentRequest(application: own.application)
             if enrolled != nil {
-                try await own.passcode.askForFinger(
-                    consent,
-                    in: session,
-                    presenter: ScriptedPresenter()
-                )
+                try await own.ask(AskForFinger(consent, in: session), presenter: ScriptedPresenter())
             }
-            try await own.passcode.set(secret(passcode), consent, shown: session)
+            try await own.ask(SetPasscode(secret(passcode), consent, shown: session))
         }
     }
 
@@ -69,7 +65,7 @@ final class HostMachine {
         var request = EvaluationRequest("unlock")
         request.timeout = timeout
         do throws(ServiceError) {
-            return (presenter, .success(try await services.owner.evaluate(request, presenter: presenter)))
+            return (presenter, .success(try await services.evaluate(request, presenter: presenter)))
         } catch {
             return (presenter, .failure(error))
         }
@@ -123,8 +119,8 @@ final class WildAgent: Sendable {
             defer { sink.finish() }
             // The registration ends with its connection, and never with a reply.
             let reply: CallReply<AgentInterface.Update>? = try? await connection.call(
-                AgentInterface.register.name,
-                AgentInterface.Registering(
+                AgentInterface.Register.name,
+                AgentInterface.Register(
                     presenter: PresenterAbilities(isInteractive: true, takesPasscode: true)
                 ),
                 update: { update in

@@ -11,7 +11,7 @@ import WhorlService
 @Suite("The interfaces' texts")
 struct InterfaceTests {
     /// A service that answers nothing.
-    private static var host: ServiceHost {
+    static var host: ServiceHost {
         var host = ServiceHost(
             services: { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") },
             keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
@@ -30,7 +30,7 @@ struct InterfaceTests {
     }
 
     @Test func `the table of the page has each method with its rule`() throws {
-        let rows = Self.host.guarded(version: "test").methods.map(\.row).joined(separator: "\n")
+        let rows = Self.host.guarded(version: "test").methods.map(\.row).sorted().joined(separator: "\n")
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         let page = try String(contentsOf: root.appending(path: "Docs/Service.md"), encoding: .utf8)
         let parts = page.components(separatedBy: "|---|---|---|---|---|---|\n")
@@ -58,7 +58,7 @@ extension MethodRule {
     /// The row of the method in Docs/Service.md.
     fileprivate var row: String {
         let (confined, elsewhere) =
-            switch callers {
+            switch rules.callers {
             case .anyProgram: ("what belongs to them", "yes")
             case .unconfined: ("no", "yes")
             case .unconfinedAtReader: ("no", "no")
@@ -67,7 +67,8 @@ extension MethodRule {
         let cells = [
             "`\(name.dropFirst("io.whorl.".count))`", confined,
             asksOwner && elsewhere == "yes" ? "without a touch" : elsewhere,
-            callers == .root ? "root" : "", asksOwner ? "yes" : "", isRepeatable ? "yes" : "",
+            rules.callers == .root ? "root" : "", asksOwner ? "yes" : "",
+            rules.effect == .repeatable ? "yes" : "",
         ]
         return "| \(cells.joined(separator: " | ")) |".replacing("|  |", with: "| |").replacing(
             "|  |",

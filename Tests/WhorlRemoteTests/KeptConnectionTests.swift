@@ -78,16 +78,40 @@ struct KeptConnectionTests {
     }
 }
 
+/// A method of the service at a place.
+private protocol PlaceOperation: ServiceOperation where Reply == Valued<Int> {
+    static var method: Place.Method { get }
+}
+
+extension PlaceOperation {
+    static var name: String { "org.example.place.\(method.rawValue)" }
+    static var rules: OperationRules {
+        OperationRules(method == .change || method == .leaveChanging ? .once : .repeatable, by: .anyProgram)
+    }
+}
+
+private struct Ask: PlaceOperation { static let method = Place.Method.ask }
+private struct Change: PlaceOperation { static let method = Place.Method.change }
+private struct Wait: PlaceOperation { static let method = Place.Method.wait }
+private struct Leave: PlaceOperation { static let method = Place.Method.leave }
+private struct LeaveChanging: PlaceOperation { static let method = Place.Method.leaveChanging }
+private struct Refuse: PlaceOperation { static let method = Place.Method.refuse }
+
 /// A service at a path that counts its calls, and a client of it that counts its connections.
 private final class Place: Sendable {
     /// The methods of the service.
     enum Method: String {
         case ask, change, wait, leave, leaveChanging, refuse
 
-        var form: ServiceMethod<NoValue, Valued<Int>> {
-            let name = "org.example.place.\(rawValue)"
-            return self == .change || self == .leaveChanging
-                ? ServiceMethod(name, by: .anyProgram) : ServiceMethod(repeatable: name, by: .anyProgram)
+        var operation: any PlaceOperation {
+            switch self {
+            case .ask: Ask()
+            case .change: Change()
+            case .wait: Wait()
+            case .leave: Leave()
+            case .leaveChanging: LeaveChanging()
+            case .refuse: Refuse()
+            }
         }
     }
 
@@ -123,14 +147,23 @@ private final class Place: Sendable {
     func leavesAgain() { state.withLock { $0.leaves = true } }
 
     func call(_ method: Method) async throws -> Int {
-        try await client.call(method.form, NoValue()).parameters.value
+        try await call(method.operation)
     }
 
     func callBlocking(_ method: Method) async throws -> Int {
         // The service answers on the threads that tests run on.
         try await blocking { [client] in
-            try client.callBlocking(method.form, NoValue()).parameters.value
+            try Self.callBlocking(method.operation, client)
         }
+    }
+
+    private func call(_ operation: some PlaceOperation) async throws -> Int {
+        try await client.call(operation).value
+    }
+
+    private static func callBlocking(_ operation: some PlaceOperation, _ client: ServiceClient) throws -> Int
+    {
+        try client.callBlocking(operation).parameters.value
     }
 
     /// Listens again, and hangs up on all clients.
@@ -144,7 +177,7 @@ private final class Place: Sendable {
     private func start() throws {
         var router = Router(ServiceInfo(vendor: "", product: "", version: "", url: ""))
         for method in [Method.ask, .change, .wait, .leave, .leaveChanging, .refuse] {
-            router.on(method.form.name, admitting: Router.everyCaller) {
+            router.on("org.example.place.\(method.rawValue)", admitting: Router.everyCaller) {
                 [weak self] (_: NoValue, _) async throws(ServiceRefusal) in
                 // A call may outlive the test, whose client has gone then.
                 ServiceReply(Valued(try await self?.answer(method) ?? 0))

@@ -92,8 +92,8 @@ struct KeychainPageTests {
             var call = BlockingCall(try transport.connect())
             var ids: [Int64] = []
             _ = try call.call(
-                KeychainInterface.find.name,
-                KeychainInterface.Finding(
+                KeychainInterface.Find.name,
+                KeychainInterface.Find(
                     groups: [Self.group],
                     match: match,
                     withValues: true,

@@ -16,25 +16,23 @@ import WhorlSystem
 extension LoginMachine {
     /// Turns the keyring on, by a touch.
     fileprivate func turnKeyringOn() async throws {
-        try await root.services.keyring.turnOn(
-            ConsentRequest(application: ApplicationID(rawValue: "org.example.app")),
+        try await root.services.ask(
+            TurnKeyringOn(ConsentRequest(application: ApplicationID(rawValue: "org.example.app"))),
             presenter: ScriptedPresenter()
         )
     }
 
     /// The state of the keyring.
     fileprivate var keyring: KeyringStatus {
-        get async throws { try await root.services.keyring.status() }
+        get async throws { try await root.services.ask(ReadKeyringStatus()) }
     }
 
     /// Types a password at the login, which keeps it if that is wanted.
     @discardableResult
     fileprivate func type(_ password: String, changedOn day: Int? = 20_000) async throws -> Bool {
-        let descriptor = try SecretDescriptor.make(Array(password.utf8))
         let reply: CallReply<Valued<Bool>> = try await connection().call(
-            LoginInterface.keep.name,
-            LoginInterface.Keeping(user: 1000, password: 0, changedOn: day),
-            descriptors: [descriptor]
+            LoginInterface.Keep.name,
+            LoginInterface.Keep(user: 1000, password: secret(password), changedOn: day)
         )
         return reply.parameters.value
     }
@@ -45,7 +43,7 @@ extension LoginMachine {
         asksForPassword: Bool? = true,
         changedOn day: Int? = 20_000
     ) async throws -> String? {
-        let asking = LoginInterface.Asking(
+        let asking = LoginInterface.Verify(
             user: 1000,
             service: service,
             terminal: nil,
@@ -56,16 +54,13 @@ extension LoginMachine {
             passwordChangedOn: day
         )
         let reply: CallReply<LoginInterface.Answer> = try await connection().call(
-            LoginInterface.verify.name,
+            LoginInterface.Verify.name,
             asking
         ) { _ in }
         #expect(reply.parameters.matched == true)
-        guard let place = reply.parameters.password else {
-            #expect(reply.descriptors.isEmpty)
-            return nil
-        }
-        let secret = try SecretDescriptor.read(reply.descriptors[place])
-        return secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        let password = reply.parameters.password
+        #expect(reply.descriptors.count == (password == nil ? 0 : 1))
+        return password?.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     }
 }
 
@@ -121,7 +116,7 @@ struct KeyringTests {
         #expect(try await machine.type("new", changedOn: 20_001))
         #expect(try await machine.touch(changedOn: 20_001) == "new")
         let _: CallReply<NoValue> = try await machine.connection().call(
-            LoginInterface.forget.name,
+            LoginInterface.Forget.name,
             Valued<UInt32>(1000)
         )
         #expect(try await machine.keyring == .waiting)
@@ -142,8 +137,8 @@ struct KeyringTests {
         #expect(try await machine.keyring == .off)
         try await machine.turnKeyringOn()
         try await machine.type("geheim")
-        try await machine.root.services.keyring.turnOff(
-            ConsentRequest(application: ApplicationID(rawValue: "org.example.app")),
+        try await machine.root.services.ask(
+            TurnKeyringOff(ConsentRequest(application: ApplicationID(rawValue: "org.example.app"))),
             presenter: ScriptedPresenter()
         )
         #expect(try await machine.keyring == .off)
@@ -169,7 +164,7 @@ struct KeyringTests {
         await #expect(throws: refusal) { try await machine.type("planted") }
         await #expect(throws: refusal) {
             let _: CallReply<NoValue> = try await machine.connection().call(
-                LoginInterface.forget.name,
+                LoginInterface.Forget.name,
                 Valued<UInt32>(1000)
             )
         }
@@ -180,7 +175,7 @@ struct KeyringTests {
         let machine = try await LoginMachine("mock:then=match")
         try await machine.turnKeyringOn()
         try await machine.type("geheim")
-        #expect(try await machine.root.services.namedItems.items().isEmpty)
+        #expect(try await machine.root.services.ask(ListItems()).isEmpty)
     }
 
     @Test func `no record names the password`() async throws {

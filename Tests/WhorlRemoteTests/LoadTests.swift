@@ -26,14 +26,14 @@ struct LoadTests {
                         for call in 0..<count / 64 {
                             switch (client + call) % 4 {
                             case 0:
-                                let answer = await services.owner.preflight(
+                                let answer = await services.preflight(
                                     .biometrics,
                                     for: services.application
                                 )
                                 try #require(answer.canEvaluate, "\(answer)")
-                            case 1: try #require(await services.fingers.fingers().count == 1)
-                            case 2: try #require(await services.namedItems.items().isEmpty)
-                            default: try #require(await services.maintenance.attempts().count == 2)
+                            case 1: try #require(await services.ask(ListFingers()).count == 1)
+                            case 2: try #require(await services.ask(ListItems()).isEmpty)
+                            default: try #require(await services.ask(ListAttempts()).count == 2)
                             }
                         }
                     }
@@ -71,11 +71,11 @@ struct LoadTests {
                 child.kill()
             }
             do {
-                _ = try await services.namedItems.add(
-                    .secret(secret("value")),
-                    as: ItemID(.secret, name, of: "ada"),
-                    access: .none,
-                    applicationPassword: nil
+                _ = try await services.ask(
+                    AddItem(
+                        ItemID(.secret, name, of: "ada"),
+                        MakeItem(.secret(secret("value")), access: .none, applicationPassword: nil)
+                    )
                 )
                 acknowledged.insert(name)
             } catch {
@@ -88,10 +88,10 @@ struct LoadTests {
             try tpm.flushLeaks()
         }
         let machine = try await RemoteMachine(on: tpm)
-        let there = try await machine.services.namedItems.items()
+        let there = try await machine.services.ask(ListItems())
         #expect(acknowledged.isSubset(of: there.map(\.id.name)), "\(acknowledged.count) of \(kills)")
         #expect(there.allSatisfy { $0.standing == .valid })
-        let evaluation = try await machine.services.owner.evaluate(
+        let evaluation = try await machine.services.evaluate(
             EvaluationRequest("unlock"),
             presenter: ScriptedPresenter()
         )

@@ -26,7 +26,7 @@ struct `A locked session` {
         rules.set(session: "2")
         let machine = try await HostMachine(callers: rules, reader: "mock:hang*9")
         let presenter = ScriptedPresenter()
-        let owner = machine.services.owner
+        let owner = machine.services
         let asking = Task {
             _ = await #expect(throws: ServiceError.sessionLocked) {
                 try await owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
@@ -51,10 +51,8 @@ struct `A locked session` {
         let asked = await machine.ask()
         #expect(asked.outcome == .failure(.sessionLocked) && asked.presenter.prompts.isEmpty)
         await #expect(throws: ServiceError.sessionLocked) {
-            try await machine.services.fingers.remove(
-                .all,
-                force: false,
-                ConsentRequest(application: machine.services.application),
+            try await machine.services.ask(
+                RemoveFingers(.all, force: false, ConsentRequest(application: machine.services.application)),
                 presenter: ScriptedPresenter()
             )
         }
@@ -68,14 +66,14 @@ struct `A locked session` {
         rules.set(session: "2")
         let machine = try await HostMachine(callers: rules)
         let (services, session) = (machine.services, OwnerSession())
-        let item = try await services.items.seal(secret("x"), access: .biometryAny, applicationPassword: nil)
+        let item = try await services.seal(secret("x"), access: .biometryAny, applicationPassword: nil)
         func opens() async -> Bool {
             let quiet = ReleaseRequest(request(.storedByProgram, session, asks: false))
             return
-                (try? await services.items.secret(in: .sealed(item), quiet, presenter: ScriptedPresenter()))
+                (try? await services.secret(in: .sealed(item), quiet, presenter: ScriptedPresenter()))
                 != nil
         }
-        _ = try await services.owner.evaluate(
+        _ = try await services.evaluate(
             request(.storedByProgram, session),
             presenter: ScriptedPresenter()
         )
@@ -101,7 +99,7 @@ struct `A locked session` {
             var again = request(.yes, asks: asks)
             again.policy = .biometrics
             again.reuse = .seconds(300)
-            return try? await machine.services.owner.evaluate(again, presenter: ScriptedPresenter()).isReused
+            return try? await machine.services.evaluate(again, presenter: ScriptedPresenter()).isReused
         }
         #expect(await isReused(asks: true) == false)
         #expect(machine.host.stays.isHeld)
@@ -126,7 +124,7 @@ struct `A locked session` {
         rules.set(session: "2")
         let machine = try await HostMachine(callers: rules, reader: "mock:then=match,hang")
         let presenter = ScriptedPresenter()
-        let owner = machine.services.owner
+        let owner = machine.services
         let asking = Task {
             _ = await #expect(throws: ServiceError.sessionLocked) {
                 try await owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
@@ -144,7 +142,7 @@ struct `A locked session` {
         rules.set(session: "2")
         let machine = try await HostMachine(callers: rules, reader: "mock:then=match,delay:700ms")
         let presenter = ScriptedPresenter()
-        let owner = machine.services.owner
+        let owner = machine.services
         let asking = Task {
             try await owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
         }
@@ -164,7 +162,7 @@ struct `A locked session` {
         rules.set(session: "2")
         let machine = try await HostMachine(callers: rules, reader: "mock:hang")
         let presenter = ScriptedPresenter()
-        let owner = machine.services.owner
+        let owner = machine.services
         let asking = Task {
             _ = await #expect(throws: ServiceError.sessionInBackground) {
                 try await owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
@@ -187,22 +185,18 @@ struct `A locked session` {
         for wrong in 0..<9 {
             let typing = ScriptedPresenter(typing: ["\(wrong)000"])
             await #expect(throws: ServiceError.self) {
-                try await services.passcode.change(
-                    to: secret("1357 hunter"),
-                    consent,
-                    presenter: typing
-                )
+                try await services.ask(ChangePasscode(to: secret("1357 hunter"), consent), presenter: typing)
             }
             await #expect(throws: ServiceError.self) {
-                try await services.passcode.remove(force: false, consent, presenter: typing)
+                try await services.ask(RemovePasscode(force: false, consent), presenter: typing)
             }
             await #expect(throws: ServiceError.self) {
-                try await services.maintenance.reseal(consent, presenter: typing)
+                try await services.ask(ResealItems(consent), presenter: typing)
             }
             #expect(typing.prompts.isEmpty)
         }
         await #expect(throws: ServiceError.self) {
-            try await services.passcode.set(secret("1357 hunter"), consent, shown: OwnerSession())
+            try await services.ask(SetPasscode(secret("1357 hunter"), consent, shown: OwnerSession()))
         }
         // Nothing was compared, so no try was charged.
         rules.set(session: "2")

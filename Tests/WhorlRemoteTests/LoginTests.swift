@@ -49,7 +49,7 @@ final class LoginMachine {
             services: { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") },
             keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
         )
-        let owner = root.services.owner
+        let owner = root.services
         let keyring = root.loginKeyring
         host.logins = LoginAccess(
             asker: asker,
@@ -73,13 +73,13 @@ final class LoginMachine {
 
     /// Asks for a touch, and returns the messages and how it ends.
     func verify(
-        _ asking: LoginInterface.Asking = .sudo()
+        _ asking: LoginInterface.Verify = .sudo()
     ) async throws -> (messages: [String], outcome: Result<Bool?, ServiceCallError>) {
         let connection = try connection()
         var messages: [String] = []
         do throws(ServiceCallError) {
             let reply: CallReply<LoginInterface.Answer> = try await connection.call(
-                LoginInterface.verify.name,
+                LoginInterface.Verify.name,
                 asking
             ) { messages += $0.message.map { [$0] } ?? [] }
             return (messages, .success(reply.parameters.matched))
@@ -90,7 +90,7 @@ final class LoginMachine {
 
     /// Asks for a touch that is refused, and returns the reason, and whether anything was shown before it.
     func refusal(
-        _ asking: LoginInterface.Asking = .sudo()
+        _ asking: LoginInterface.Verify = .sudo()
     ) async throws -> (reason: LoginReason?, messages: [String]) {
         let (messages, outcome) = try await verify(asking)
         guard case .failure(.refused(let refusal)) = outcome, refusal.name == LoginRefused.name else {
@@ -101,7 +101,7 @@ final class LoginMachine {
     }
 }
 
-extension LoginInterface.Asking {
+extension LoginInterface.Verify {
     fileprivate static func sudo(
         service: String = "sudo",
         terminal: String? = "/dev/pts/7",
@@ -165,7 +165,7 @@ struct LoginTests {
             services: { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") },
             keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
         )
-        #expect(!host.router(version: "test").methods.contains(LoginInterface.verify.name))
+        #expect(!host.router(version: "test").methods.contains(LoginInterface.Verify.name))
     }
 
     @Test func `a person at another machine is refused at once, and so is one in a session elsewhere`()
@@ -187,7 +187,7 @@ struct LoginTests {
 
     @Test func `a server that names this machine outside any session asks for no touch`() async throws {
         let machine = try await LoginMachine("mock:then=match")
-        var asking = LoginInterface.Asking.sudo(remoteHost: "localhost")
+        var asking = LoginInterface.Verify.sudo(remoteHost: "localhost")
         asking.service = "cups"
         let refused = try await machine.refusal(asking)
         #expect(refused.reason == .remote && refused.messages.isEmpty)
@@ -204,7 +204,7 @@ struct LoginTests {
         terminal: String?
     ) async throws {
         let machine = try await LoginMachine("mock:then=match")
-        var asking = LoginInterface.Asking.sudo(terminal: terminal)
+        var asking = LoginInterface.Verify.sudo(terminal: terminal)
         asking.service = service
         let refused = try await machine.refusal(asking)
         #expect(refused.reason == .noSession && refused.messages.isEmpty)
@@ -219,14 +219,14 @@ struct LoginTests {
         terminal: String?
     ) async throws {
         let machine = try await LoginMachine("mock:then=match")
-        var asking = LoginInterface.Asking.sudo(terminal: terminal)
+        var asking = LoginInterface.Verify.sudo(terminal: terminal)
         asking.service = service
         #expect(try await machine.verify(asking).outcome.get() == true)
     }
 
     @Test func `polkit's helper is answered in a session alone`() async throws {
         let machine = try await LoginMachine("mock:then=match")
-        var asking = LoginInterface.Asking.sudo()
+        var asking = LoginInterface.Verify.sudo()
         asking.service = "polkit-1"
         let refused = try await machine.refusal(asking)
         #expect(refused.reason == .noSession && refused.messages.isEmpty)
@@ -279,8 +279,8 @@ struct LoginTests {
         let connection = try machine.connection()
         await #expect(throws: ServiceCallError.self) {
             let _: CallReply<LoginInterface.Answer> = try await connection.call(
-                LoginInterface.verify.name,
-                LoginInterface.Asking.sudo()
+                LoginInterface.Verify.name,
+                LoginInterface.Verify.sudo()
             )
         }
     }
@@ -291,8 +291,8 @@ struct LoginTests {
         let (shown, sink) = AsyncStream.makeStream(of: Void.self)
         let asking = Task {
             let _: CallReply<LoginInterface.Answer>? = try? await connection.call(
-                LoginInterface.verify.name,
-                LoginInterface.Asking.sudo()
+                LoginInterface.Verify.name,
+                LoginInterface.Verify.sudo()
             ) { _ in sink.yield() }
         }
         for await _ in shown { break }
@@ -310,8 +310,8 @@ struct LoginTests {
         let (shown, sink) = AsyncStream.makeStream(of: Void.self)
         let first = Task {
             let _: CallReply<LoginInterface.Answer>? = try? await connection.call(
-                LoginInterface.verify.name,
-                LoginInterface.Asking.sudo()
+                LoginInterface.Verify.name,
+                LoginInterface.Verify.sudo()
             ) { _ in sink.yield() }
         }
         for await _ in shown { break }
@@ -359,7 +359,7 @@ struct IdentifyingTests {
         rules.mostPeople = people
         host.logins = LoginAccess(
             asker: asker,
-            owner: { _ in root.services.owner },
+            owner: { _ in root.services },
             place: nil,
             identify: { [rules] users, request, presenter async throws(ServiceError) in
                 try await root.identify(users.map { ($0, root) }, rules, request, presenter)
@@ -402,8 +402,8 @@ struct IdentifyingTests {
 
 @Suite("The way back")
 struct UnlockTests {
-    private static func greeter(_ tries: Int? = nil) -> LoginInterface.Asking {
-        LoginInterface.Asking(
+    private static func greeter(_ tries: Int? = nil) -> LoginInterface.Verify {
+        LoginInterface.Verify(
             user: 1000,
             service: "greetd",
             terminal: "/dev/tty7",
@@ -417,7 +417,7 @@ struct UnlockTests {
         let connection = try machine.connection()
         do throws(ServiceCallError) {
             let reply: CallReply<Valued<Bool>> = try await connection.call(
-                LoginInterface.unlock.name,
+                LoginInterface.Unlock.name,
                 Valued<UInt32>(1000)
             )
             return .success(reply.parameters.value)

@@ -60,7 +60,7 @@ struct MethodRuleTests {
         #expect(Set(Self.described()).isSuperset(of: Self.openToConfined))
         for method in Self.described() {
             let refusal = try await refusal(of: method, machine)
-            if method.hasPrefix("io.whorl.Login."), method != LoginInterface.unlock.name {
+            if method.hasPrefix("io.whorl.Login."), method != LoginInterface.Unlock.name {
                 #expect(refusal == LoginRefused.rootAlone, "\(method)")
             } else if Self.openToConfined.contains(method) {
                 #expect(refusal != "io.whorl.Connection.Confined", "\(method)")
@@ -74,7 +74,7 @@ struct MethodRuleTests {
         let machine = try await RuledMachine(loginsOf: 4711)
         machine.rules.set(isUnknown: true)
         for method in Self.described()
-        where method == LoginInterface.unlock.name
+        where method == LoginInterface.Unlock.name
             || !method.hasPrefix("io.whorl.Login.") && !Self.openToConfined.contains(method)
         {
             #expect(try await refusal(of: method, machine) == "io.whorl.Connection.NotProven", "\(method)")
@@ -85,7 +85,7 @@ struct MethodRuleTests {
         let machine = try await RuledMachine()
         machine.rules.set(.id("snap.vault.app"))
         let refused = await #expect(throws: ServiceError.self) {
-            _ = try await machine.services().items.chipIdentity()
+            _ = try await machine.services().ask(ReadChipIdentity())
         }
         #expect(refused?.code == .notPermitted)
         #expect(refused?.message == "A confined program may not do this.")
@@ -94,10 +94,10 @@ struct MethodRuleTests {
 
     @Test func `a confined program learns whether there is a chip, and nothing about it`() async throws {
         let machine = try await RuledMachine()
-        let maintenance = machine.services().maintenance
+        let services = machine.services()
         machine.rules.set(.id("snap.vault.app"))
-        #expect(await maintenance.hasChip())
-        await #expect(throws: ServiceError.self) { _ = try await maintenance.vaultStatus() }
+        #expect(await services.hasChip())
+        await #expect(throws: ServiceError.self) { _ = try await services.ask(ReadVaultStatus()) }
     }
 
     @Test(arguments: ["io.whorl.Readers.TryOut", "io.whorl.Readers.Prints", "io.whorl.Fingers.Reconcile"])

@@ -17,28 +17,29 @@ private enum Change: CaseIterable {
     /// Tries the change; a prompt is seen by the presenter alone, which answers nothing.
     func attempt(_ services: Services, _ presenter: any PromptPresenter) async throws {
         let consent = ConsentRequest(application: services.application, timeout: .milliseconds(300))
-        let fingers = services.fingers
         switch self {
         case .enroll:
-            _ = try await fingers.enroll(NewFinger(.rightIndex), consent, presenter: presenter) { _ in }
+            _ = try await services.ask(EnrollFinger(NewFinger(.rightIndex), consent), presenter: presenter) {
+                _ in
+            }
         case .removeFinger:
             let finger = FingerSelection.finger(.leftThumb, on: nil)
-            _ = try await fingers.remove(finger, force: false, consent, presenter: presenter)
+            _ = try await services.ask(RemoveFingers(finger, force: false, consent), presenter: presenter)
         case .removeAllFingers:
-            _ = try await fingers.remove(.all, force: true, consent, presenter: presenter)
+            _ = try await services.ask(RemoveFingers(.all, force: true, consent), presenter: presenter)
         case .changePasscode:
-            try await services.passcode.change(to: secret("1357 hunter"), consent, presenter: presenter)
+            try await services.ask(ChangePasscode(to: secret("1357 hunter"), consent), presenter: presenter)
         case .removePasscode:
-            _ = try await services.passcode.remove(force: true, consent, presenter: presenter)
-        case .reseal: _ = try await services.maintenance.reseal(consent, presenter: presenter)
-        case .keyringOn: try await services.keyring.turnOn(consent, presenter: presenter)
-        case .keyringOff: try await services.keyring.turnOff(consent, presenter: presenter)
+            _ = try await services.ask(RemovePasscode(force: true, consent), presenter: presenter)
+        case .reseal: _ = try await services.ask(ResealItems(consent), presenter: presenter)
+        case .keyringOn: try await services.ask(TurnKeyringOn(consent), presenter: presenter)
+        case .keyringOff: try await services.ask(TurnKeyringOff(consent), presenter: presenter)
         case .deleteItem:
             let id = ItemID(.secret, try ItemName("bank"), of: "ada")
-            try await services.namedItems.delete(id, consent, presenter: presenter)
+            try await services.ask(DeleteItem(id, consent), presenter: presenter)
         case .denyAnotherProgram:
             let other = ApplicationID(rawValue: "org.example.other")
-            try await services.owner.setOptedOut(true, for: other, consent, presenter: presenter)
+            try await services.ask(SetOptedOut(true, for: other, consent), presenter: presenter)
         }
     }
 }
@@ -55,21 +56,18 @@ struct `A touch for an evaluation` {
         )
         let services = machine.services
         let id = ItemID(.secret, try ItemName("bank"), of: "ada")
-        _ = try await services.namedItems.add(
-            .secret(secret("y")),
-            as: id,
-            access: .biometryAny,
-            applicationPassword: nil
+        _ = try await services.ask(
+            AddItem(id, MakeItem(.secret(secret("y")), access: .biometryAny, applicationPassword: nil))
         )
         let session = OwnerSession()
-        try await services.keyring.turnOn(
-            ConsentRequest(application: services.application),
+        try await services.ask(
+            TurnKeyringOn(ConsentRequest(application: services.application)),
             presenter: ScriptedPresenter()
         )
         var request = EvaluationRequest("unlock", session: session)
         request.policy = .biometrics
         request.purpose = purpose
-        _ = try await services.owner.evaluate(request, presenter: ScriptedPresenter())
+        _ = try await services.evaluate(request, presenter: ScriptedPresenter())
         let another = HostMachine.services(over: machine.transport)
         // It is on already, which needs no one.
         for change in Change.allCases where change != .keyringOn {
@@ -79,16 +77,16 @@ struct `A touch for an evaluation` {
                 }
             }
         }
-        #expect(try await services.fingers.fingers().map(\.finger) == [.leftThumb])
-        #expect(try await services.passcode.isSet())
-        #expect(try await services.keyring.status() == .waiting)
-        #expect(try await services.namedItems.items().map(\.id) == [id])
-        #expect(try await !services.owner.isOptedOut(ApplicationID(rawValue: "org.example.other")))
-        let outcomes = try await services.maintenance.log(limit: 99).map(\.outcome)
+        #expect(try await services.ask(ListFingers()).map(\.finger) == [.leftThumb])
+        #expect(try await services.ask(IsPasscodeSet()))
+        #expect(try await services.ask(ReadKeyringStatus()) == .waiting)
+        #expect(try await services.ask(ListItems()).map(\.id) == [id])
+        #expect(try await !services.ask(IsOptedOut(ApplicationID(rawValue: "org.example.other"))))
+        let outcomes = try await services.ask(ReadLog(limit: 99)).map(\.outcome)
         #expect(!outcomes.contains("vaultResealed"))
         // The passcode is the one that was set, and each of these works with it.
-        _ = try await services.maintenance.reseal(
-            ConsentRequest(application: services.application),
+        _ = try await services.ask(
+            ResealItems(ConsentRequest(application: services.application)),
             presenter: ScriptedPresenter(typing: ["2468 hunter"])
         )
         try await services.changePasscode("2468 hunter", to: "1357 hunter")

@@ -28,30 +28,27 @@ struct `A touch for one purpose, over the socket` {
     private func opens(_ item: ProtectedItem, _ services: Services, _ request: EvaluationRequest) async
         -> Bool
     {
-        (try? await services.items.secret(in: item, ReleaseRequest(request), presenter: ScriptedPresenter()))
+        (try? await services.secret(in: item, ReleaseRequest(request), presenter: ScriptedPresenter()))
             != nil
     }
 
     @Test func `a yes opens nothing and sets no passcode`() async throws {
         let machine = try await HostMachine()
         let (services, session) = (machine.services, OwnerSession())
-        let item = try await services.items.seal(secret("x"), access: .biometryAny, applicationPassword: nil)
+        let item = try await services.seal(secret("x"), access: .biometryAny, applicationPassword: nil)
         let id = ItemID(.secret, try ItemName("bank"), of: "ada")
-        _ = try await services.namedItems.add(
-            .secret(secret("y")),
-            as: id,
-            access: .biometryAny,
-            applicationPassword: nil
+        _ = try await services.ask(
+            AddItem(id, MakeItem(.secret(secret("y")), access: .biometryAny, applicationPassword: nil))
         )
         let presenter = ScriptedPresenter()
-        _ = try await services.owner.evaluate(request(.yes, session), presenter: presenter)
+        _ = try await services.evaluate(request(.yes, session), presenter: presenter)
         #expect(presenter.prompts.map(\.purposeLine) == ["Confirms that it is you. Unlocks nothing."])
         for purpose in [TouchPurpose.yes, .storedByProgram, .item("bank")] {
             #expect(await !opens(.sealed(item), services, request(purpose, session, asks: false)))
             #expect(await !opens(.named(id), services, request(purpose, session, asks: false)))
         }
         await #expect {
-            try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
+            try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: session))
         } throws: {
             ($0 as? ServiceError)?.code == .accessDenied
         }
@@ -60,22 +57,19 @@ struct `A touch for one purpose, over the socket` {
     @Test func `what a program stored opens again, a named item and a passcode do not`() async throws {
         let machine = try await HostMachine()
         let (services, session) = (machine.services, OwnerSession())
-        let item = try await services.items.seal(secret("x"), access: .biometryAny, applicationPassword: nil)
+        let item = try await services.seal(secret("x"), access: .biometryAny, applicationPassword: nil)
         let id = ItemID(.secret, try ItemName("bank"), of: "ada")
-        _ = try await services.namedItems.add(
-            .secret(secret("y")),
-            as: id,
-            access: .biometryAny,
-            applicationPassword: nil
+        _ = try await services.ask(
+            AddItem(id, MakeItem(.secret(secret("y")), access: .biometryAny, applicationPassword: nil))
         )
         let presenter = ScriptedPresenter()
-        _ = try await services.owner.evaluate(request(.storedByProgram, session), presenter: presenter)
+        _ = try await services.evaluate(request(.storedByProgram, session), presenter: presenter)
         #expect(presenter.prompts.map(\.limits) == [.standard])
         let quiet = request(.storedByProgram, session, asks: false)
         for _ in 0..<2 { #expect(await opens(.sealed(item), services, quiet)) }
         #expect(await !opens(.named(id), services, quiet))
         await #expect(throws: ServiceError.self) {
-            try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
+            try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: session))
         }
         #expect(await opens(.sealed(item), services, quiet))
     }
@@ -89,7 +83,7 @@ struct `A touch for one purpose, over the socket` {
         ] {
             let presenter = ScriptedPresenter()
             await #expect(throws: ServiceError.self) {
-                try await machine.services.owner.evaluate(
+                try await machine.services.evaluate(
                     request(purpose, OwnerSession()),
                     presenter: presenter
                 )
@@ -102,14 +96,11 @@ struct `A touch for one purpose, over the socket` {
         let machine = try await HostMachine()
         let services = machine.services
         let id = ItemID(.secret, try ItemName("bank"), of: "ada")
-        _ = try await services.namedItems.add(
-            .secret(secret("y")),
-            as: id,
-            access: .biometryAny,
-            applicationPassword: nil
+        _ = try await services.ask(
+            AddItem(id, MakeItem(.secret(secret("y")), access: .biometryAny, applicationPassword: nil))
         )
         let presenter = ScriptedPresenter()
-        _ = try await services.items.secret(
+        _ = try await services.secret(
             in: .named(id),
             ReleaseRequest(request(.yes, nil)),
             presenter: presenter
@@ -121,21 +112,21 @@ struct `A touch for one purpose, over the socket` {
         let machine = try await HostMachine()
         let (services, session) = (machine.services, OwnerSession())
         let presenter = ScriptedPresenter()
-        try await services.passcode.askForFinger(consent, in: session, presenter: presenter)
+        try await services.ask(AskForFinger(consent, in: session), presenter: presenter)
         #expect(
             presenter.prompts.map(\.purposeLine) == ["Sets the passcode that was entered in this program."]
         )
         // Too short: it is refused, and the touch is used up.
         await #expect(throws: ServiceError.self) {
-            try await services.passcode.set(secret("1"), consent, shown: session)
+            try await services.ask(SetPasscode(secret("1"), consent, shown: session))
         }
         await #expect {
-            try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
+            try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: session))
         } throws: {
             ($0 as? ServiceError)?.code == .accessDenied
         }
-        try await services.passcode.askForFinger(consent, in: session, presenter: presenter)
-        try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
+        try await services.ask(AskForFinger(consent, in: session), presenter: presenter)
+        try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: session))
     }
 
     @Test func `what was shown ends in another login session of the same process`() async throws {
@@ -143,9 +134,9 @@ struct `A touch for one purpose, over the socket` {
         rules.set(session: "2")
         let machine = try await HostMachine(callers: rules)
         let (services, session) = (machine.services, OwnerSession())
-        let item = try await services.items.seal(secret("x"), access: .biometryAny, applicationPassword: nil)
+        let item = try await services.seal(secret("x"), access: .biometryAny, applicationPassword: nil)
         let quiet = request(.storedByProgram, session, asks: false)
-        _ = try await services.owner.evaluate(
+        _ = try await services.evaluate(
             request(.storedByProgram, session),
             presenter: ScriptedPresenter()
         )
@@ -160,9 +151,9 @@ struct `A touch for one purpose, over the socket` {
         let rules = ScriptedRules()
         let machine = try await HostMachine(callers: rules)
         let (services, session) = (machine.services, OwnerSession())
-        let item = try await services.items.seal(secret("x"), access: .biometryAny, applicationPassword: nil)
+        let item = try await services.seal(secret("x"), access: .biometryAny, applicationPassword: nil)
         let quiet = request(.storedByProgram, session, asks: false)
-        _ = try await services.owner.evaluate(
+        _ = try await services.evaluate(
             request(.storedByProgram, session),
             presenter: ScriptedPresenter()
         )

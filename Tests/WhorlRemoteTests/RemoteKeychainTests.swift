@@ -77,7 +77,7 @@ struct RemoteKeychainTests {
     @Test func `a sealed item comes back as it was`() async throws {
         let machine = try await RemoteMachine(enrolled: .leftThumb)
         let services = machine.services
-        let item = try await services.items.seal(
+        let item = try await services.seal(
             secret("x"),
             access: .biometryAny,
             applicationPassword: nil

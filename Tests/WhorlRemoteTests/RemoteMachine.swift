@@ -36,7 +36,7 @@ final class RemoteMachine {
             let root = InProcessRoot(on: chip)
             try await root.enroll(enrolled)
             // The simulated TPM serves one connection at a time.
-            await root.services.maintenance.close()
+            await root.services.close()
         }
         var environment = [
             "WHORL_STATE_DIR": chip.directory.path + "/whorl", "WHORL_PROFILE": "ada",
@@ -143,9 +143,9 @@ final class ScriptedPresenter: PromptPresenter {
 extension Services {
     /// Changes the passcode of the test's user, who types the present one.
     func changePasscode(_ old: String, to new: String) async throws(ServiceError) {
-        try await passcode.change(
-            to: secret(new),
-            ConsentRequest(application: application),
+        let new = SecretBox(SecretBytes(copying: new.utf8.span.bytes))
+        try await ask(
+            ChangePasscode(to: new, ConsentRequest(application: application)),
             presenter: ScriptedPresenter(typing: [old])
         )
     }

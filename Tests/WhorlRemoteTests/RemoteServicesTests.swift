@@ -20,26 +20,23 @@ struct RemoteServicesTests {
         let machine = try await RemoteMachine(reader: "mock:touch right-index*8")
         let services = machine.services
         let progress = Collected<EnrollmentProgress>()
-        let finger = try await services.fingers.enroll(
-            NewFinger(.rightIndex, label: "mine"),
-            consent,
+        let finger = try await services.ask(
+            EnrollFinger(NewFinger(.rightIndex, label: "mine"), consent),
             presenter: ScriptedPresenter(),
             observer: { progress.add($0) }
         )
         #expect(finger.finger == .rightIndex && finger.label == "mine")
         #expect(progress.all.filter { if case .confirming = $0 { true } else { false } }.count == 1)
         let presenter = ScriptedPresenter()
-        let evaluation = try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
+        let evaluation = try await services.evaluate(EvaluationRequest("unlock"), presenter: presenter)
         #expect(evaluation.method == .biometry && evaluation.finger == .rightIndex)
         #expect(presenter.prompts.map(\.reason) == ["unlock"])
         #expect(presenter.updates.last == .matched(.rightIndex))
-        #expect(try await services.fingers.fingers().map(\.id) == [finger.id])
-        let state = try await services.fingers.state(for: services.application)
+        #expect(try await services.ask(ListFingers()).map(\.id) == [finger.id])
+        let state = try await services.ask(ReadEnrollmentState(for: services.application))
         #expect(state?.digest == evaluation.domainState)
-        let removed = try await services.fingers.remove(
-            .all,
-            force: false,
-            consent,
+        let removed = try await services.ask(
+            RemoveFingers(.all, force: false, consent),
             presenter: ScriptedPresenter()
         )
         #expect(removed.map(\.id) == [finger.id])
@@ -48,9 +45,8 @@ struct RemoteServicesTests {
     @Test func `a guided enrollment tells its parts and its test touches`() async throws {
         let machine = try await RemoteMachine(reader: "mock:touch right-index*12")
         let progress = Collected<EnrollmentProgress>()
-        _ = try await machine.services.fingers.enroll(
-            NewFinger(.rightIndex, isGuided: true),
-            consent,
+        _ = try await machine.services.ask(
+            EnrollFinger(NewFinger(.rightIndex, isGuided: true), consent),
             presenter: ScriptedPresenter(),
             observer: { progress.add($0) }
         )
@@ -63,12 +59,12 @@ struct RemoteServicesTests {
         let services = machine.services
         let session = OwnerSession()
         await #expect(throws: ServiceError.self) {
-            try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
+            try await services.ask(AskForFinger(consent, in: session), presenter: ScriptedPresenter())
         }
         await #expect(throws: ServiceError.self) {
-            try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
+            try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: session))
         }
-        #expect(try await !services.passcode.isSet())
+        #expect(try await !services.ask(IsPasscodeSet()))
     }
 
     @Test func `a session keeps a shown finger for a first passcode, until the caller lets it go`()
@@ -77,21 +73,21 @@ struct RemoteServicesTests {
         let machine = try await RemoteMachine(enrolled: .leftThumb)
         let services = machine.services
         let session = OwnerSession()
-        try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
+        try await services.ask(AskForFinger(consent, in: session), presenter: ScriptedPresenter())
         session.forget()
         await #expect {
-            try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
+            try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: session))
         } throws: {
             ($0 as? ServiceError)?.code == .accessDenied
         }
-        try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
-        try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
+        try await services.ask(AskForFinger(consent, in: session), presenter: ScriptedPresenter())
+        try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: session))
         var asked = EvaluationRequest("verify the passcode")
         asked.policy = .deviceOwner
         asked.takesPasscodeAlone = true
         func method(typing passcode: String) async -> Evaluation.Method? {
             // A wrong passcode is an error of the evaluation, which is what is looked at here.
-            try? await services.owner.evaluate(asked, presenter: ScriptedPresenter(typing: [passcode])).method
+            try? await services.evaluate(asked, presenter: ScriptedPresenter(typing: [passcode])).method
         }
         #expect(await method(typing: "2468 hunter") == .passcode)
         #expect(await method(typing: "0000") == nil)
@@ -104,14 +100,14 @@ struct RemoteServicesTests {
         let machine = try await RemoteMachine(enrolled: .leftThumb)
         let services = machine.services
         let bytes = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-        let item = try await services.items.seal(
+        let item = try await services.seal(
             SecretBox(SecretBytes(copying: bytes.bytes)),
             access: .biometryAny,
             applicationPassword: nil
         )
-        #expect(try services.items.sealedItem(encoded: item.encoded) == item)
-        #expect(try await services.items.standing(of: [item]) == [.valid])
-        let released = try await services.items.secret(
+        #expect(try services.sealedItem(encoded: item.encoded) == item)
+        #expect(try await services.standing(of: [item]) == [.valid])
+        let released = try await services.secret(
             in: .sealed(item),
             ReleaseRequest(EvaluationRequest("open")),
             presenter: ScriptedPresenter()
@@ -124,30 +120,29 @@ struct RemoteServicesTests {
         let machine = try await RemoteMachine(enrolled: .leftThumb)
         let services = machine.services
         let id = ItemID(.key, try ItemName("k"), of: "ada")
-        let made = try await services.namedItems.add(
-            .key,
-            as: id,
-            access: .biometryAny,
-            applicationPassword: nil
+        let made = try await services.ask(
+            AddItem(id, MakeItem(.key, access: .biometryAny, applicationPassword: nil))
         )
         let key = try #require(made)
         let digest = Data(repeating: 7, count: 32)
-        let signed = try await services.items.signature(
+        let signed = try await services.signature(
             over: digest,
             with: .named(id),
             ReleaseRequest(EvaluationRequest("sign")),
             presenter: ScriptedPresenter()
         )
         #expect(key.isValid(signed.product, over: digest))
-        #expect(try await services.namedItems.items().map(\.id) == [id])
-        #expect(try await services.namedItems.publicKey(of: id) == key)
-        #expect(try await services.namedItems.access(of: id) == .biometryAny)
+        #expect(try await services.ask(ListItems()).map(\.id) == [id])
+        #expect(try await services.ask(ReadPublicKey(of: id)) == key)
+        #expect(try await services.ask(ReadItemAccess(of: id)) == .biometryAny)
         await #expect(throws: ServiceError(.itemExists, "key \"k\"")) {
-            try await services.namedItems.add(.key, as: id, access: .biometryAny, applicationPassword: nil)
+            try await services.ask(
+                AddItem(id, MakeItem(.key, access: .biometryAny, applicationPassword: nil))
+            )
         }
-        try await services.namedItems.delete(id, consent, presenter: ScriptedPresenter())
+        try await services.ask(DeleteItem(id, consent), presenter: ScriptedPresenter())
         await #expect(throws: ServiceError(.noSuchItem, "key \"k\"")) {
-            try await services.namedItems.delete(id, consent, presenter: ScriptedPresenter())
+            try await services.ask(DeleteItem(id, consent), presenter: ScriptedPresenter())
         }
     }
 
@@ -156,22 +151,19 @@ struct RemoteServicesTests {
         let services = machine.services
         let id = ItemID(.key, try ItemName("k"), of: "ada")
         await #expect(throws: ServiceError.self) {
-            try await services.namedItems.add(
-                .secret(secret("x")),
-                as: id,
-                access: .none,
-                applicationPassword: nil
+            try await services.ask(
+                AddItem(id, MakeItem(.secret(secret("x")), access: .none, applicationPassword: nil))
             )
         }
-        #expect(try await services.namedItems.items().isEmpty)
+        #expect(try await services.ask(ListItems()).isEmpty)
     }
 
     @Test func `the passcode is typed at the caller's prompt and compared by the service`() async throws {
         let machine = try await RemoteMachine(reader: "mock:then=no-match")
         let services = machine.services
-        try await services.passcode.set(secret("2468 hunter"), consent, shown: OwnerSession())
+        try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: OwnerSession()))
         let presenter = ScriptedPresenter(typing: ["wrong one", "2468 hunter"])
-        let evaluation = try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
+        let evaluation = try await services.evaluate(EvaluationRequest("unlock"), presenter: presenter)
         #expect(evaluation.method == .passcode && evaluation.finger == nil)
         #expect(presenter.updates.contains(.wrongPasscode(triesLeft: 4)))
         #expect(presenter.updates.last == .verified)
@@ -181,21 +173,21 @@ struct RemoteServicesTests {
         let machine = try await RemoteMachine(reader: "mock:hang*9", enrolled: .leftThumb)
         let services = machine.services
         await #expect(throws: ServiceError(.userCancel)) {
-            try await services.owner.evaluate(
+            try await services.evaluate(
                 EvaluationRequest("unlock"),
                 presenter: ScriptedPresenter(pressing: .cancel)
             )
         }
         let presenter = ScriptedPresenter()
         let asking = Task {
-            try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
+            try await services.evaluate(EvaluationRequest("unlock"), presenter: presenter)
         }
         while presenter.prompts.isEmpty { await Task.yield() }
         asking.cancel()
         await #expect(throws: ServiceError(.appCancel)) { try await asking.value }
         // The reader is free again.
         await #expect(throws: ServiceError(.userCancel)) {
-            try await services.owner.evaluate(
+            try await services.evaluate(
                 EvaluationRequest("unlock"),
                 presenter: ScriptedPresenter(pressing: .cancel)
             )
@@ -205,20 +197,21 @@ struct RemoteServicesTests {
     @Test func `readers, tries, the log and the status come over the wire`() async throws {
         let machine = try await RemoteMachine(enrolled: .leftThumb)
         let services = machine.services
-        _ = try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: ScriptedPresenter())
+        _ = try await services.evaluate(EvaluationRequest("unlock"), presenter: ScriptedPresenter())
         let reader = try await services.readers.chosenReader()
         #expect(await reader.info.kind == .mock)
         await #expect(throws: ReaderError.self) {
             _ = try await reader.capture(whenBusy: .fail, observer: { _ in })
         }
-        #expect(try await services.maintenance.attempts().map(\.failures) == [0, 0])
-        #expect(try await services.maintenance.log(limit: 5).map(\.outcome) == ["matched"])
-        let status = try await services.maintenance.vaultStatus()
+        #expect(try await services.ask(ListAttempts()).map(\.failures) == [0, 0])
+        #expect(try await services.ask(ReadLog(limit: 5)).map(\.outcome) == ["matched"])
+        let status = try await services.ask(ReadVaultStatus())
         #expect(status.isProvisioned && status.isSimulated && status.obstacle == nil)
-        #expect(services.maintenance.facts.statePath == machine.tpm.directory.path + "/whorl")
-        #expect(services.maintenance.facts.usedSimulatedTPM)
-        #expect(try await services.maintenance.hasState())
-        let preflight = await services.owner.preflight(.biometrics, for: services.application)
+        let facts = await services.facts()
+        #expect(facts.statePath == machine.tpm.directory.path + "/whorl")
+        #expect(facts.usedSimulatedTPM)
+        #expect(try await services.ask(HasState()))
+        let preflight = await services.preflight(.biometrics, for: services.application)
         #expect(preflight.canEvaluate && preflight.hasReader)
     }
 
@@ -228,7 +221,7 @@ struct RemoteServicesTests {
         let reader = try await services.readers.chosenReader()
         let presenter = ScriptedPresenter()
         let asking = Task {
-            try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
+            try await services.evaluate(EvaluationRequest("unlock"), presenter: presenter)
         }
         // The prompt has the reader once it asks for a touch.
         while !presenter.updates.contains(.scan(.touch)) { await Task.yield() }
@@ -238,7 +231,7 @@ struct RemoteServicesTests {
         #expect(presenter.updates == [.scan(.touch)])
         asking.cancel()
         await #expect(throws: ServiceError(.appCancel)) { try await asking.value }
-        let evaluation = try await services.owner.evaluate(
+        let evaluation = try await services.evaluate(
             EvaluationRequest("unlock"),
             presenter: ScriptedPresenter()
         )
@@ -269,7 +262,7 @@ struct RemoteServicesTests {
         }
         try await reader.close()
         let machine = try await RemoteMachine(reader: "mock:\(script)", enrolled: .leftThumb)
-        let compared = try #require(try await machine.services.fingers.reconcile())
+        let compared = try #require(try await machine.services.ask(ReconcileReader()))
         #expect(compared.strays.map(\.userName) == ["ada", nil])
         #expect(compared.strays.map(\.finger) == [.rightIndex, nil])
         let prints = try await machine.services.readers.chosenReader().storedPrints(whenBusy: .wait)
@@ -283,14 +276,15 @@ struct RemoteServicesTests {
             application: ApplicationID(rawValue: "org.example.app"),
             over: GoneTransport()
         )
-        let preflight = await services.owner.preflight(.biometrics, for: services.application)
+        let preflight = await services.preflight(.biometrics, for: services.application)
         let gone = try #require(preflight.obstacle)
         #expect(gone.code == .serviceUnavailable && !gone.cause.isEmpty)
         await #expect(throws: gone) {
-            try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: ScriptedPresenter())
+            try await services.evaluate(EvaluationRequest("unlock"), presenter: ScriptedPresenter())
         }
-        await #expect(throws: gone) { try await services.fingers.fingers() }
-        #expect(services.maintenance.facts.statePath.isEmpty)
+        await #expect(throws: gone) { try await services.ask(ListFingers()) }
+        let facts = await services.facts()
+        #expect(facts.statePath.isEmpty)
     }
 }
 

@@ -45,8 +45,8 @@ struct StrangerTests {
         for id in ["", "0", String(repeating: "0", count: 32)] {
             let connection = try ServiceConnection(try machine.transport.connect())
             let reply: CallReply<Valued<Bool>> = try await connection.call(
-                PromptInterface.ended.name,
-                PromptInterface.Ending(
+                PromptInterface.Ended.name,
+                PromptInterface.Ended(
                     prompt: id,
                     action: .cancel,
                     presenter: PresenterAbilities(isInteractive: true, takesPasscode: true)
@@ -58,31 +58,24 @@ struct StrangerTests {
 
     @Test func `an item of one's own does not open for a caller who shows no prompt`() async throws {
         let machine = try await RemoteMachine(reader: "mock:then=no-match", enrolled: .leftThumb)
-        let item = try await machine.services.items.seal(
+        let item = try await machine.services.seal(
             secret("the secret"),
             access: .biometryAny,
             applicationPassword: nil
         )
-        var attachments = Attachments()
-        let using = ItemInterface.Using(
-            id: nil,
-            sealed: try attachments.add(item),
-            use: .secret,
-            asking: .init(request: EvaluationRequest("x"), session: nil),
-            applicationPassword: nil
-        )
+        let use = UseItem(.sealed(item), for: .secret, ReleaseRequest(EvaluationRequest("x")))
         // Without "more" there are no updates; the touches are charged all the same.
         let connection = try ServiceConnection(try machine.transport.connect())
         await #expect(throws: ServiceCallError.self) {
-            let _: CallReply<Prompted<ItemInterface.Product>> = try await connection.call(
-                ItemInterface.use.name,
+            let _: CallReply<Prompted<UseItem.Reply>> = try await connection.call(
+                UseItem.name,
                 Prompting(
-                    call: using,
+                    call: use,
                     presenter: PresenterAbilities(isInteractive: true, takesPasscode: true)
                 )
             )
         }
-        #expect(try await machine.services.maintenance.attempts().map(\.failures).max() == 3)
+        #expect(try await machine.services.ask(ListAttempts()).map(\.failures).max() == 3)
     }
 
     @Test func `a caller that hangs up in the middle leaves the reader to the next one`() async throws {
@@ -91,9 +84,9 @@ struct StrangerTests {
             let connection = try ServiceConnection(try machine.transport.connect())
             await #expect(throws: ServiceCallError.self) {
                 let _: CallReply<Prompted<Evaluation>> = try await connection.call(
-                    OwnerInterface.evaluate.name,
+                    EvaluatePolicy.name,
                     Prompting(
-                        call: OwnerInterface.Asking(request: EvaluationRequest("x"), session: nil),
+                        call: EvaluatePolicy(EvaluationRequest("x")),
                         presenter: PresenterAbilities(isInteractive: true, takesPasscode: false)
                     ),
                     update: { if $0.prompt != nil { connection.close() } }
@@ -101,7 +94,7 @@ struct StrangerTests {
             }
         }
         await #expect(throws: ServiceError(.userCancel)) {
-            try await machine.services.owner.evaluate(
+            try await machine.services.evaluate(
                 EvaluationRequest("unlock"),
                 presenter: ScriptedPresenter(pressing: .cancel)
             )
@@ -115,22 +108,22 @@ struct StrangerTests {
         let application = ApplicationID(rawValue: "org.example.app")
         let session = OwnerSession()
         let client = ServiceClient(transport: machine.transport)
-        try await machine.services.passcode.askForFinger(
-            ConsentRequest(application: application),
-            in: session,
+        try await machine.services.ask(
+            AskForFinger(ConsentRequest(application: application), in: session),
             presenter: ScriptedPresenter()
         )
         let id = try #require(await RemoteSession.id(of: session, client))
         session.forget()
         await machine.sessionsHaveEnded()
-        var attachments = Attachments()
-        let place: Int = try attachments.add(secret("2468 hunter"))
+        var set = SetPasscode(
+            secret("2468 hunter"),
+            ConsentRequest(application: application),
+            shown: OwnerSession()
+        )
+        set.sessionID = id
+        let named = set
         await #expect {
-            _ = try await client.call(
-                PasscodeInterface.set,
-                .init(passcode: place, request: ConsentRequest(application: application), session: id),
-                attachments
-            )
+            _ = try await client.call(named)
         } throws: {
             ($0 as? ServiceError)?.code == .accessDenied
         }

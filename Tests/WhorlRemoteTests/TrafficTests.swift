@@ -22,24 +22,28 @@ struct TrafficTests {
         let words = ["ztq8 vb1x 4kwj", "hm0c yd6r 9pfl", "g3xz 7nqo u2ta", "w5be k8sj i1mv"]
         let consent = ConsentRequest(application: services.application)
         let session = OwnerSession()
-        try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
-        try await services.passcode.set(secret(words[0]), consent, shown: session)
+        try await services.ask(AskForFinger(consent, in: session), presenter: ScriptedPresenter())
+        try await services.ask(SetPasscode(secret(words[0]), consent, shown: session))
         try await services.changePasscode(words[0], to: words[1])
         let id = ItemID(.secret, try ItemName("s"), of: "ada")
-        _ = try await services.namedItems.add(
-            .secret(secret(words[3])),
-            as: id,
-            access: .biometryAny.withApplicationPassword,
-            applicationPassword: secret(words[2])
+        _ = try await services.ask(
+            AddItem(
+                id,
+                MakeItem(
+                    .secret(secret(words[3])),
+                    access: .biometryAny.withApplicationPassword,
+                    applicationPassword: secret(words[2])
+                )
+            )
         )
-        let released = try await services.items.secret(
+        let released = try await services.secret(
             in: .named(id),
             ReleaseRequest(EvaluationRequest("open"), applicationPassword: secret(words[2])),
             presenter: ScriptedPresenter()
         )
         let isWhole = SecretBytes.areEqual(released.product.bytes, secret(words[3]).bytes)
         #expect(isWhole)
-        _ = try await services.owner.evaluate(
+        _ = try await services.evaluate(
             EvaluationRequest("unlock"),
             presenter: ScriptedPresenter(typing: [words[1]])
         )

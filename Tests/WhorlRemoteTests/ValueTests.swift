@@ -40,7 +40,7 @@ struct ValueTests {
         // Those that go on until the caller hangs up have no answer.
         let silent = methods.map(\.name).filter { answered[$0] == nil || answered[$0] == 0 }
         #expect(silent.count < 8, "\(silent)")
-        let alive = try await machine.services.namedItems.items()
+        let alive = try await machine.services.ask(ListItems())
         #expect(alive.count < 10_000)
         try? FileManager.default.removeItem(at: last)
     }

@@ -42,37 +42,36 @@ struct VersionTests {
         let application = ApplicationID(rawValue: "org.example.app")
         let services = Services.remote(profile: "ada", application: application, over: tap)
         let consent = ConsentRequest(application: application)
-        let finger = try await services.fingers.enroll(
-            NewFinger(.rightIndex, label: "mine"),
-            consent,
+        let finger = try await services.ask(
+            EnrollFinger(NewFinger(.rightIndex, label: "mine"), consent),
             presenter: ScriptedPresenter(),
             observer: { _ in }
         )
-        #expect(try await services.fingers.fingers().map(\.id) == [finger.id])
-        let preflight = await services.owner.preflight(.biometrics, for: application)
+        #expect(try await services.ask(ListFingers()).map(\.id) == [finger.id])
+        let preflight = await services.preflight(.biometrics, for: application)
         #expect(preflight.canEvaluate)
-        let evaluation = try await services.owner.evaluate(
+        let evaluation = try await services.evaluate(
             EvaluationRequest("unlock", session: OwnerSession()),
             presenter: ScriptedPresenter()
         )
         #expect(evaluation.finger == .rightIndex)
         let id = ItemID(.secret, try ItemName("s"), of: "ada")
-        _ = try await services.namedItems.add(
-            .secret(secret("swordfish")),
-            as: id,
-            access: .biometryAny,
-            applicationPassword: nil
+        _ = try await services.ask(
+            AddItem(
+                id,
+                MakeItem(.secret(secret("swordfish")), access: .biometryAny, applicationPassword: nil)
+            )
         )
-        let released = try await services.items.secret(
+        let released = try await services.secret(
             in: .named(id),
             ReleaseRequest(EvaluationRequest("open")),
             presenter: ScriptedPresenter()
         )
         let isWhole = SecretBytes.areEqual(released.product.bytes, secret("swordfish").bytes)
         #expect(isWhole)
-        #expect(try await services.namedItems.items().map(\.id) == [id])
+        #expect(try await services.ask(ListItems()).map(\.id) == [id])
         #expect(try await services.readers.readers().count == 1)
-        #expect(try await !services.maintenance.log(limit: 5).isEmpty)
+        #expect(try await !services.ask(ReadLog(limit: 5)).isEmpty)
         #expect(tap.recorded.range(of: Data("io.whorl.Items.Use".utf8)) != nil)
     }
 
@@ -147,7 +146,7 @@ struct VersionTests {
         let application = ApplicationID(rawValue: "org.example.app")
         let services = Services.remote(profile: "ada", application: application, over: tap)
         let error = await #expect(throws: ServiceError.self) {
-            _ = try await services.owner.isOptedOut(application)
+            _ = try await services.ask(IsOptedOut(application))
         }
         #expect(error?.message.contains("is older than this program") == true)
         #expect(error?.recovery.contains("systemctl restart whorld") == true)

@@ -26,7 +26,7 @@ import WhorlSystem
                 async let first = state.created()
                 async let second = state.created()
                 _ = try await (first, second)
-                let preflight = await services.authentication.preflight(
+                let preflight = await services.services.preflight(
                     .biometrics,
                     for: services.application
                 )

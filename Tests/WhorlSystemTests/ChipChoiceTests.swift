@@ -17,16 +17,24 @@ struct ChipChoiceTests {
         return InProcessRoot(configuration)
     }
 
+    @Test func `every operation of the contract has a handler`() {
+        let root = services { _ in }
+        let unanswered = Operations.all.filter { !root.handlers.answers($0) }
+        #expect(unanswered.isEmpty && Operations.all.count > 40, "no handler: \(unanswered)")
+    }
+
     @Test func `a simulated TPM is refused where none is allowed, before it is looked for`() async throws {
         let services = services { $0.allowsSimulatedTPM = false }
-        #expect(services.services.maintenance.facts.tpmAddress == "none")
+        let facts = await services.services.facts()
+        #expect(facts.tpmAddress == "none")
         let error = await #expect(throws: ServiceError.self) { try await services.vault() }
         #expect(error?.code == .noChip)
         #expect(error?.cause.contains("allows none") == true)
-        await #expect(throws: ServiceError.self) { try await services.services.maintenance.vaultStatus() }
+        await #expect(throws: ServiceError.self) { try await services.services.ask(ReadVaultStatus()) }
+        let later = await services.services.facts()
         #expect(
-            !services.services.maintenance.facts.usedSimulatedTPM
-                && !services.services.maintenance.facts.isProtectedByHardware
+            !later.usedSimulatedTPM
+                && !later.isProtectedByHardware
         )
     }
 
@@ -41,10 +49,11 @@ struct ChipChoiceTests {
         let refused = await #expect(throws: ServiceError.self) { try await services.store() }
         #expect(refused?.code == .chipUnavailable)
         #expect(refused?.message.contains("swtpm:path=/nowhere/at/all") == true)
+        let facts = await services.services.facts()
         #expect(
-            services.services.maintenance.facts.isTPMNamed
-                && !services.services.maintenance.facts.usedSimulatedTPM
-                && !services.services.maintenance.facts.isProtectedByHardware
+            facts.isTPMNamed
+                && !facts.usedSimulatedTPM
+                && !facts.isProtectedByHardware
         )
         let key = services.stateDirectory.path + "/state.key"
         #expect(!FileManager.default.fileExists(atPath: key))
@@ -63,7 +72,8 @@ struct ChipChoiceTests {
     @Test func `a TPM that nobody named may be absent`() async throws {
         for tpm in [nil, "none"] {
             let services = services { $0.tpm = tpm }
-            #expect(!services.services.maintenance.facts.isTPMNamed)
+            let facts = await services.services.facts()
+            #expect(!facts.isTPMNamed)
             guard tpm != nil || !FileManager.default.fileExists(atPath: "/dev/tpmrm0") else { continue }
             _ = try await services.store()
             let key = services.stateDirectory.path + "/state.key"
@@ -74,9 +84,10 @@ struct ChipChoiceTests {
 
     @Test func `what is no address is never handed on`() async throws {
         let services = services { $0.tpm = "libtss2-tcti-other.so" }
-        #expect(services.services.maintenance.facts.tpmAddress == "none")
+        let facts = await services.services.facts()
+        #expect(facts.tpmAddress == "none")
         let error = await #expect(throws: ServiceError.self) {
-            try await services.services.maintenance.provisionVault()
+            try await services.services.ask(ProvisionVault())
         }
         #expect(error?.code == .noChip)
         await #expect(throws: ServiceError.self) { try await services.store() }

@@ -34,9 +34,11 @@ import WhorlSystem
         let (stages, stage) = AsyncStream.makeStream(of: Void.self)
         let enrolling = Task {
             await #expect(throws: ServiceError.self) {
-                _ = try await services.fingers.enroll(
-                    NewFinger(.rightIndex, label: nil),
-                    ConsentRequest(application: services.application),
+                _ = try await services.ask(
+                    EnrollFinger(
+                        NewFinger(.rightIndex, label: nil),
+                        ConsentRequest(application: services.application)
+                    ),
                     presenter: Onlooker(),
                     observer: { if case .scan(.stage) = $0 { stage.finish() } }
                 )
@@ -45,6 +47,6 @@ import WhorlSystem
         for await _ in stages {}
         await interruptions.begin(interruption, patience: .seconds(60))
         #expect(await enrolling.value == interruption.error)
-        #expect(try await services.fingers.fingers().isEmpty)
+        #expect(try await services.ask(ListFingers()).isEmpty)
     }
 }

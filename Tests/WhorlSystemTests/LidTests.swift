@@ -66,7 +66,7 @@ private final class MovingLid: LidManager {
 
     @Test func `that is shut is the answer of a preflight at once, with what to do`() async throws {
         let shut = services(Lid(isShut: true, isDocked: false))
-        let preflight = await shut.owner.preflight(.biometrics, for: shut.application)
+        let preflight = await shut.preflight(.biometrics, for: shut.application)
         #expect(preflight.obstacle?.code == .lidShut)
         #expect(preflight.obstacle?.message == "The lid is shut over the fingerprint reader.")
         #expect(preflight.obstacle?.recovery == "Open the lid.")
@@ -95,7 +95,7 @@ private final class MovingLid: LidManager {
             services(Lid(isShut: true, isDocked: false), builtIn: false),
         ]
         for services in all {
-            let preflight = await services.owner.preflight(.biometrics, for: services.application)
+            let preflight = await services.preflight(.biometrics, for: services.application)
             #expect(preflight.obstacle?.code == .biometryNotEnrolled)
         }
     }

@@ -75,7 +75,7 @@ struct OwnStayTests {
         configuration.allowsSimulatedTPM = true
         configuration.application = ApplicationID(rawValue: "org.example.app")
         let root = InProcessRoot(configuration, sessions: sessions)
-        if try await root.services.fingers.fingers().isEmpty { try await root.enroll(.leftIndex) }
+        if try await root.services.ask(ListFingers()).isEmpty { try await root.enroll(.leftIndex) }
         return root
     }
 
@@ -96,7 +96,7 @@ struct OwnStayTests {
 
     /// Returns whether an earlier match is taken.
     private func isReused(_ root: InProcessRoot) async -> Bool {
-        (try? await root.services.owner.evaluate(request(asks: false), presenter: presenter)) != nil
+        (try? await root.services.evaluate(request(asks: false), presenter: presenter)) != nil
     }
 
     private func eventually(_ isSo: () async -> Bool) async throws -> Bool {
@@ -114,7 +114,7 @@ struct OwnStayTests {
         let sessions = ScriptedSessions()
         let root = try await root(sessions)
         let session = OwnerSession()
-        let item = try await root.services.items.seal(
+        let item = try await root.services.seal(
             SecretBox(SecretBytes(count: 1) { $0[0] = 7 }),
             access: .biometryAny,
             applicationPassword: nil
@@ -124,13 +124,13 @@ struct OwnStayTests {
             var quiet = stored
             quiet.reuse = .zero
             return
-                (try? await root.services.items.secret(
+                (try? await root.services.secret(
                     in: .sealed(item),
                     ReleaseRequest(quiet),
                     presenter: presenter
                 )) != nil
         }
-        _ = try await root.services.owner.evaluate(request(.storedByProgram, session), presenter: presenter)
+        _ = try await root.services.evaluate(request(.storedByProgram, session), presenter: presenter)
         sessions.send(.locked("3"))
         #expect(await opens())
         #expect(await isReused(root))
@@ -143,7 +143,7 @@ struct OwnStayTests {
 
     /// Returns whether a question comes to a prompt again, and opens a new window then.
     private func isAskable(_ root: InProcessRoot) async -> Bool {
-        (try? await root.services.owner.evaluate(request(), presenter: presenter))?.isReused == false
+        (try? await root.services.evaluate(request(), presenter: presenter))?.isReused == false
     }
 
     @Test func `ends an open prompt, and no other comes until the screen is unlocked`() async throws {
@@ -152,14 +152,14 @@ struct OwnStayTests {
         let asked = request()
         async let waiting: Void = {
             await #expect(throws: ServiceError.sessionLocked) {
-                try await root.services.owner.evaluate(asked, presenter: presenter)
+                try await root.services.evaluate(asked, presenter: presenter)
             }
         }()
         #expect(try await eventually { presenter.count == 1 })
         sessions.send(.locked("2"))
         _ = await waiting
         await #expect(throws: ServiceError.sessionLocked) {
-            try await root.services.owner.evaluate(asked, presenter: presenter)
+            try await root.services.evaluate(asked, presenter: presenter)
         }
         sessions.send(.unlocked("2"))
         #expect(try await eventually { await isAskable(root) })
@@ -167,7 +167,7 @@ struct OwnStayTests {
 
     @Test func `of another process is another one, so that no match is taken from it`() async throws {
         let first = try await root(ScriptedSessions())
-        _ = try await first.services.owner.evaluate(request(), presenter: presenter)
+        _ = try await first.services.evaluate(request(), presenter: presenter)
         #expect(await isReused(first))
         let second = try await root(ScriptedSessions())
         #expect(await !isReused(second))
@@ -180,7 +180,7 @@ struct OwnStayTests {
             ScriptedSessions(hasBus: false),
         ] {
             let first = try await root(sessions)
-            _ = try await first.services.owner.evaluate(request(), presenter: presenter)
+            _ = try await first.services.evaluate(request(), presenter: presenter)
             let second = try await root(ScriptedSessions(.success(nil)))
             #expect(await isReused(second))
         }
@@ -190,23 +190,23 @@ struct OwnStayTests {
         async throws
     {
         let root = try await root(ScriptedSessions(.failure(SystemBus.Fault(name: nil, cause: "no answer"))))
-        _ = try await root.services.owner.evaluate(request(), presenter: presenter)
+        _ = try await root.services.evaluate(request(), presenter: presenter)
         #expect(await !isReused(root))
     }
 
     @Test func `is looked for once`() async throws {
         let sessions = ScriptedSessions()
         let root = try await root(sessions)
-        for _ in 0..<3 { _ = try await root.services.owner.evaluate(request(), presenter: presenter) }
+        for _ in 0..<3 { _ = try await root.services.evaluate(request(), presenter: presenter) }
         #expect(sessions.asked.withLock(\.self) == 1)
     }
 
     @Test func `in a session that is locked already asks for nothing`() async throws {
         let root = try await root(ScriptedSessions(isLocked: true))
         // The first question is what looks for the session.
-        _ = try? await root.services.owner.evaluate(request(asks: false), presenter: presenter)
+        _ = try? await root.services.evaluate(request(asks: false), presenter: presenter)
         await #expect(throws: ServiceError.sessionLocked) {
-            try await root.services.owner.evaluate(request(), presenter: presenter)
+            try await root.services.evaluate(request(), presenter: presenter)
         }
     }
 }

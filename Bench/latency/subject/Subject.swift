@@ -121,7 +121,7 @@ final class Subject {
         // later: it may have been meant for the one before.
         try await ReaderTurns.run("wait", on: reader) {}
         let prompt = SilentPrompt()
-        let evaluation = try await services.authentication.evaluate(request, presenter: prompt)
+        let evaluation = try await services.services.evaluate(request, presenter: prompt)
         let end = now()
         let number = evaluation.finger.flatMap { Finger.allCases.firstIndex(of: $0) }
         tell("result \(prompt.matchedAt) \(end) \(number.map { "\($0)" } ?? "none")")

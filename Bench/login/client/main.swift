@@ -94,8 +94,7 @@ func parts(on tpm: SoftwareTPM) async throws -> ContextParts {
     let services = InProcessRoot(on: tpm, profile: "bench", application: "org.example.bench")
     try await services.enroll(.leftIndex)
     return ContextParts(
-        owner: services.authentication,
-        items: services.authentication,
+        asker: services.services,
         presenter: Unseen(),
         application: services.application,
         keychain: services.services.keychain
@@ -114,7 +113,7 @@ func measure(_ rounds: Int) async throws {
     let server = Server()
     let client = LoginClient(server: origin, transport: server, options: LoginOptions()) { parts }
     try await client.enable(ada, with: .password(secret(Data("x".utf8))), deviceName: "bench")
-    let key = try await parts.items.makeKey(access: .biometryCurrentSet, applicationPassword: nil)
+    let key = try await parts.makeKey(access: .biometryCurrentSet, applicationPassword: nil)
 
     func release() async throws -> Double {
         let request = EvaluationRequest(
@@ -124,7 +123,7 @@ func measure(_ rounds: Int) async throws {
             application: parts.application
         )
         let start = ContinuousClock.now
-        _ = try await parts.items.signature(
+        _ = try await parts.signature(
             over: Data(count: 32),
             with: .sealed(key),
             ReleaseRequest(request),

@@ -49,8 +49,7 @@ public final class TestDevice: Sendable {
         person.reader = machine.reader
         let application = ApplicationID(rawValue: application)
         parts = ContextParts(
-            owner: machine,
-            items: machine,
+            asker: machine.handlers,
             presenter: TestPrompt(person: person),
             application: application,
             keychain: machine.keychain(of: application),

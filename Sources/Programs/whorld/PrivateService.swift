@@ -36,7 +36,7 @@ struct PrivateService {
         }
         try server.serve(control)
         await count.waitUntilIdle {}
-        await services.maintenance.close()
+        await services.close()
     }
 
     /// Descriptors that the program has left open do not belong to this one.

@@ -121,7 +121,7 @@ final class RootsOfUsers: Sendable {
     func pulse() async { for root in all { await root.pulse() } }
 
     /// Closes what the engines hold of the chip.
-    func close() async { for root in all { await root.services.maintenance.close() } }
+    func close() async { for root in all { await root.services.close() } }
 
     private var all: [InProcessRoot] { kept.withLock(\.roots.all) }
 }

@@ -30,7 +30,7 @@ struct SystemService {
             try roots.rootForCaller(user.uid).keychain(in: groups)
         }
         host.logins = LoginAccess(
-            owner: { user throws(ServiceError) in try roots.root(of: user).services.owner },
+            owner: { user throws(ServiceError) in try roots.root(of: user).services },
             keyring: { user throws(ServiceError) in try roots.root(of: user).loginKeyring },
             // Root's state, as for questions among several people.
             place: try roots.root(of: 0).loginPlace,

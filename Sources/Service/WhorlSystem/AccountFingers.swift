@@ -36,7 +36,7 @@ package struct AccountFingers: Sendable {
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
     package func enrolled() async throws(ServiceError) -> [EnrolledFinger] {
         let id = await reader.info.id
-        let here = try await fingers.fingers().filter { $0.reader == id }
+        let here = try await fingers.list(ListFingers()).filter { $0.reader == id }
         return here.sorted { $0.finger.number < $1.finger.number }
     }
 
@@ -84,7 +84,7 @@ package struct AccountFingers: Sendable {
 
     /// Enrolls a finger.
     ///
-    /// - Throws: the errors of ``FingerService/enroll(_:_:presenter:observer:)``.
+    /// - Throws: the errors of ``EnrollFinger``.
     package func enroll(
         _ finger: Finger,
         _ consent: Consent,
@@ -103,7 +103,7 @@ package struct AccountFingers: Sendable {
 
     /// Removes fingers from this reader, one by one; the rules have allowed it.
     ///
-    /// - Throws: the errors of ``FingerService/remove(_:force:_:presenter:)``, where some were not removed.
+    /// - Throws: the errors of ``RemoveFingers``, where some were not removed.
     package func remove(_ those: [Finger]) async throws(ServiceError) {
         let id = await reader.info.id
         for finger in those {

@@ -7,43 +7,55 @@ import Foundation
 import WhorlService
 
 /// The enrolled fingers of a profile, in the state of this process.
-struct InProcessFingers: FingerService {
+struct InProcessFingers: Sendable {
     let engine: AuthenticationEngine
     let application: ApplicationID
     let readers: ReaderChoice
 
     private var profile: String { engine.profile }
 
-    func fingers() async throws(ServiceError) -> [EnrolledFinger] {
+    func add(to table: inout HandlerTable) {
+        table.on(list)
+        table.on(state)
+        table.on(difference)
+        table.on(enroll)
+        table.on(remove)
+        table.on(acceptable)
+        table.on(accept)
+        table.on(reconcile)
+        table.on(exercise)
+    }
+
+    func list(_: ListFingers) async throws(ServiceError) -> [EnrolledFinger] {
         try await engine.state.existingStore()?.fingers(of: profile) ?? []
     }
 
-    func state(for application: ApplicationID) async throws(ServiceError) -> EnrollmentState? {
-        try await engine.state.existingStore()?.state(of: profile, application: application.rawValue)
+    private func state(_ asked: ReadEnrollmentState) async throws(ServiceError) -> EnrollmentState? {
+        try await engine.state.existingStore()?.state(of: profile, application: asked.application.rawValue)
     }
 
-    func difference(
-        since digest: Data,
-        for application: ApplicationID
-    ) async throws(ServiceError) -> EnrollmentDifference {
+    private func difference(_ asked: CompareFingers) async throws(ServiceError) -> EnrollmentDifference {
         guard let store = try await engine.state.existingStore() else {
             // Nothing is stored: whatever the digest was taken from is gone.
             return EnrollmentDifference(changed: true, added: [], removed: [], isKnown: false)
         }
-        return try await store.difference(of: profile, application: application.rawValue, since: digest)
+        return try await store.difference(
+            of: profile,
+            application: asked.application.rawValue,
+            since: asked.digest
+        )
     }
 
-    func enroll(
-        _ finger: NewFinger,
-        _ request: ConsentRequest,
-        presenter: any PromptPresenter,
-        observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    private func enroll(
+        _ asked: EnrollFinger,
+        _ prompter: Prompter
     ) async throws(ServiceError) -> EnrolledFinger {
+        let (finger, request) = (asked.finger, asked.request)
         let reader = try await readers.chosenReader()
         let enroller = try await newEnroller(for: request)
         try await enroller.refuseTaken(finger.finger, profile: profile, on: reader)
-        let consent = try await consent(to: .add(finger.finger), request, presenter)
-        return try await enroll(finger, enroller, on: reader, consent, request.timeout, observer)
+        let consent = try await consent(to: .add(finger.finger), request, prompter)
+        return try await enroll(finger, enroller, on: reader, consent, request.timeout, prompter.observer)
     }
 
     /// Enrolls a finger to which the owner has agreed, where that is needed.
@@ -70,19 +82,18 @@ struct InProcessFingers: FingerService {
         }
     }
 
-    func remove(
-        _ selection: FingerSelection,
-        force: Bool,
-        _ request: ConsentRequest,
-        presenter: any PromptPresenter
+    private func remove(
+        _ asked: RemoveFingers,
+        _ prompter: Prompter
     ) async throws(ServiceError) -> [EnrolledFinger] {
+        let (selection, force, request) = (asked.selection, asked.force, asked.request)
         guard let enroller = try await existingEnroller(for: request.application) else {
             guard selection == .all else { throw ServiceError(.noSuchFinger) }
             return []
         }
         let readers = try await self.readers.readers()
         _ = try await enroller.removable(selection, profile: profile, readers: readers, force: force)
-        let consent = try await consent(to: .remove(selection), request, presenter)
+        let consent = try await consent(to: .remove(selection), request, prompter)
         return try await enroller.remove(
             selection,
             profile: profile,
@@ -92,40 +103,45 @@ struct InProcessFingers: FingerService {
         )
     }
 
-    func acceptable() async throws(ServiceError) -> [EnrolledFinger]? {
+    private func acceptable(_: ListAcceptableFingers) async throws(ServiceError) -> [EnrolledFinger]? {
         try await existingEnroller(for: application)?.acceptable(profile: profile)
     }
 
-    func accept(
-        _ request: ConsentRequest,
-        presenter: any PromptPresenter
-    ) async throws(ServiceError) -> AcceptedFingers? {
-        guard let enroller = try await existingEnroller(for: request.application) else { return nil }
-        let consent = try await consent(to: .accept, request, presenter)
-        return try await enroller.accept(profile: profile, consent: consent)
+    private func accept(
+        _ asked: AcceptFingers,
+        _ prompter: Prompter
+    ) async throws(ServiceError) -> Optionally<AcceptedFingers> {
+        guard let enroller = try await existingEnroller(for: asked.request.application) else {
+            return Optionally(nil)
+        }
+        let consent = try await consent(to: .accept, asked.request, prompter)
+        return Optionally(try await enroller.accept(profile: profile, consent: consent))
     }
 
-    func reconcile() async throws(ServiceError) -> ReaderReconciliation? {
+    private func reconcile(_: ReconcileReader) async throws(ServiceError) -> ReaderReconciliation? {
         guard let enroller = try await existingEnroller(for: application) else { return nil }
         let reader = try await readers.chosenReader()
         return try await enroller.reconcile(profile: profile, on: reader)
     }
 
-    func exercise(
-        _ exercise: ReaderExercise,
-        _ request: ConsentRequest,
-        presenter: any PromptPresenter,
-        observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    private func exercise(
+        _ asked: ExerciseReader,
+        _ prompter: Prompter
     ) async throws(ServiceError) -> [ReaderExercise.StepResult] {
         let reader = try await readers.chosenReader()
         try await engine.requireOwner(
             for: .yes,
             to: "test the fingerprint reader",
-            request,
-            presenter: presenter
+            asked.request,
+            presenter: prompter.presenter
         )
-        observer(.began(await reader.info))
-        let run = ExerciseRun(exercise, on: reader, timeout: request.timeout, observer: observer)
+        prompter.observer(.began(await reader.info))
+        let run = ExerciseRun(
+            asked.exercise,
+            on: reader,
+            timeout: asked.request.timeout,
+            observer: prompter.observer
+        )
         return try await interruptible { () async throws(ServiceError) in try await run.run() }
     }
 }
@@ -148,9 +164,9 @@ extension InProcessFingers {
     private func consent(
         to change: FingerChange,
         _ request: ConsentRequest,
-        _ presenter: any PromptPresenter
+        _ prompter: Prompter
     ) async throws(ServiceError) -> OwnerConsent? {
-        try await engine.consent(to: change, request, presenter: presenter)
+        try await engine.consent(to: change, request, presenter: prompter.presenter)
     }
 
     /// Runs an enrollment, which ends when the machine goes to sleep or the service ends.

@@ -8,12 +8,26 @@ import WhorlVault
 import WhorlService
 
 /// The upkeep of the state directory and the chip that this process uses.
-struct InProcessMaintenance: MaintenanceService {
+struct InProcessMaintenance: StateUpkeep {
     let engine: AuthenticationEngine
     let state: ProtectedState
     let chip: ChipChoice
 
-    var facts: MaintenanceFacts {
+    func add(to table: inout HandlerTable) {
+        table.on(facts)
+        table.on(hasState)
+        table.on(changeMark)
+        table.on(status)
+        table.on(hasChip)
+        table.on(provision)
+        table.on(reset)
+        table.on(reseal)
+        table.on(attempts)
+        table.on(log)
+        table.on(lockFileFault)
+    }
+
+    private func facts(_: ReadFacts) -> MaintenanceFacts {
         MaintenanceFacts(
             statePath: state.directory.path,
             tpmAddress: chip.device.address.text,
@@ -23,27 +37,37 @@ struct InProcessMaintenance: MaintenanceService {
         )
     }
 
-    func hasState() async throws(ServiceError) -> Bool { try await state.existing() != nil }
+    private func hasState(_: HasState) async throws(ServiceError) -> Bool {
+        try await state.existing() != nil
+    }
 
-    func changeMark() async -> [Int]? {
+    private func changeMark(_: ReadChangeMark) async -> [Int]? {
         // A state that cannot be read has no mark, and counts as changed.
         guard let database = try? await state.existing() else { return nil }
         return try? await database.changeMark()
     }
 
-    func vaultStatus() async throws(ServiceError) -> VaultStatus {
+    private func status(_: ReadVaultStatus) async throws(ServiceError) -> VaultStatus { try await status() }
+
+    private func hasChip(_: HasChip) async -> Bool {
+        // A chip that cannot be asked is as good as none here.
+        (try? await status().obstacle == nil) ?? false
+    }
+
+    private func status() async throws(ServiceError) -> VaultStatus {
         try await VaultStatus.read(device: try chip.inUse(), directory: state.directory)
     }
 
-    func provisionVault() async throws(ServiceError) {
+    private func provision(_: ProvisionVault) async throws(ServiceError) {
         try await chip.reach()
         _ = try await state.created()
         try await maintenance().provision()
     }
 
-    func resetVault(withoutChip: Bool) async throws(ServiceError) -> VaultReset {
+    private func reset(_ asked: ResetVault) async throws(ServiceError) -> VaultReset {
         let state = state
-        return try await maintenance().reset(withoutChip: withoutChip) { () async throws(ServiceError) in
+        return try await maintenance().reset(withoutChip: asked.withoutChip) {
+            () async throws(ServiceError) in
             guard let database = try await state.existing() else { return nil }
             // The counters are deleted, and the fingers stay.
             try await EnrollmentStore(database: database).forgetCounters()
@@ -51,27 +75,29 @@ struct InProcessMaintenance: MaintenanceService {
         }
     }
 
-    func reseal(
-        _ request: ConsentRequest,
-        presenter: any PromptPresenter
+    private func reseal(
+        _ asked: ResealItems,
+        _ prompter: Prompter
     ) async throws(ServiceError) -> Resealing {
         let profile = engine.profile
         guard let vault = try await state.vaultInChip() else { throw ServiceError(.passcodeNotSet, profile) }
         let shown = try await engine.passcode(
             for: .reseal,
             to: "bind your secrets to the way this computer starts now",
-            request,
+            asked.request,
             vault,
-            presenter: presenter
+            presenter: prompter.presenter
         )
         return try await vault.reseal(profile, shown: shown)
     }
 
-    func attempts() async throws(ServiceError) -> [AttemptStatus] { try await engine.attempts() }
+    private func attempts(_: ListAttempts) async throws(ServiceError) -> [AttemptStatus] {
+        try await engine.attempts()
+    }
 
-    func log(limit: Int) async throws(ServiceError) -> [AuditEntry] {
+    private func log(_ asked: ReadLog) async throws(ServiceError) -> [AuditEntry] {
         guard let database = try await state.existing() else { return [] }
-        return try await AuditLog(database: database).entries(limit: limit, profile: engine.profile)
+        return try await AuditLog(database: database).entries(limit: asked.limit, profile: engine.profile)
     }
 
     func note(_ entry: AuditEntry) async {
@@ -80,7 +106,7 @@ struct InProcessMaintenance: MaintenanceService {
         try? await AuditLog(database: database).append(entry)
     }
 
-    func lockFileFault() async -> ServiceError? { await engine.turnsFault() }
+    private func lockFileFault(_: ReadLockFileFault) async -> ServiceError? { await engine.turnsFault() }
 
     /// The kernel frees what a program has loaded when the program closes `/dev/tpmrm0`; other TPMs keep what is
     /// loaded.

@@ -34,6 +34,7 @@ public final class InProcessRoot: Sendable {
     /// The account whose state it is.
     package let trust: AccountTrust
     private let keychain: KeychainRows
+    package let handlers: HandlerTable
 
     /// Makes the services of a configuration.
     public convenience init(_ configuration: SystemConfiguration) {
@@ -123,6 +124,24 @@ public final class InProcessRoot: Sendable {
             ownStay: ownStay,
             reader: { () async throws(ServiceError) in try await choice.chosen() }
         )
+        handlers = Self.handlers(of: engine, application, choice, chip, state)
+    }
+
+    /// Returns the handlers of all operations, which keep the parts that they need and not the root.
+    private static func handlers(
+        of engine: AuthenticationEngine,
+        _ application: ApplicationID,
+        _ choice: ReaderChoice,
+        _ chip: ChipChoice,
+        _ state: ProtectedState
+    ) -> HandlerTable {
+        var handlers = engine.handlers
+        InProcessFingers(engine: engine, application: application, readers: choice).add(to: &handlers)
+        InProcessItems(engine: engine, state: state).add(to: &handlers)
+        InProcessPasscode(engine: engine, state: state).add(to: &handlers)
+        InProcessKeyring(engine: engine, state: state).add(to: &handlers)
+        InProcessMaintenance(engine: engine, state: state, chip: chip).add(to: &handlers)
+        return handlers
     }
 
     /// The reason why this process cannot tell two boots of the machine apart; `nil` if it can.
@@ -132,23 +151,15 @@ public final class InProcessRoot: Sendable {
                 + "credential whorl.boot-id is readable." : nil
     }
 
-    /// The service that the faces use.
-    package var authentication: any AuthenticationService { engine }
-
     /// Everything that programs can ask for.
     public var services: Services {
         Services(
             profile: profile,
             application: application,
-            owner: engine,
-            items: engine,
-            namedItems: InProcessItems(engine: engine, state: state),
+            asker: handlers,
             keychain: keychain,
-            fingers: fingers(by: engine),
-            passcode: InProcessPasscode(engine: engine, state: state),
-            keyring: InProcessKeyring(engine: engine, state: state),
             readers: choice,
-            maintenance: InProcessMaintenance(engine: engine, state: state, chip: chip)
+            upkeep: InProcessMaintenance(engine: engine, state: state, chip: chip)
         )
     }
 

@@ -6,22 +6,27 @@ import WhorlService
 import WhorlVault
 
 /// The named items of a profile, in the vault of this process.
-struct InProcessItems: NamedItemService {
+struct InProcessItems: Sendable {
     let engine: AuthenticationEngine
     let state: ProtectedState
 
     private var profile: String { engine.profile }
 
-    func prepare() async throws(ServiceError) { _ = try await state.createdVault() }
+    func add(to table: inout HandlerTable) {
+        table.on(prepare)
+        table.on(add)
+        table.on(list)
+        table.on(access)
+        table.on(publicKey)
+        table.on(delete)
+    }
 
-    func add(
-        _ item: NewItem,
-        as id: ItemID,
-        access: AccessControl,
-        applicationPassword: SecretBox?
-    ) async throws(ServiceError) -> SigningKeyPublic? {
+    private func prepare(_: PrepareVault) async throws(ServiceError) { _ = try await state.createdVault() }
+
+    private func add(_ asked: AddItem) async throws(ServiceError) -> SigningKeyPublic? {
+        let (id, access, applicationPassword) = (asked.id, asked.item.access, asked.item.applicationPassword)
         let vault = try await state.createdVault()
-        switch item {
+        switch asked.item.item {
         case .secret(let secret):
             try await vault.add(secret, as: id, access: access, applicationPassword: applicationPassword)
             return nil
@@ -30,26 +35,24 @@ struct InProcessItems: NamedItemService {
         }
     }
 
-    func items() async throws(ServiceError) -> [VaultItem] {
+    private func list(_: ListItems) async throws(ServiceError) -> [VaultItem] {
         guard let vault = try await state.existingVault() else { return [] }
         return try await vault.items(of: profile)
     }
 
-    func access(of id: ItemID) async throws(ServiceError) -> AccessControl {
+    private func access(_ asked: ReadItemAccess) async throws(ServiceError) -> AccessControl {
+        let id = asked.id
         // An item that is about to be opened needs the chip: its absence is the better error.
         guard let vault = try await state.vaultInChip() else { throw ServiceError(.noSuchItem, id.spoken) }
         return try await vault.access(of: id)
     }
 
-    func publicKey(of id: ItemID) async throws(ServiceError) -> SigningKeyPublic {
-        try await stored(id).publicKey(of: id)
+    private func publicKey(_ asked: ReadPublicKey) async throws(ServiceError) -> SigningKeyPublic {
+        try await stored(asked.id).publicKey(of: asked.id)
     }
 
-    func delete(
-        _ id: ItemID,
-        _ request: ConsentRequest,
-        presenter: any PromptPresenter
-    ) async throws(ServiceError) {
+    private func delete(_ asked: DeleteItem, _ prompter: Prompter) async throws(ServiceError) {
+        let id = asked.id
         let vault = try await stored(id)
         let found = try await vault.items(of: profile).first { $0.id == id }
         guard let item = found else { throw ServiceError(.noSuchItem, id.spoken) }
@@ -57,8 +60,8 @@ struct InProcessItems: NamedItemService {
             try await engine.requireOwner(
                 for: .deleteItem(id.name.text),
                 to: "delete the \(id.spoken)",
-                request,
-                presenter: presenter
+                asked.request,
+                presenter: prompter.presenter
             )
         }
         // Only the item that was looked at is deleted, not one that replaced it since.
@@ -82,30 +85,37 @@ extension VaultItem {
 }
 
 /// The passcode of a profile, in the vault of this process.
-struct InProcessPasscode: PasscodeService {
+struct InProcessPasscode: Sendable {
     let engine: AuthenticationEngine
     let state: ProtectedState
 
     private var profile: String { engine.profile }
 
-    func isSet() async throws(ServiceError) -> Bool {
+    func add(to table: inout HandlerTable) {
+        table.on(isSet)
+        table.on(askForFinger)
+        table.on(set)
+        table.on(change)
+        table.on(itemsLostWithout)
+        table.on(remove)
+    }
+
+    private func isSet(_: IsPasscodeSet) async throws(ServiceError) -> Bool {
         guard let vault = try await state.vaultInChip() else { return false }
         return try await vault.isPasscodeSet(of: profile)
     }
 
-    func askForFinger(
-        _ request: ConsentRequest,
-        in session: OwnerSession,
-        presenter: any PromptPresenter
-    ) async throws(ServiceError) {
-        try await engine.askForFirstPasscode(request, in: session, presenter: presenter)
+    private func askForFinger(_ asked: AskForFinger, _ prompter: Prompter) async throws(ServiceError) {
+        // Without a session of the caller the match is not kept, and a new one is asked for.
+        try await engine.askForFirstPasscode(
+            asked.request,
+            in: asked.session ?? OwnerSession(),
+            presenter: prompter.presenter
+        )
     }
 
-    func set(
-        _ passcode: SecretBox,
-        _ request: ConsentRequest,
-        shown session: OwnerSession
-    ) async throws(ServiceError) {
+    private func set(_ asked: SetPasscode) async throws(ServiceError) {
+        let (passcode, request) = (asked.passcode, asked.request)
         let vault = try await state.createdVault()
         guard try await !vault.isPasscodeSet(of: profile) else {
             throw ServiceError(.passcodeExists, profile)
@@ -115,7 +125,11 @@ struct InProcessPasscode: PasscodeService {
             try await request.allowsFirst?()
             return try await vault.setPasscode(passcode, of: profile)
         }
-        let shown = await engine.proofForFirstPasscode(request, in: session, vault)
+        let shown = await engine.proofForFirstPasscode(
+            request,
+            in: asked.session ?? OwnerSession(),
+            vault
+        )
         try await vault.setPasscode(passcode, of: profile, shown: shown)
     }
 
@@ -127,41 +141,41 @@ struct InProcessPasscode: PasscodeService {
         }
     }
 
-    func change(
-        to new: SecretBox,
-        _ request: ConsentRequest,
-        presenter: any PromptPresenter
-    ) async throws(ServiceError) {
-        guard PasscodeSize.allowed.contains(new.bytes.count) else { throw ServiceError(.passcodeWrongSize) }
+    private func change(_ asked: ChangePasscode, _ prompter: Prompter) async throws(ServiceError) {
+        guard PasscodeSize.allowed.contains(asked.new.bytes.count) else {
+            throw ServiceError(.passcodeWrongSize)
+        }
         let vault = try await self.vault()
         let shown = try await engine.passcode(
             for: .changePasscode,
             to: "change it",
-            request,
+            asked.request,
             vault,
-            presenter: presenter
+            presenter: prompter.presenter
         )
-        try await vault.changePasscode(to: new, shown: shown)
+        try await vault.changePasscode(to: asked.new, shown: shown)
     }
 
-    func itemsLostWithout() async throws(ServiceError) -> [ItemID] {
+    private func itemsLostWithout(
+        _: ListItemsLostWithoutPasscode
+    ) async throws(ServiceError) -> [ItemID] {
         try await vault().itemsLostWithoutPasscode(of: profile)
     }
 
-    func remove(
-        force: Bool,
-        _ request: ConsentRequest,
-        presenter: any PromptPresenter
+    private func remove(
+        _ asked: RemovePasscode,
+        _ prompter: Prompter
     ) async throws(ServiceError) -> [ItemID] {
+        let force = asked.force
         let vault = try await vault()
         // The transaction looks again.
         if !force { try await vault.refuseNeededPasscode(of: profile) }
         let shown = try await engine.passcode(
             for: .removePasscode,
             to: force ? "remove it, with all secrets and keys that only it opens" : "remove it",
-            request,
+            asked.request,
             vault,
-            presenter: presenter
+            presenter: prompter.presenter
         )
         return try await vault.removePasscode(shown: shown, force: force)
     }
@@ -173,13 +187,19 @@ struct InProcessPasscode: PasscodeService {
 }
 
 /// The keyring of a profile, in the vault of this process.
-struct InProcessKeyring: KeyringService, LoginKeyring {
+struct InProcessKeyring: LoginKeyring {
     let engine: AuthenticationEngine
     let state: ProtectedState
 
     private var profile: String { engine.profile }
 
-    func status() async throws(ServiceError) -> KeyringStatus {
+    func add(to table: inout HandlerTable) {
+        table.on(status)
+        table.on(turnOn)
+        table.on(turnOff)
+    }
+
+    private func status(_: ReadKeyringStatus) async throws(ServiceError) -> KeyringStatus {
         guard let row = try await row() else { return .off }
         return switch try await standing(of: row) {
         case .valid?, .unknown?: .ready
@@ -188,7 +208,8 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
         }
     }
 
-    func turnOn(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ServiceError) {
+    private func turnOn(_ asking: TurnKeyringOn, _ prompter: Prompter) async throws(ServiceError) {
+        let request = asking.request
         let vault = try await state.createdVault()
         if try await vault.loginPassword(of: profile) != nil { return }
         var asked = EvaluationRequest(
@@ -201,20 +222,20 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
         asked.asker = request.asker
         asked.fingerObstacle = request.fingerObstacle
         asked.obstacle = request.obstacle
-        let evaluation = try await engine.evaluate(asked, presenter: presenter)
+        let evaluation = try await engine.evaluate(asked, presenter: prompter.presenter)
         guard evaluation.method == .biometry, !evaluation.isReused else {
             throw ServiceError(.authenticationFailed)
         }
         try await vault.addLoginPassword(of: profile)
     }
 
-    func turnOff(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ServiceError) {
+    private func turnOff(_ asked: TurnKeyringOff, _ prompter: Prompter) async throws(ServiceError) {
         guard try await row() != nil else { return }
         try await engine.requireOwner(
             for: .keyringOff,
             to: "turn the keyring off",
-            request,
-            presenter: presenter
+            asked.request,
+            presenter: prompter.presenter
         )
         try await state.existingVault()?.deleteLoginPassword(of: profile)
     }
@@ -223,7 +244,11 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
         guard let row = try await row(), let vault = try await state.vaultInChip() else { return false }
         // A person who can log in can type it again: a password that still opens is not sealed at each login.
         if row.changedOn == day, try await standing(of: row) == .valid { return false }
-        let item = try await engine.seal(password, access: .biometryCurrentSet, applicationPassword: nil)
+        let item = try await engine.make(
+            .secret(password),
+            access: .biometryCurrentSet,
+            applicationPassword: nil
+        )
         try await vault.setLoginPassword(item, changedOn: day, of: profile)
         return true
     }

@@ -26,8 +26,7 @@ final class Machine: Sendable {
         self.services = services
         parts =
             ContextParts(
-                owner: services.authentication,
-                items: services.authentication,
+                asker: services.services,
                 presenter: prompts,
                 application: services.application,
                 keychain: services.services.keychain

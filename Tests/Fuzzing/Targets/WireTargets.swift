@@ -103,10 +103,18 @@ extension FuzzTarget {
 
     private typealias Reader = @Sendable ([UInt8]) throws(BrokenPromise) -> Void
 
-    private static func reader<Parameters, Reply>(
-        _ method: ServiceMethod<Parameters, Reply>
-    ) -> (String, Reader) {
-        (method.name, { message throws(BrokenPromise) in try take(message, Reply.self) })
+    private static func reader<Asked: ServiceOperation>(_ operation: Asked.Type) -> (String, Reader) {
+        let isPrompting = operation is any OwnerOperation.Type
+        return (
+            Asked.name,
+            { message throws(BrokenPromise) in
+                if isPrompting {
+                    try take(message, Prompted<Asked.Reply>.self)
+                } else {
+                    try take(message, Asked.Reply.self)
+                }
+            }
+        )
     }
 
     private static func take<Reply: Codable & Sendable>(
@@ -128,12 +136,14 @@ extension FuzzTarget {
             for row in rows { try take(row) }
         }
         // A text that a number's decoder refuses is never written; a number of another size may be.
-        guard let written = try? Wire.encode(value) else { return }
+        var files: [Descriptor] = []
+        guard let written = try? Wire.encode(value, beside: &files) else { return }
         try promise((try? JSONCheck.object(written)) != nil, "what was read is not written as a message")
-        guard let again = try? Wire.decode(Reply.self, written) else {
+        guard let again = try? Wire.decode(Reply.self, written, beside: CallDescriptors(files)) else {
             throw BrokenPromise("what was read and written cannot be read")
         }
-        try promise((try? Wire.encode(again)) == written, "values change on their way")
+        var more: [Descriptor] = []
+        try promise((try? Wire.encode(again, beside: &more)) == written, "values change on their way")
     }
 
     /// A row's value lies within its memory file.
@@ -149,48 +159,18 @@ extension FuzzTarget {
     }
 
     private static let replies: [String: Reader] = Dictionary(
-        uniqueKeysWithValues: [
-            reader(OwnerInterface.preflight),
-            reader(OwnerInterface.evaluate),
-            reader(OwnerInterface.isOptedOut),
-            reader(OwnerInterface.session),
-            reader(PasscodeInterface.isSet),
-            reader(PasscodeInterface.askForFinger),
-            reader(PasscodeInterface.itemsLostWithout),
-            reader(ItemInterface.chipIdentity),
-            reader(ItemInterface.makeAttested),
-            reader(ItemInterface.make),
-            reader(ItemInterface.standing),
-            reader(ItemInterface.use),
-            reader(ItemInterface.add),
-            reader(ItemInterface.list),
-            reader(ItemInterface.access),
-            reader(ItemInterface.publicKey),
-            reader(KeychainInterface.find),
-            reader(KeychainInterface.add),
-            reader(KeychainInterface.update),
-            reader(KeychainInterface.delete),
-            reader(FingerInterface.list),
-            reader(FingerInterface.state),
-            reader(FingerInterface.difference),
-            reader(FingerInterface.enroll),
-            reader(FingerInterface.remove),
-            reader(FingerInterface.accept),
-            reader(FingerInterface.reconcile),
-            reader(MaintenanceInterface.facts),
-            reader(MaintenanceInterface.changeMark),
-            reader(MaintenanceInterface.status),
-            reader(MaintenanceInterface.reset),
-            reader(MaintenanceInterface.reseal),
-            reader(MaintenanceInterface.attempts),
-            reader(MaintenanceInterface.log),
-            reader(MaintenanceInterface.lockFileFault),
-            reader(ReaderInterface.list),
-            reader(ReaderInterface.chosen),
-            reader(ReaderInterface.prints),
-            reader(ReaderInterface.lockTrouble),
-            reader(AgentInterface.register),
-            reader(LoginInterface.verify),
+        uniqueKeysWithValues: Operations.all.map { reader($0) } + [
+            reader(BeginSession.self),
+            reader(KeychainInterface.Find.self),
+            reader(KeychainInterface.Add.self),
+            reader(KeychainInterface.Update.self),
+            reader(KeychainInterface.Delete.self),
+            reader(ReaderInterface.List.self),
+            reader(ReaderInterface.Chosen.self),
+            reader(ReaderInterface.Prints.self),
+            reader(ReaderInterface.LockTrouble.self),
+            reader(AgentInterface.Register.self),
+            reader(LoginInterface.Verify.self),
         ]
     )
 }

@@ -14,8 +14,7 @@ import WhorlService
 func onDouble<Value>(_ body: (ChipDouble) throws -> Value) rethrows -> Value {
     let chip = ChipDouble()
     let parts = ContextParts(
-        owner: chip,
-        items: chip,
+        asker: chip.handlers,
         presenter: NoPrompt(),
         application: ApplicationID(rawValue: "org.example.test"),
         hasChip: { true }

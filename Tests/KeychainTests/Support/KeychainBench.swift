@@ -26,8 +26,7 @@ final class KeychainBench: Sendable {
 
     func parts(_ application: String = "org.example.app", groups: [String] = []) -> ContextParts {
         ContextParts(
-            owner: chip,
-            items: chip,
+            asker: chip.handlers,
             presenter: NoPrompt(),
             application: ApplicationID(rawValue: application),
             keychain: rows(of: [application] + groups)

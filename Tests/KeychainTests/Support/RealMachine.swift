@@ -32,7 +32,7 @@ final class RealMachine: Sendable {
 
     /// The program, started anew on the same machine.
     convenience init(restarted machine: RealMachine) async throws {
-        await machine.services.services.maintenance.close()
+        await machine.services.services.close()
         try self.init(machine.tpm)
     }
 
@@ -42,12 +42,11 @@ final class RealMachine: Sendable {
         self.services = services
         parts =
             ContextParts(
-                owner: services.authentication,
-                items: services.authentication,
+                asker: services.services,
                 presenter: presenter,
                 application: services.application,
                 keychain: services.services.keychain,
-                hasChip: { (try? await services.services.maintenance.vaultStatus().obstacle == nil) ?? false }
+                hasChip: { (try? await services.services.ask(ReadVaultStatus()).obstacle == nil) ?? false }
             ).asTested
     }
 

@@ -34,8 +34,7 @@ extension LAContext {
     /// A context on a machine.
     static func on(_ machine: Machine, _ presenter: TestPresenter = TestPresenter()) -> LAContext {
         let parts = ContextParts(
-            owner: machine,
-            items: machine,
+            asker: machine.handlers,
             presenter: presenter,
             application: ApplicationID(rawValue: "org.example.test")
         ).asTested

@@ -5,7 +5,7 @@ internal import Foundation
 package import WhorlIPC
 internal import WhorlRemote
 internal import WhorlService
-internal import WhorlSystem
+internal import WhorlFingerprint
 
 extension ContextParts {
     /// The same environment, with a socket between the program and its services if `WHORL_FACES` is `socket`.
@@ -34,8 +34,7 @@ extension ContextParts {
             over: HostTransport(server: server)
         )
         return ContextParts(
-            owner: remote.owner,
-            items: remote.items,
+            asker: remote,
             presenter: presenter,
             application: application,
             keychain: remote.keychain,
@@ -45,28 +44,29 @@ extension ContextParts {
         )
     }
 
-    /// The services behind the socket; those that no program of Apple's names asks are a machine's without a chip.
+    /// The services behind the socket; a program of Apple's names asks for no others.
     private var hosted: Services {
-        let rest = InProcessRoot(
-            SystemConfiguration(environment: [
-                "WHORL_STATE_DIR": "/nonexistent", "WHORL_PROFILE": "ada", "WHORL_READER": "mock:",
-                "WHORL_TCTI": "none",
-            ])
-        ).services
-        return Services(
-            profile: rest.profile,
+        Services(
+            profile: "ada",
             application: application,
-            owner: owner,
-            items: items,
-            namedItems: rest.namedItems,
+            asker: asker,
             keychain: keychain,
-            fingers: rest.fingers,
-            passcode: rest.passcode,
-            keyring: rest.keyring,
-            readers: rest.readers,
-            maintenance: rest.maintenance
+            readers: MachineWithoutReaders()
         )
     }
+}
+
+/// The readers of a machine that has none.
+private struct MachineWithoutReaders: ReaderService {
+    func readers() async throws(ServiceError) -> [any FingerprintReader] { [] }
+
+    func chosenReader() async throws(ServiceError) -> any FingerprintReader {
+        throw ServiceError(.biometryNotAvailable)
+    }
+
+    var readerLockTrouble: ReaderError? { nil }
+
+    func readerEvents() async -> AsyncStream<Void> { AsyncStream { _ in } }
 }
 
 /// Connects to a service of this process.

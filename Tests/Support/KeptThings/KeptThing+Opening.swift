@@ -108,7 +108,7 @@ extension KeptThing {
         )
         let engine = program.services.engine
         if place == .secret {
-            let released = try await engine.secret(
+            let released = try await engine.handlers.secret(
                 in: .named(try id),
                 request,
                 presenter: program.person
@@ -117,7 +117,7 @@ extension KeptThing {
                 throw Refused(what: "another secret")
             }
         } else {
-            _ = try await engine.signature(
+            _ = try await engine.handlers.signature(
                 over: Data(count: 32),
                 with: .named(try id),
                 request,
@@ -132,7 +132,7 @@ extension KeptThing {
         switch place {
         case .secret, .key:
             let id = try id
-            return try await program.services.services.namedItems.items().contains { $0.id == id }
+            return try await program.services.services.ask(ListItems()).contains { $0.id == id }
         case .enclaveKey: return try SealedItem(encoded: bytes ?? Data()).kind == .key
         case .password, .keychainKey, .right, .login:
             let parts = program.parts

@@ -33,8 +33,7 @@ package final class Program: Sendable {
         services = InProcessRoot(configuration)
         parts =
             ContextParts(
-                owner: services.authentication,
-                items: services.authentication,
+                asker: services.services,
                 presenter: person,
                 application: services.application,
                 keychain: services.services.keychain,
@@ -90,7 +89,7 @@ package struct Programs: Sendable {
 
     /// Lets the next program have the chip, which has no resource manager here.
     package func letGo() async {
-        for program in all.values { await program.services.services.maintenance.close() }
+        for program in all.values { await program.services.services.close() }
     }
 
     // MARK: - The owner's acts

@@ -111,14 +111,8 @@ public struct ConsentRequest: Sendable {
     /// Whether only the passcode is asked for, as by programs that have it already.
     public var passcodeAlone: Bool
 
-    /// The program that asks, as a service knows it; `nil` where it runs in this process or is not known.
-    package var asker: Asker?
-
-    /// The reason why the caller's place lets no finger be asked for; `nil` where one may be.
-    package var fingerObstacle: ServiceError?
-
-    /// The reason why nothing may be asked for at all, as in a locked session; `nil` where something may be.
-    package var obstacle: ServiceError?
+    /// The facts about the program that asks, which a service adds.
+    public var origin = RequestOrigin()
 
     /// Asks the system's rules where nothing says yet who the owner is, and throws where they do not allow the change;
     /// `nil` where the engine runs in the asking program, which has no rules.

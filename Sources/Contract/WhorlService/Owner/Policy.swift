@@ -77,25 +77,15 @@ public struct EvaluationRequest: Sendable {
     /// The only finger that is compared; `nil` compares all that are enrolled.
     package var finger: Finger?
 
-    /// The program that asks, as a service knows it; `nil` where it runs in this process or is not known.
-    package var asker: Asker?
-
-    /// The stay in a login session in which an earlier match must have been made (``SessionStays``); `nil` where the service
-    /// says none, and the engine takes that of its own process.
-    package var stay: String?
-
-    /// The reason why the caller's place lets no finger be asked for, and no earlier one count; `nil` where one may be.
-    package var fingerObstacle: ServiceError?
-
-    /// The reason why nothing may be asked for, and nothing that was shown earlier counts, as in a locked session.
-    package var obstacle: ServiceError?
-
     /// The strength that each touch must have, in addition to what the machine demands.
     package var strength = TouchStrength.any
 
     /// The parts of the machine's demand that this request need not meet, such as the passcode where the caller asks for
     /// it afterwards.
     package var waived = TouchStrength.any
+
+    /// The facts about the program that asks, which a service adds.
+    public var origin = RequestOrigin()
 
     /// Makes a request with the defaults: always ask, wait 60 s for each touch.
     public init(

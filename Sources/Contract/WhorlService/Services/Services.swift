@@ -1,57 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Foundation
+
 /// The services of one profile: everything that a program can ask for.
 ///
-/// Programs hold nothing else. What is behind a service (the state directory, the chip, the reader) is in this process
-/// or in another one; no client can tell.
-public struct Services: Sendable {
+/// Programs hold nothing else. What answers (the state directory, the chip, the reader) is in this process or in another
+/// one; no client can tell.
+public struct Services: ServiceAsker {
     /// The profile whose fingers and items are meant.
     public let profile: String
     /// The program that asks.
     public let application: ApplicationID
-    /// Questions about the owner.
-    public let owner: any OwnerService
-    /// Items that the chip opens.
-    public let items: any ItemService
-    /// Items that are stored under a name.
-    public let namedItems: any NamedItemService
+    /// Answers operations.
+    private let asker: any ServiceAsker
     /// The rows of the keychain.
     public let keychain: any KeychainRowService
-    /// The enrolled fingers.
-    public let fingers: any FingerService
-    /// The owner's passcode.
-    public let passcode: any PasscodeService
-    /// The keyring that a login by touch opens.
-    public let keyring: any KeyringService
     /// The connected readers.
     public let readers: any ReaderService
-    /// The upkeep of the state and its chip.
-    public let maintenance: any MaintenanceService
+    /// The part that only the process has which answers.
+    private let upkeep: (any StateUpkeep)?
 
     /// Puts services of one profile together.
-    public init(
+    package init(
         profile: String,
         application: ApplicationID,
-        owner: any OwnerService,
-        items: any ItemService,
-        namedItems: any NamedItemService,
+        asker: any ServiceAsker,
         keychain: any KeychainRowService,
-        fingers: any FingerService,
-        passcode: any PasscodeService,
-        keyring: any KeyringService,
         readers: any ReaderService,
-        maintenance: any MaintenanceService
+        upkeep: (any StateUpkeep)? = nil
     ) {
         self.profile = profile
         self.application = application
-        self.owner = owner
-        self.items = items
-        self.namedItems = namedItems
+        self.asker = asker
         self.keychain = keychain
-        self.fingers = fingers
-        self.passcode = passcode
-        self.keyring = keyring
         self.readers = readers
-        self.maintenance = maintenance
+        self.upkeep = upkeep
     }
+
+    public func answer<Asked: ServiceOperation>(
+        _ operation: Asked,
+        _ prompter: Prompter?
+    ) async throws(ServiceError) -> Asked.Reply { try await asker.answer(operation, prompter) }
+
+    public func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem {
+        try asker.sealedItem(encoded: encoded)
+    }
+
+    /// Adds a line to the profile's audit log about a call of another process; a service calls it for its callers.
+    ///
+    /// A log that cannot be written changes nothing; a service in another process writes its log itself.
+    package func note(_ entry: AuditEntry) async { await upkeep?.note(entry) }
+
+    /// Closes the connection to the chip, which is opened again when it is needed; a program calls this at its end.
+    public func close() async { await upkeep?.close() }
+}
+
+/// The upkeep of a state by the process that keeps it.
+package protocol StateUpkeep: Sendable {
+    /// Adds a line to the profile's audit log.
+    func note(_ entry: AuditEntry) async
+
+    /// Closes the connection to the chip.
+    func close() async
 }

@@ -106,7 +106,7 @@ extension KeyContext? {
 
     /// Decodes a sealed item that the caller stored, with the service of the context; `nil` for other bytes.
     func item(encoded: Data) -> SealedItem? {
-        let service = self?.core.items ?? ContextParts.current.items
+        let service: any ServiceAsker = self?.core.asker ?? ContextParts.current
         // The only failure is that these bytes are no sealed item.
         return try? service.sealedItem(encoded: encoded)
     }
@@ -114,7 +114,7 @@ extension KeyContext? {
     /// Makes a key in the chip.
     func makeKey(_ access: SecAccessControl?) throws(NSError) -> KeyMaterial {
         let made = run { parts, request, _ throws(ServiceError) in
-            try await parts.items.makeKey(
+            try await parts.makeKey(
                 access: access?.vaultAccess() ?? .none,
                 applicationPassword: request.applicationPassword
             )
@@ -149,7 +149,7 @@ extension SecKey {
     ) throws(NSError) -> Data {
         let digest = Data(count: max(0, 32 - hash.count)) + hash.prefix(32)
         let signed = context.run { parts, request, presenter throws(ServiceError) in
-            try await parts.items.signature(
+            try await parts.signature(
                 over: digest,
                 with: .sealed(item),
                 request,
@@ -167,7 +167,7 @@ extension SecKey {
     func chipSharedSecret(with other: ECPublicKey, of item: SealedItem) throws(NSError) -> SecretBox {
         guard other.curve == .p256 else { throw .status(errSecParam, "the keys lie on different curves") }
         return try context.run { parts, request, presenter throws(ServiceError) in
-            try await parts.items.sharedSecret(with: other.x963, of: item, request, presenter: presenter)
+            try await parts.sharedSecret(with: other.x963, of: item, request, presenter: presenter)
                 .product
         }.mapError(\.ofKeyUse).get()
     }

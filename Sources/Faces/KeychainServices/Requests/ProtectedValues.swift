@@ -41,7 +41,7 @@ struct ProtectedValues {
             parts,
             request,
             _ async throws(ServiceError) -> SealedItem in
-            try await parts.items.seal(
+            try await parts.seal(
                 secret,
                 access: protection.vaultAccess(),
                 applicationPassword: request.applicationPassword
@@ -69,7 +69,7 @@ struct ProtectedValues {
             presenter async throws(ServiceError) -> SecretBox in
             var request = request
             if !mayAsk { request.evaluation.interactionAllowed = false }
-            return try await parts.items.secret(in: .sealed(item), request, presenter: presenter).product
+            return try await parts.secret(in: .sealed(item), request, presenter: presenter).product
         }
         // A finger may have been added since the check in ``dead(of:)``.
         if case .failure(let error) = result, error.code == .enrollmentChanged { return .dead }
@@ -98,7 +98,7 @@ struct ProtectedValues {
             parts,
             _,
             _ async throws(ServiceError) -> [VaultItem.Standing] in
-            try await parts.items.standing(of: asked)
+            try await parts.standing(of: asked)
         }
         let standings = try result.mapError(KeychainError.init).get()
         return Set(zip(ids, standings).filter { $0.1 == .enrollmentChanged }.map(\.0))

@@ -148,7 +148,7 @@ final class EnvironmentObservers: Sendable {
 
 /// The parts of the machine that an environment observes.
 struct ObservedMachine: Sendable {
-    private let owner: any OwnerService
+    private let asker: any ServiceAsker
     private let application: ApplicationID
     /// Returns numbers that differ after each change of the state by any process.
     ///
@@ -159,7 +159,7 @@ struct ObservedMachine: Sendable {
 
     /// Keeps only the parts that it needs, since the whole `ContextParts` would retain the environment.
     init(_ parts: ContextParts) {
-        owner = parts.owner
+        asker = parts.asker
         application = parts.application
         mark = parts.changeMark
         readerEvents = parts.readerEvents
@@ -167,7 +167,7 @@ struct ObservedMachine: Sendable {
 
     /// Returns the current state of the machine.
     func state() async -> LAEnvironment.State {
-        LAEnvironment.State(await owner.preflight(.biometrics, for: application))
+        LAEnvironment.State(await asker.preflight(.biometrics, for: application))
     }
 }
 

@@ -27,7 +27,7 @@ package final class ContextCore: Sendable {
     package init(parts: @escaping @Sendable () -> ContextParts) { self.parts = parts }
 
     /// The service that seals and releases for this context.
-    package var items: any ItemService { parts().items }
+    package var asker: any ServiceAsker { parts() }
 
     /// Calls `body` whenever ``evaluatedDomainState`` may have changed.
     package func onDomainStateChange(_ body: @escaping @Sendable () -> Void) {
@@ -66,7 +66,7 @@ package final class ContextCore: Sendable {
     package func preflight(_ policy: Policy = .biometrics) -> Preflight {
         let parts = parts()
         return WorkerThread.preflights.wait {
-            await parts.owner.preflight(policy, for: parts.application)
+            await parts.preflight(policy, for: parts.application)
         }
     }
 
@@ -123,7 +123,7 @@ package final class ContextCore: Sendable {
             guard state.running == nil else { throw .contextIsBusy }
             let presenter = PresentingTask(presenter: state.settings.presenter ?? parts.presenter)
             let task = Task(executorPreference: WorkerThread.evaluations) { [self] in
-                end(await ask(requests, parts.owner, presenter), of: demand)
+                end(await ask(requests, parts, presenter), of: demand)
             }
             state.running = task
             return task
@@ -133,13 +133,13 @@ package final class ContextCore: Sendable {
     /// Asks for each thing in turn; the first one that is not shown ends the evaluation.
     private func ask(
         _ requests: [EvaluationRequest],
-        _ owner: any OwnerService,
+        _ asker: ContextParts,
         _ presenter: any PromptPresenter
     ) async -> Outcome {
         var shown: [Evaluation] = []
         do throws(ServiceError) {
             for request in requests {
-                shown.append(try await owner.evaluate(request, presenter: presenter))
+                shown.append(try await asker.evaluate(request, presenter: presenter))
             }
             return .success(shown)
         } catch {

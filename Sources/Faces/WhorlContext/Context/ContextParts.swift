@@ -9,11 +9,9 @@ internal import WhorlSystem
 #endif
 
 /// The environment of an `LAContext` or keychain call: services, prompt, calling application.
-package struct ContextParts: Sendable {
-    /// The service that asks the owner.
-    package let owner: any OwnerService
-    /// The service that seals and releases.
-    package let items: any ItemService
+package struct ContextParts: ServiceAsker {
+    /// The service that asks the owner, seals and releases.
+    package let asker: any ServiceAsker
     /// The service that stores the keychain's rows.
     package let keychain: any KeychainRowService
     /// The presenter that shows the prompts.
@@ -32,8 +30,7 @@ package struct ContextParts: Sendable {
     /// Makes an environment from parts that the caller chooses.
     ///
     /// - Parameters:
-    ///   - owner: The service that asks the owner.
-    ///   - items: The service that seals and releases.
+    ///   - asker: The service that asks the owner, seals and releases.
     ///   - presenter: The presenter that shows the prompts.
     ///   - application: The calling application.
     ///   - keychain: The service that stores the keychain's rows; without one there are none.
@@ -41,8 +38,7 @@ package struct ContextParts: Sendable {
     ///   - changeMark: Returns numbers that differ after each change of the state.
     ///   - readerEvents: An event for each reader that comes or goes.
     package init(
-        owner: any OwnerService,
-        items: any ItemService,
+        asker: any ServiceAsker,
         presenter: any PromptPresenter,
         application: ApplicationID,
         keychain: (any KeychainRowService)? = nil,
@@ -50,8 +46,7 @@ package struct ContextParts: Sendable {
         changeMark: @escaping @Sendable () async -> [Int]? = { nil },
         readerEvents: @escaping @Sendable () async -> AsyncStream<Void> = { AsyncStream { _ in } }
     ) {
-        self.owner = owner
-        self.items = items
+        self.asker = asker
         self.keychain = keychain ?? NoKeychainRows(application)
         self.presenter = presenter
         self.application = application
@@ -62,14 +57,22 @@ package struct ContextParts: Sendable {
 
     /// Makes the environment of a program that asks these services.
     package init(of services: Services, presenter: any PromptPresenter) {
-        owner = services.owner
-        items = services.items
+        asker = services
         keychain = services.keychain
         self.presenter = presenter
         application = services.application
-        hasChip = { await services.maintenance.hasChip() }
-        changeMark = { await services.maintenance.changeMark() }
+        hasChip = { await services.hasChip() }
+        changeMark = { await services.changeMark() }
         readerEvents = { await services.readers.readerEvents() }
+    }
+
+    package func answer<Asked: ServiceOperation>(
+        _ operation: Asked,
+        _ prompter: Prompter?
+    ) async throws(ServiceError) -> Asked.Reply { try await asker.answer(operation, prompter) }
+
+    package func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem {
+        try asker.sealedItem(encoded: encoded)
     }
 
     /// The environment of this process, which is created on first use; creating it opens nothing.

@@ -122,7 +122,7 @@ struct LoginKeyPair {
     let key: LoginKey
 
     /// Reads a key; `nil` if it is not a key of this service.
-    init?(_ record: LoginRecord.Key, of service: any ItemService) {
+    init?(_ record: LoginRecord.Key, of service: some ServiceAsker) {
         guard let item = try? service.sealedItem(encoded: record.item),
             let key = item.publicKey.flatMap({ LoginKey(x963: $0) })
         else { return nil }

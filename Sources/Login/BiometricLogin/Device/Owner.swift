@@ -29,7 +29,7 @@ struct Owner {
 
     /// Returns the current state of the machine; there is no prompt.
     func preflight(_ policy: Policy = .biometrics) async -> Preflight {
-        await parts.owner.preflight(policy, for: parts.application)
+        await parts.preflight(policy, for: parts.application)
     }
 
     /// Prompts the owner for the requirements of a key, or for a yes.
@@ -44,7 +44,7 @@ struct Owner {
         let session = OwnerSession()
         var request = request(access.takesPasscode ? .deviceOwner : .biometrics, purpose, reason)
         request.session = session
-        let evaluation = try await called(await parts.owner.evaluate(request, presenter: presenter))
+        let evaluation = try await called(await parts.evaluate(request, presenter: presenter))
         return Recognition(evaluation: evaluation, session: session, purpose: purpose)
     }
 
@@ -80,7 +80,7 @@ struct Owner {
         with key: SealedItem,
         _ request: EvaluationRequest
     ) async throws(ServiceError) -> Signature {
-        try await parts.items.signature(
+        try await parts.signature(
             over: Data(SHA256.hash(data: message)),
             with: .sealed(key),
             ReleaseRequest(request),
@@ -89,16 +89,16 @@ struct Owner {
     }
 
     /// Returns the key of a record; `nil` if it cannot be read.
-    func pair(_ record: LoginRecord.Key) -> LoginKeyPair? { LoginKeyPair(record, of: parts.items) }
+    func pair(_ record: LoginRecord.Key) -> LoginKeyPair? { LoginKeyPair(record, of: parts) }
 
     /// Makes a new key in the chip.
     func makeKey(_ access: AccessControl) async throws(LoginError) -> SealedItem {
-        try await called(await parts.items.makeKey(access: access, applicationPassword: nil))
+        try await called(await parts.makeKey(access: access, applicationPassword: nil))
     }
 
     /// Returns the chip's identity, with a new attestation key.
     func chipIdentity() async throws(LoginError) -> ChipIdentity {
-        try await called(await parts.items.chipIdentity())
+        try await called(await parts.ask(ReadChipIdentity()))
     }
 
     /// Makes a new key in the chip, with the chip's evidence.
@@ -106,14 +106,14 @@ struct Owner {
         _ access: AccessControl,
         attestedFor credential: ChipCredential
     ) async throws(LoginError) -> AttestedKey {
-        try await called(await parts.items.makeKey(access: access, attestedFor: credential))
+        try await called(await parts.ask(MakeAttestedKey(access: access, attestedFor: credential)))
     }
 
     /// Returns the reason why a key that was made for a set of `fingers` can no longer be used, as far as it is known
     /// without a prompt; `nil` if none is known.
     func loss(of key: SealedItem, madeFor fingers: Data?) async throws(LoginError) -> LoginError.Reason? {
         let standing = try await called(
-            await parts.items.standing(of: [key]).first,
+            await parts.standing(of: [key]).first,
             failing: LoginError.init(refusal:)
         )
         switch standing {

@@ -14,7 +14,7 @@ struct AttemptDiagnosis: Sendable {
     func checks() async -> [Check] {
         let statuses: [AttemptStatus]
         do throws(ServiceError) {
-            statuses = try await services.maintenance.attempts()
+            statuses = try await services.ask(ListAttempts())
         } catch {
             return [.bad("lockout", Failure(error))]
         }

@@ -159,7 +159,7 @@ struct ReaderDiagnosis: Sendable {
     private func storage(_ reader: any FingerprintReader) async -> [Check] {
         let name = "prints in the reader"
         do {
-            let state = try await services.fingers.reconcile()
+            let state = try await services.ask(ReconcileReader())
             // Without a list, nothing is known of the prints in it.
             guard await reader.info.features.contains(.storageList) else {
                 return [.note(name, "The reader cannot list them.")]

@@ -32,7 +32,7 @@ struct ServiceDiagnosis {
 
     private func systems() async -> Check {
         do throws(ServiceError) {
-            _ = try await session.services.maintenance.hasState()
+            _ = try await session.services.ask(HasState())
         } catch  where error.code == .serviceUnavailable {
             guard !ServiceInstallation().isSwitchedOff else {
                 return .bad(

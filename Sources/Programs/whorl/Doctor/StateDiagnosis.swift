@@ -11,10 +11,10 @@ struct StateDiagnosis: Sendable {
     init(_ session: Session) { self.session = session }
 
     func checks() async -> [Check] {
-        let path = services.maintenance.facts.statePath
+        let path = await services.facts().statePath
         let hasState: Bool
         do throws(ServiceError) {
-            hasState = try await services.maintenance.hasState()
+            hasState = try await services.ask(HasState())
         } catch {
             return [problem(error)]
         }
@@ -33,13 +33,18 @@ struct StateDiagnosis: Sendable {
 
     /// Returns the check for a fault of the file by which evaluations take turns.
     private func turns() async -> [Check] {
-        guard let fault = await services.maintenance.lockFileFault() else { return [] }
-        return [.bad("state directory", Failure(fault))]
+        let fault: ServiceError?
+        do throws(ServiceError) {
+            fault = try await services.ask(ReadLockFileFault())
+        } catch {
+            fault = error
+        }
+        return fault.map { [.bad("state directory", Failure($0))] } ?? []
     }
 
     private func key() async -> Check {
         // The check of the TPM reports why its status cannot be read; without it, nothing is claimed.
-        guard let place = (try? await services.maintenance.vaultStatus())?.stateKey else {
+        guard let place = (try? await services.ask(ReadVaultStatus()))?.stateKey else {
             return .note("key", "What protects the prints is unknown: the TPM’s status cannot be read.")
         }
         guard place != .both else {
@@ -52,7 +57,7 @@ struct StateDiagnosis: Sendable {
         guard place == .sealed else {
             return .note("key", "A file that only this user may read protects the prints; no TPM does.")
         }
-        return services.maintenance.facts.usedSimulatedTPM
+        return await services.facts().usedSimulatedTPM
             ? .note("key", "A simulated TPM protects the prints.")
             : .good("key", "The TPM protects the prints.")
     }
@@ -71,7 +76,7 @@ struct StateDiagnosis: Sendable {
     private func fingers() async -> [Check] {
         let fingers: [EnrolledFinger]
         do throws(ServiceError) {
-            fingers = try await services.fingers.fingers()
+            fingers = try await services.ask(ListFingers())
         } catch {
             return [.bad("fingers", Failure(error))]
         }

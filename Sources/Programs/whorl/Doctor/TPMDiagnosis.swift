@@ -13,14 +13,15 @@ struct TPMDiagnosis: Sendable {
     func checks() async -> [Check] {
         let status: VaultStatus
         do throws(ServiceError) {
-            status = try await session.services.maintenance.vaultStatus()
+            status = try await session.services.ask(ReadVaultStatus())
         } catch {
             return [.bad("TPM", Failure(error))]
         }
-        guard let chip = status.chip else { return [unreachable(status)] }
+        let facts = await session.services.facts()
+        guard let chip = status.chip else { return [unreachable(status, facts)] }
         return [
-            .good("TPM", "\(session.tpmName) answers: \(chip.manufacturer), firmware \(chip.firmware)."),
-            status.isSimulated ? .note("simulated TPM", "\(session.tpmName) is no chip.") : nil,
+            .good("TPM", "\(facts.tpmName) answers: \(chip.manufacturer), firmware \(chip.firmware)."),
+            status.isSimulated ? .note("simulated TPM", "\(facts.tpmName) is no chip.") : nil,
             vault(status), storageRoot(status), counters(chip), lockout(chip), owner(status, chip),
             lockoutAuthorization(chip),
         ].compactMap(\.self)
@@ -28,18 +29,18 @@ struct TPMDiagnosis: Sendable {
 
     /// Returns the check for a chip that cannot be reached: passcodes, secrets and keys, and data that a chip protects,
     /// then do not work; everything else does.
-    private func unreachable(_ status: VaultStatus) -> Check {
+    private func unreachable(_ status: VaultStatus, _ facts: MaintenanceFacts) -> Check {
         let failure = Failure(status.obstacle ?? ServiceError(.noChip))
         let loss = "A file protects the prints; passcodes, secrets and keys cannot be had."
-        guard !session.isWithoutTPM || status.isProvisioned else {
+        guard !facts.isWithoutTPM || status.isProvisioned else {
             return .note("TPM", "None is to be used. \(loss)")
         }
-        let (detail, remedy) = session.deviceTrouble ?? (failure.message, failure.recovery)
+        let (detail, remedy) = facts.deviceTrouble ?? (failure.message, failure.recovery)
         if status.isProvisioned {
             return .bad("TPM", detail + " What was stored with it cannot be read.", remedy: remedy)
         }
         // A TPM that was named must be available; no other takes its place.
-        if session.services.maintenance.facts.isTPMNamed {
+        if facts.isTPMNamed {
             return .bad("TPM", detail, remedy: failure.recovery)
         }
         return .note("TPM", "\(detail) \(loss)", remedy: remedy)
@@ -114,14 +115,14 @@ struct TPMDiagnosis: Sendable {
     }
 }
 
-extension Session {
+extension MaintenanceFacts {
     /// The name of the TPM as it was given.
-    fileprivate var tpmName: String { DisplayText.clean(services.maintenance.facts.tpmAddress, limit: 60) }
+    fileprivate var tpmName: String { DisplayText.clean(tpmAddress, limit: 60) }
     /// The reason why this user cannot open the device, and the command that mends it; `nil` if it is not a device, or
     /// can be opened.
     fileprivate var deviceTrouble: (detail: String, remedy: String)? {
-        guard services.maintenance.facts.tpmAddress.hasPrefix("device:") else { return nil }
-        let node = String(services.maintenance.facts.tpmAddress.dropFirst("device:".count))
+        guard tpmAddress.hasPrefix("device:") else { return nil }
+        let node = String(tpmAddress.dropFirst("device:".count))
         let shown = DisplayText.clean(node, limit: 60)
         guard access(node, F_OK) == 0 else {
             return (
@@ -137,5 +138,5 @@ extension Session {
         return nil
     }
     /// Whether the TPM was turned off explicitly.
-    fileprivate var isWithoutTPM: Bool { services.maintenance.facts.tpmAddress == "none" }
+    fileprivate var isWithoutTPM: Bool { tpmAddress == "none" }
 }

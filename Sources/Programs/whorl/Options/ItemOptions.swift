@@ -92,12 +92,12 @@ extension Session {
 
     /// Reports a missing chip before anything is read that a new item would hold.
     func prepareItems() async throws {
-        try await services.namedItems.prepare()
+        try await services.ask(PrepareVault())
     }
 
     /// Returns the profile's items of a kind.
     func items(_ kind: ItemKind) async throws -> [VaultItem] {
-        try await services.namedItems.items().filter { $0.id.kind == kind }
+        try await services.ask(ListItems()).filter { $0.id.kind == kind }
     }
 
     /// Deletes an item; its owner is prompted where the item requires it.
@@ -107,9 +107,8 @@ extension Session {
         handing passcode: SecretBox?
     ) async throws -> Answer {
         let id = try item(kind, name)
-        try await services.namedItems.delete(
-            id,
-            consentRequest(handing: passcode),
+        try await services.ask(
+            DeleteItem(id, consentRequest(handing: passcode)),
             presenter: presenter(handing: passcode)
         )
         return Answer(result: ["deleted": .string(id.name.text)], text: ["deleted: \(id.name.text)"])

@@ -21,8 +21,7 @@ struct Protection: Sendable {
     let isHardware: Bool
     let usedSimulatedTPM: Bool
 
-    init(_ service: any MaintenanceService) {
-        let facts = service.facts
+    init(_ facts: MaintenanceFacts) {
         isHardware = facts.isProtectedByHardware
         usedSimulatedTPM = facts.usedSimulatedTPM
     }

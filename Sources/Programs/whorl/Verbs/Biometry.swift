@@ -67,7 +67,7 @@ struct Biometry: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws -> Answer {
             let id = try program.id(session)
-            let isOptedOut = try await session.services.owner.isOptedOut(id)
+            let isOptedOut = try await session.services.ask(IsOptedOut(id))
             return .biometry(isAllowed: !isOptedOut, id)
         }
     }
@@ -102,10 +102,8 @@ extension Session {
         for id: ApplicationID,
         handing passcode: SecretBox?
     ) async throws -> Answer {
-        try await services.owner.setOptedOut(
-            isOut,
-            for: id,
-            consentRequest(handing: passcode),
+        try await services.ask(
+            SetOptedOut(isOut, for: id, consentRequest(handing: passcode)),
             presenter: presenter(handing: passcode)
         )
         return .biometry(isAllowed: !isOut, id)

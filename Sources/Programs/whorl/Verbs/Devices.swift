@@ -187,9 +187,8 @@ struct DevicesExercise: Verb {
             success: { $0.isGood ? .finished("Done.") : .failed("Not all of it worked.") },
             failure: "Not done."
         ) {
-            try await session.services.fingers.exercise(
-                exercise,
-                session.consentRequest(handing: preset),
+            try await session.services.ask(
+                ExerciseReader(exercise, session.consentRequest(handing: preset)),
                 presenter: session.presenter(handing: preset),
                 observer: { show($0, activity) }
             )

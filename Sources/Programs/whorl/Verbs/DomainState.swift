@@ -26,10 +26,12 @@ struct DomainState: Verb {
 
     func answer(_ session: Session) async throws -> Answer {
         let earlier = try decodedSince()
-        let (fingers, application) = (session.services.fingers, session.services.application)
-        let state = try await fingers.state(for: application)
+        let services = session.services
+        let state = try await services.ask(ReadEnrollmentState(for: services.application))
         guard let earlier else { return try answer(state?.digest, nil) }
-        let difference = try await fingers.difference(since: earlier, for: application)
+        let difference = try await services.ask(
+            CompareFingers(since: earlier, for: services.application)
+        )
         return try answer(state?.digest, difference)
     }
 

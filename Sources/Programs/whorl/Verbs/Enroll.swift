@@ -61,9 +61,11 @@ struct Enroll: Verb {
             failure: "Not enrolled."
         ) {
             try await PasswordAgent.beside(session) {
-                try await session.services.fingers.enroll(
-                    NewFinger(finger, label: label, isGuided: isGuided),
-                    session.consentRequest(handing: preset),
+                try await session.services.ask(
+                    EnrollFinger(
+                        NewFinger(finger, label: label, isGuided: isGuided),
+                        session.consentRequest(handing: preset)
+                    ),
                     presenter: session.presenter(handing: preset),
                     observer: { progress in
                         tests.withLock { $0.take(progress) }

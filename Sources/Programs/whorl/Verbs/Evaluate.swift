@@ -26,7 +26,7 @@ struct CanEvaluate: Verb {
 
     func answer(_ session: Session) async throws -> Answer {
         let services = session.services
-        let preflight = await services.owner.preflight(policy, for: services.application)
+        let preflight = await services.preflight(policy, for: services.application)
         session.console.used(preflight.readerKind)
         if let obstacle = preflight.obstacle { throw obstacle }
         return Answer(
@@ -88,7 +88,7 @@ struct Evaluate: Verb {
         }
         let console = session.console
         let presenter = session.presenter(handing: try await passcode.preset())
-        let evaluation = try await session.services.owner.evaluate(
+        let evaluation = try await session.services.evaluate(
             request(of: session.services.application),
             presenter: presenter
         )

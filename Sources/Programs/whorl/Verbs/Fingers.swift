@@ -29,7 +29,7 @@ struct Fingers: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws -> Answer {
-            let fingers = try await session.services.fingers.fingers()
+            let fingers = try await session.services.ask(ListFingers())
             return Answer(
                 result: ["fingers": .array(fingers.map(\.json))],
                 text: fingers.isEmpty ? ["No finger is enrolled."] : Table.lines(fingers.map(\.row))
@@ -52,16 +52,15 @@ struct Fingers: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws -> Answer {
-            let service = session.services.fingers
-            let candidates = try await service.acceptable()
+            let candidates = try await session.services.ask(ListAcceptableFingers())
             guard let candidates else { return answer(nil) }
             for finger in candidates { session.console.tell("would be accepted: \(finger.rowText)") }
             let preset = try await passcode.preset()
             return answer(
-                try await service.accept(
-                    session.consentRequest(handing: preset),
+                try await session.services.ask(
+                    AcceptFingers(session.consentRequest(handing: preset)),
                     presenter: session.presenter(handing: preset)
-                )
+                ).value
             )
         }
 

@@ -36,11 +36,8 @@ struct Key: AsyncParsableCommand {
             let id = try session.item(.key, name)
             try await session.prepareItems()
             let (control, password) = try await access.read()
-            let key = try await session.services.namedItems.add(
-                .key,
-                as: id,
-                access: control,
-                applicationPassword: password
+            let key = try await session.services.ask(
+                AddItem(id, MakeItem(.key, access: control, applicationPassword: password))
             )
             guard let key else { throw ServiceError(.chipFailed, id.spoken, cause: "no public key") }
             var answer = Answer.publicKey(key, of: id)
@@ -74,7 +71,7 @@ struct Key: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws -> Answer {
             let id = try session.item(.key, name)
-            let key = try await session.services.namedItems.publicKey(of: id)
+            let key = try await session.services.ask(ReadPublicKey(of: id))
             return .publicKey(key, of: id)
         }
     }
@@ -111,7 +108,7 @@ struct Key: AsyncParsableCommand {
                 patience: global.patience,
                 otherwise: "sign with the key “\(id.name.text)”"
             ) { request, presenter in
-                try await session.services.items.signature(
+                try await session.services.signature(
                     over: digest,
                     with: .named(id),
                     request,

@@ -96,7 +96,7 @@ extension KeychainMigration {
         var request = request(asking)
         if asking.hasOwner { request.session = owner.session }
         do throws(ServiceError) {
-            let asked = asking.hasOwner ? own.owner : service.owner
+            let asked = asking.hasOwner ? own : service
             asking.onAnswer(try await asked.evaluate(request, presenter: asking.presenter()))
         } catch {
             owner.refusal = error
@@ -116,7 +116,7 @@ extension KeychainMigration {
         request.session = owner.session
         let released: Released<SecretBox>
         do throws(ServiceError) {
-            released = try await own.items.secret(
+            released = try await own.secret(
                 in: .sealed(item),
                 ReleaseRequest(request),
                 presenter: asking.presenter()
@@ -127,7 +127,7 @@ extension KeychainMigration {
             throw error
         }
         for evaluation in released.evaluations { asking.onAnswer(evaluation) }
-        return try await service.items.seal(released.product, access: item.access, applicationPassword: nil)
+        return try await service.seal(released.product, access: item.access, applicationPassword: nil)
     }
 
     private func request(_ asking: Asking) -> EvaluationRequest {

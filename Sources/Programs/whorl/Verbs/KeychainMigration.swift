@@ -41,8 +41,8 @@ struct KeychainMigration: Sendable {
             unreadable: max(0, stored.count - own.count),
             service: there,
             conditions: .init(
-                hasPasscode: try await service.passcode.isSet(),
-                hasFingers: try await !service.fingers.fingers().isEmpty
+                hasPasscode: try await service.ask(IsPasscodeSet()),
+                hasFingers: try await !service.ask(ListFingers()).isEmpty
             )
         )
     }
@@ -64,10 +64,10 @@ struct KeychainMigration: Sendable {
             return .init(row: row, standing: isWhole ? .valid : .tampered)
         }
         // The chip's own word on the access control, and not the row's. Bytes of another form are no item.
-        guard let item = try? own.items.sealedItem(encoded: sealed.encoded) else {
+        guard let item = try? own.sealedItem(encoded: sealed.encoded) else {
             return .init(row: row, standing: .tampered)
         }
-        let standing = try await own.items.standing(of: [item])
+        let standing = try await own.standing(of: [item])
         return .init(
             row: KeychainRow(row.version, row.record, .sealed(item)),
             standing: standing.first ?? .unknown

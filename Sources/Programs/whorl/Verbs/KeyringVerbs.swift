@@ -36,8 +36,8 @@ struct Keyring: AsyncParsableCommand {
                     recovery: "Install it (see Docs/Service.md), or unset WHORL_SERVICE."
                 )
             }
-            try await session.services.keyring.turnOn(
-                session.consentRequest(handing: nil),
+            try await session.services.ask(
+                TurnKeyringOn(session.consentRequest(handing: nil)),
                 presenter: session.presenter(handing: nil)
             )
             return try await session.keyring()
@@ -55,8 +55,8 @@ struct Keyring: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws -> Answer {
             let preset = try await passcode.preset()
-            try await session.services.keyring.turnOff(
-                session.consentRequest(handing: preset),
+            try await session.services.ask(
+                TurnKeyringOff(session.consentRequest(handing: preset)),
                 presenter: session.presenter(handing: preset)
             )
             return try await session.keyring()
@@ -78,7 +78,7 @@ struct Keyring: AsyncParsableCommand {
 extension Session {
     /// Returns the answer that tells the state of the keyring.
     fileprivate func keyring() async throws -> Answer {
-        let status = try await services.keyring.status()
+        let status = try await services.ask(ReadKeyringStatus())
         return Answer(result: ["keyring": .string(status.rawValue)], text: [status.sentence])
     }
 }

@@ -28,7 +28,7 @@ struct Log: Verb {
     }
 
     func answer(_ session: Session) async throws -> Answer {
-        let entries = try await session.services.maintenance.log(limit: limit).reversed()
+        let entries = try await session.services.ask(ReadLog(limit: limit)).reversed()
         return Answer(
             result: ["entries": .array(entries.map(\.json))],
             text: entries.isEmpty ? ["The log is empty."] : Table.lines(entries.map(\.row))

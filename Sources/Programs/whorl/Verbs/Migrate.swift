@@ -41,7 +41,7 @@ struct Migrate: Verb {
         let own = session.root.services
         let service = try Self.service()
         let outcome = await Result { try await moved(from: own, to: service, session) }
-        await own.maintenance.close()
+        await own.close()
         return try outcome.get()
     }
 
@@ -122,15 +122,15 @@ struct Migrate: Verb {
         _ service: Services,
         hasItems: Bool
     ) async throws -> MigrationPlan {
-        let fingers = try await own.fingers.fingers()
-        let items = try await own.namedItems.items()
+        let fingers = try await own.ask(ListFingers())
+        let items = try await own.ask(ListItems())
         // Without any state there is no chip to ask for.
         let hasState = hasItems || !items.isEmpty || !fingers.isEmpty
         return MigrationPlan(
             own: items,
-            service: try await service.namedItems.items(),
+            service: try await service.ask(ListItems()),
             fingers: fingers.map(\.finger),
-            hasPasscode: hasState ? try await own.passcode.isSet() : false
+            hasPasscode: hasState ? try await own.ask(IsPasscodeSet()) : false
         )
     }
 
@@ -152,17 +152,17 @@ struct Migrate: Verb {
                 timeout: global.patience
             )
         )
-        let released = try await own.items.secret(
+        let released = try await own.secret(
             in: .named(item.id),
             request,
             presenter: session.presenter(handing: preset)
         )
         for evaluation in released.evaluations { session.console.used(evaluation.readerKind) }
-        _ = try await service.namedItems.add(
-            .secret(released.product),
-            as: ItemID(.secret, name, of: service.profile),
-            access: item.access,
-            applicationPassword: nil
+        _ = try await service.ask(
+            AddItem(
+                ItemID(.secret, name, of: service.profile),
+                MakeItem(.secret(released.product), access: item.access, applicationPassword: nil)
+            )
         )
         session.console.event(["event": "moved", "name": .string(name.text)])
         session.console.tell("moved: \(name.text)")

@@ -47,18 +47,16 @@ struct Passcode: AsyncParsableCommand {
             guard try await !session.isPasscodeSet() else {
                 throw ServiceError(.passcodeExists, session.services.profile)
             }
-            let service = session.services.passcode
             // Asked for first: the touch counts for a minute.
             let new = try await passcode.readNew()
             let shown = OwnerSession()
             let request = session.consentRequest(handing: nil)
-            try await service.askForFinger(
-                request,
-                in: shown,
+            try await session.services.ask(
+                AskForFinger(request, in: shown),
                 presenter: session.presenter(handing: nil)
             )
             try await PasswordAgent.beside(session) {
-                try await service.set(new, request, shown: shown)
+                try await session.services.ask(SetPasscode(new, request, shown: shown))
             }
             return Answer(result: ["set": true], text: ["The passcode is set."] + Passcode.advice(on: new))
         }
@@ -79,9 +77,8 @@ struct Passcode: AsyncParsableCommand {
             try await session.requirePasscode()
             let preset = try await passcode.preset()
             let new = try await passcode.readNew()
-            try await session.services.passcode.change(
-                to: new,
-                session.consentRequest(handing: preset),
+            try await session.services.ask(
+                ChangePasscode(to: new, session.consentRequest(handing: preset)),
                 presenter: session.presenter(handing: preset)
             )
             return Answer(
@@ -113,7 +110,7 @@ struct Passcode: AsyncParsableCommand {
             request.takesPasscodeAlone = true
             let presenter = session.presenter(handing: try await passcode.preset())
             let asked = request
-            let evaluation = try await session.services.owner.evaluate(asked, presenter: presenter)
+            let evaluation = try await session.services.evaluate(asked, presenter: presenter)
             session.console.succeeded(evaluation)
             return Answer(result: ["verified": true], text: ["The passcode is right."])
         }
@@ -133,8 +130,7 @@ struct Passcode: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws -> Answer {
             try await session.requirePasscode()
-            let service = session.services.passcode
-            let lost = try await service.itemsLostWithout()
+            let lost = try await session.services.ask(ListItemsLostWithoutPasscode())
             guard force || lost.isEmpty else {
                 throw ServiceError(
                     .passcodeNeeded,
@@ -143,9 +139,8 @@ struct Passcode: AsyncParsableCommand {
                 )
             }
             let preset = try await passcode.preset()
-            let deleted = try await service.remove(
-                force: force,
-                session.consentRequest(handing: preset),
+            let deleted = try await session.services.ask(
+                RemovePasscode(force: force, session.consentRequest(handing: preset)),
                 presenter: session.presenter(handing: preset)
             )
             return Answer(
@@ -170,6 +165,6 @@ extension Session {
     }
 
     fileprivate func isPasscodeSet() async throws -> Bool {
-        try await services.passcode.isSet()
+        try await services.ask(IsPasscodeSet())
     }
 }

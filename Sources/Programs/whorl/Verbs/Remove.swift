@@ -33,10 +33,8 @@ struct Remove: Verb {
     func answer(_ session: Session) async throws -> Answer {
         let selection = try FingerSelection(argument: finger, all: all, on: namedReader)
         let preset = try await passcode.preset()
-        let removed = try await session.services.fingers.remove(
-            selection,
-            force: force,
-            session.consentRequest(handing: preset),
+        let removed = try await session.services.ask(
+            RemoveFingers(selection, force: force, session.consentRequest(handing: preset)),
             presenter: session.presenter(handing: preset)
         )
         return answer(removed)

@@ -37,11 +37,8 @@ struct Secret: AsyncParsableCommand {
             try await session.prepareItems()
             let (control, password) = try await access.read()
             let secret = try await Secret.fromStandardInput()
-            _ = try await session.services.namedItems.add(
-                .secret(secret),
-                as: id,
-                access: control,
-                applicationPassword: password
+            _ = try await session.services.ask(
+                AddItem(id, MakeItem(.secret(secret), access: control, applicationPassword: password))
             )
             return Answer(
                 result: ["name": .string(id.name.text), "access": .string(control.text)],
@@ -70,7 +67,7 @@ struct Secret: AsyncParsableCommand {
                 patience: global.patience,
                 otherwise: "get the secret “\(id.name.text)”"
             ) { request, presenter in
-                try await session.services.items.secret(
+                try await session.services.secret(
                     in: .named(id),
                     request,
                     presenter: presenter

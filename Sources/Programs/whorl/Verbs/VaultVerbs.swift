@@ -27,7 +27,7 @@ struct VaultCommand: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws -> Answer {
-            let status = try await session.services.maintenance.vaultStatus()
+            let status = try await session.services.ask(ReadVaultStatus())
             return Answer(
                 result: status.json,
                 text: status.lines,
@@ -46,7 +46,7 @@ struct VaultCommand: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws -> Answer {
-            try await session.services.maintenance.provisionVault()
+            try await session.services.ask(ProvisionVault())
             return Answer(
                 result: ["provisioned": true, "stateKey": "sealed"],
                 text: ["The TPM keeps the directory's key now."]
@@ -76,7 +76,7 @@ struct VaultCommand: AsyncParsableCommand {
                 )
             }
             let reset = try await PasswordAgent.beside(session) {
-                try await session.services.maintenance.resetVault(withoutChip: force)
+                try await session.services.ask(ResetVault(withoutChip: force))
             }
             switch reset {
             case .fingersKept:
@@ -103,8 +103,8 @@ struct VaultCommand: AsyncParsableCommand {
         func answer(_ session: Session) async throws -> Answer {
             try await session.requirePasscode()
             let preset = try await passcode.preset()
-            let resealing = try await session.services.maintenance.reseal(
-                session.consentRequest(handing: preset),
+            let resealing = try await session.services.ask(
+                ResealItems(session.consentRequest(handing: preset)),
                 presenter: session.presenter(handing: preset)
             )
             return Answer(

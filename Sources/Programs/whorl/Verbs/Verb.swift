@@ -37,8 +37,8 @@ extension Verb {
     private func outcome(_ console: Console) async throws -> Answer {
         let session = try Session(options: global, console: console, try global.configuration())
         let outcome = await Result { try await answer(session) }
-        console.isProtected(by: Protection(session.services.maintenance))
-        await session.services.maintenance.close()
+        console.isProtected(by: Protection(await session.services.facts()))
+        await session.services.close()
         return try outcome.get()
     }
 }

@@ -35,9 +35,9 @@ package struct BlockingCall: ~Copyable {
         update: ((CallReply<Result>) throws(ServiceCallError) -> Void)? = nil
     ) throws(ServiceCallError) -> CallReply<Result> {
         let message = CallMessage(method: method, parameters: parameters, more: update == nil ? nil : true)
-        // The encoder's words name our own types alone.
-        guard let bytes = try? Wire.encode(message) else { throw .malformed }
-        do throws(SystemCallError) { try send(bytes + [0], descriptors) } catch {
+        var files = descriptors
+        let bytes = try message.encoded(beside: &files)
+        do throws(SystemCallError) { try send(bytes + [0], files) } catch {
             throw refusal(after: error)
         }
         while true {

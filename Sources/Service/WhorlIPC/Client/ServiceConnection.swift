@@ -40,10 +40,29 @@ enum ReplyReader<Parameters: Decodable & Sendable> {
             throw .malformed
         }
         if let name = head.error { throw .refused(ServiceRefusal(name, message: bytes)) }
-        guard let parameters = try? Wire.decode(ParametersOf<Parameters>.self, bytes).parameters else {
-            throw .malformed
-        }
+        let files = CallDescriptors(message.descriptors)
+        guard
+            let parameters = try? Wire.decode(ParametersOf<Parameters>.self, bytes, beside: files).parameters
+        else { throw .malformed }
         return head.continues == true ? .update(parameters) : .reply(parameters)
+    }
+}
+
+extension CallMessage {
+    /// Encodes the call, and adds its secrets to the descriptors beside it.
+    func encoded(beside files: inout [Descriptor]) throws(ServiceCallError) -> [UInt8] {
+        do { return try Wire.encode(self, beside: &files) } catch { throw ServiceCallError(encoding: error) }
+    }
+}
+
+extension ServiceCallError {
+    /// Makes the error of a call that cannot be sent, for want of memory for what lies beside it, or of a form.
+    package init(encoding error: any Error) {
+        // The encoder's words name our own types alone: the caller's parameters are no JSON.
+        self =
+            if case SecretDescriptor.Fault.system(let error) = error { .connection(error) } else {
+                .malformed
+            }
     }
 }
 
@@ -94,7 +113,7 @@ package final class ServiceConnection: Sendable {
     /// - Parameters:
     ///   - method: The qualified name.
     ///   - parameters: What the method takes.
-    ///   - descriptors: At most 8, such as secrets; parameters name them by their index.
+    ///   - descriptors: At most 8, which parameters name by their index; secrets among the parameters follow them.
     ///   - type: What the reply's parameters become.
     ///   - update: Is called for each update before the reply. Without it none is asked for.
     /// - Returns: The reply.
@@ -107,9 +126,9 @@ package final class ServiceConnection: Sendable {
         update: ((Result) -> Void)? = nil
     ) async throws(ServiceCallError) -> Reply<Result> {
         let message = CallMessage(method: method, parameters: parameters, more: update == nil ? nil : true)
-        // The encoder's words name our own types alone: the caller's parameters are no JSON.
-        guard let bytes = try? Wire.encode(message) else { throw .malformed }
-        channel.send(bytes, descriptors)
+        var files = descriptors
+        let bytes = try message.encoded(beside: &files)
+        channel.send(bytes, files)
         return try await cancellableAnswer(update)
     }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import WhorlSecretMemory
-
 /// One call as its handler sees it.
 package struct ServiceCall: Sendable {
     /// The user and process that asked.
@@ -17,21 +15,6 @@ package struct ServiceCall: Sendable {
     /// The descriptors beside the call that the method takes and that were not read yet.
     package var descriptors: [Descriptor] { attached.all }
 
-    /// A secret that came beside the call; its descriptor is closed after it was read.
-    ///
-    /// - Parameter index: Its place among the call's descriptors, from 0, as a parameter named it.
-    /// - Returns: The secret's bytes.
-    /// - Throws: `InvalidParameter` for an unknown index, a secret that was read already, or a descriptor that is no sealed
-    ///   memory file.
-    package func secret(at index: Int) throws(ServiceRefusal) -> SecretBytes {
-        guard let file = attached.take(index) else { throw .invalidParameter("descriptor") }
-        do throws(SecretDescriptor.Fault) {
-            return try SecretDescriptor.read(file)
-        } catch {
-            throw .invalidParameter("descriptor")
-        }
-    }
-
     /// Waits until the caller has read all that was sent, or has hung up, so that long answers need little memory.
     package func untilRead() async { await reading() }
 
@@ -43,10 +26,10 @@ package struct ServiceCall: Sendable {
     package func update(_ parameters: some Encodable & Sendable, descriptors: [Descriptor] = []) {
         guard wantsMore else { return }
         // A value of ours that cannot be encoded is a mistake in the service, which its tests find.
-        guard let bytes = try? Wire.encode(ReplyMessage(parameters: parameters, continues: true)) else {
-            return
-        }
-        send(bytes, descriptors)
+        var files = descriptors
+        let message = ReplyMessage(parameters: parameters, continues: true)
+        guard let bytes = try? Wire.encode(message, beside: &files) else { return }
+        send(bytes, files)
     }
 }
 
@@ -151,10 +134,11 @@ package struct Router: Sendable {
         do throws(ServiceRefusal) {
             try await admission(call)
             let reply = try await body(try parameters(Parameters.self, of: call), call)
-            guard let bytes = try? Wire.encode(ReplyMessage(parameters: reply.parameters)) else {
-                return .failure(ServiceRefusal("io.whorl.InternalError"))
-            }
-            return .success(Answer(bytes: bytes, descriptors: reply.descriptors))
+            var files = reply.descriptors
+            // A value of ours always encodes; a secret needs room for its memory file.
+            guard let bytes = try? Wire.encode(ReplyMessage(parameters: reply.parameters), beside: &files)
+            else { return .failure(ServiceRefusal("io.whorl.InternalError")) }
+            return .success(Answer(bytes: bytes, descriptors: files))
         } catch {
             return .failure(error)
         }
@@ -181,7 +165,10 @@ package struct Router: Sendable {
         do {
             // Calls may last long, and members that no method has are dropped here.
             defer { call.contents.letGo() }
-            return try Wire.decode(ParametersOf<Parameters>.self, call.contents.bytes).parameters
+            return try Wire.decode(ParametersOf<Parameters>.self, call.contents.bytes, beside: call.attached)
+                .parameters
+        } catch let refusal as ServiceRefusal {
+            throw refusal
         } catch {
             throw .invalidParameter(Self.place(of: error))
         }

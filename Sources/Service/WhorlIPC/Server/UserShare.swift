@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import Synchronization
+internal import WhorlSecretMemory
 internal import WhorlSupport
 
 /// The memory and the descriptors that all connections of one user hold together, so that many of them hold no more than one
@@ -144,7 +145,7 @@ final class CallContents: Sendable {
 }
 
 /// The descriptors beside a call, each of which is closed as soon as no one needs it and counts for its user until then.
-final class CallDescriptors: Sendable {
+final class CallDescriptors: SecretAttachments {
     private let kept: Mutex<[Descriptor?]>
     private let share: UserShare?
 
@@ -166,6 +167,21 @@ final class CallDescriptors: Sendable {
         if taken != nil { _ = share?.change(bytes: 0, descriptors: -1) }
         return taken
     }
+
+    /// The secret at a place; its descriptor is closed after it was read.
+    ///
+    /// - Throws: `InvalidParameter` for an unknown place, a secret that was read already, or a descriptor that is no sealed
+    ///   memory file.
+    func secret(at place: Int) throws -> SecretBytes {
+        // The caller's file is wrong, for whatever reason.
+        guard let file = take(place), let secret = try? SecretDescriptor.read(file) else {
+            throw ServiceRefusal.invalidParameter("descriptor")
+        }
+        return secret
+    }
+
+    /// A message that was received takes no secret.
+    func attach(_ secret: SecretBox) throws -> Int { throw ServiceRefusal.invalidParameter("descriptor") }
 
     /// Closes all but the first `count`.
     func close(behind count: Int) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import Synchronization
+internal import WhorlSecretMemory
 
 /// A call's or reply's parameters when it has none: `{}`.
 package struct NoParameters: Codable, Sendable, Hashable {
@@ -119,17 +121,57 @@ private struct EmptyObject: Decodable {
 /// JSON between Swift values and frames.
 enum Wire {
     /// Encodes a message.
-    static func encode(_ message: some Encodable) throws -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - files: The descriptors beside it, to which its secrets are added.
+    /// - Returns: The JSON.
+    /// - Throws: `SecretDescriptor.Fault` where a secret cannot be attached, or the encoder's error.
+    static func encode(_ message: some Encodable, beside files: inout [Descriptor]) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
         encoder.dateEncodingStrategy = .secondsSince1970
-        return [UInt8](try encoder.encode(message))
+        let attached = AttachedFiles(files)
+        if let key = AttachedFiles.key { encoder.userInfo[key] = attached }
+        let bytes = [UInt8](try encoder.encode(message))
+        files = attached.files
+        return bytes
+    }
+
+    /// Encodes a message beside which nothing lies.
+    static func encode(_ message: some Encodable) throws -> [UInt8] {
+        var files: [Descriptor] = []
+        return try encode(message, beside: &files)
     }
 
     /// Decodes a message that ``JSONCheck`` let through; unknown members are ignored.
-    static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) throws -> Value {
+    static func decode<Value: Decodable>(
+        _ type: Value.Type,
+        _ bytes: [UInt8],
+        beside files: CallDescriptors? = nil
+    ) throws -> Value {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970
+        if let files, let key = AttachedFiles.key { decoder.userInfo[key] = files }
         return try decoder.decode(type, from: Data(bytes))
     }
+}
+
+/// The memory files beside a message that is being encoded.
+private final class AttachedFiles: SecretAttachments {
+    private let kept: Mutex<[Descriptor]>
+
+    init(_ files: [Descriptor]) { kept = Mutex(files) }
+
+    var files: [Descriptor] { kept.withLock(\.self) }
+
+    func attach(_ secret: SecretBox) throws -> Int {
+        let file = try SecretDescriptor.make(secret.bytes)
+        return kept.withLock { files in
+            files.append(file)
+            return files.count - 1
+        }
+    }
+
+    func secret(at place: Int) throws -> SecretBytes { throw ServiceRefusal.invalidParameter("descriptor") }
 }

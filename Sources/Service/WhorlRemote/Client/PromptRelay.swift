@@ -8,17 +8,13 @@ import WhorlService
 /// Shows the prompts of one call on the caller's presenter.
 final class RemotePrompts<Reply: Codable & Sendable>: Sendable {
     private let relay: PromptRelay
-    private let onProgress: @Sendable (EnrollmentProgress) -> Void
+    private let observer: @Sendable (EnrollmentProgress) -> Void
     /// The newest prompt, which the updates of a call are about.
     private let newest = Mutex("")
 
-    init(
-        _ presenter: any PromptPresenter,
-        _ client: ServiceClient,
-        onProgress: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
-    ) {
-        relay = PromptRelay(presenter, client)
-        self.onProgress = onProgress
+    init(_ prompter: Prompter, _ client: ServiceClient) {
+        relay = PromptRelay(prompter.presenter, client)
+        observer = prompter.observer
     }
 
     /// Takes an update of the call.
@@ -29,32 +25,11 @@ final class RemotePrompts<Reply: Codable & Sendable>: Sendable {
         }
         if let change = update.update { relay.change(newest.withLock(\.self), change) }
         if let end = update.end { relay.end(end) }
-        if let progress = update.progress { onProgress(progress) }
+        if let progress = update.progress { observer(progress) }
     }
 
     /// Ends the prompt that is shown, and waits until the presenter has let it go.
     func finish() async { await relay.finish() }
-}
-
-extension ServiceClient {
-    /// Calls a method during which the owner may be asked on a presenter.
-    func callPrompting<Call, Reply>(
-        _ method: ServiceMethod<Prompting<Call>, Prompted<Reply>>,
-        _ call: Call,
-        _ attachments: Attachments = Attachments(),
-        presenter: any PromptPresenter,
-        onProgress: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
-    ) async throws(ServiceError) -> CallReply<Reply> {
-        let prompts = RemotePrompts<Reply>(presenter, self, onProgress: onProgress)
-        let parameters = Prompting(call: call, presenter: await PresenterAbilities(of: presenter))
-        let answer = await Result<_, ServiceError>(
-            of: try await self.call(method, parameters, attachments, update: { prompts.take($0) })
-        )
-        await prompts.finish()
-        let reply = try answer.get()
-        guard let value = reply.parameters.value else { throw ServiceError(.malformed) }
-        return CallReply(parameters: value, descriptors: reply.descriptors)
-    }
 }
 
 /// Shows prompts of the service on a presenter, one after the other, and sends what the person does to the service.
@@ -140,31 +115,25 @@ final class PromptRelay: Sendable {
         state.withLock { $0.entries[shown.id] = nil }
         entry.close()
         await passcodes.value
-        let ending = PromptInterface.Ending(
+        let ending = PromptInterface.Ended(
             prompt: shown.id,
             action: action,
             presenter: await PresenterAbilities(of: presenter)
         )
         // A prompt that the service no longer knows has ended there.
-        _ = try? await client.call(PromptInterface.ended, ending)
+        _ = try? await client.call(ending)
     }
 
     private func sendPasscodes(of entry: PromptEntry, to prompt: String) async {
         await entry.each { box async in
-            var attachments = Attachments()
             // A passcode that does not arrive is not compared; the prompt's time limit ends it.
-            guard let place = try? attachments.add(box) as Int else { return false }
-            _ = try? await client.call(
-                PromptInterface.submit,
-                PromptInterface.Passcode(prompt: prompt, passcode: place),
-                attachments
-            )
+            _ = try? await client.call(PromptInterface.Submit(prompt: prompt, passcode: box))
             return false
         }
         // A prompt that has ended takes none in any case.
         guard state.withLock({ $0.entries[prompt] != nil }) else { return }
         // The prompt's time limit ends it where this does not arrive.
-        _ = try? await client.call(PromptInterface.close, .init(prompt: prompt))
+        _ = try? await client.call(PromptInterface.Close(prompt: prompt))
     }
 
     /// Reports that the person is typing, at most four times a second.
@@ -180,7 +149,7 @@ final class PromptRelay: Sendable {
         guard isDue else { return }
         Task {
             // The service's own time limit runs on without it.
-            _ = try? await client.call(PromptInterface.typing, .init(prompt: prompt))
+            _ = try? await client.call(PromptInterface.Typing(prompt: prompt))
         }
     }
 }

@@ -95,9 +95,9 @@ package struct RemoteAgent: Sendable {
         do throws(ServiceCallError) {
             if registration == nil {
                 let abilities = await relay.abilities
-                let asked = AgentInterface.Registering(presenter: abilities)
+                let asked = AgentInterface.Register(presenter: abilities)
                 let _: CallReply = try await connection.call(
-                    AgentInterface.register.name,
+                    AgentInterface.Register.name,
                     asked,
                     update: update
                 )

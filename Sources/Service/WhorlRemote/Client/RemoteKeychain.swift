@@ -11,15 +11,14 @@ struct RemoteKeychain: KeychainRowService {
 
     func rows(_ match: KeychainMatch, withValues: Bool, limit: Int) throws(ServiceError) -> [KeychainRow] {
         var found: [KeychainRow] = []
-        let finding = KeychainInterface.Finding(
+        let find = KeychainInterface.Find(
             groups: groups,
             match: match,
             withValues: withValues,
             limit: limit
         )
         _ = try client.callBlocking(
-            KeychainInterface.find,
-            finding,
+            find,
             update: { update throws(ServiceCallError) in
                 found += try update.parameters.value.found(beside: update.descriptors)
             }
@@ -34,8 +33,7 @@ struct RemoteKeychain: KeychainRowService {
         var packer = RowPacker()
         for row in new { packer.add(row) }
         return try outcome(
-            KeychainInterface.add,
-            .init(groups: groups, new: packer.rows, replacing: replacing),
+            of: KeychainInterface.Add(groups: groups, new: packer.rows, replacing: replacing),
             packer
         )
     }
@@ -47,25 +45,20 @@ struct RemoteKeychain: KeychainRowService {
         var packer = RowPacker()
         for change in changes { packer.add(change.new, to: change.version) }
         return try outcome(
-            KeychainInterface.update,
-            .init(groups: groups, changes: packer.rows, replacing: replacing),
+            of: KeychainInterface.Update(groups: groups, changes: packer.rows, replacing: replacing),
             packer
         )
     }
 
     func delete(_ matches: [KeychainMatch]) throws(ServiceError) -> Int {
-        try client.callBlocking(
-            KeychainInterface.delete,
-            .init(groups: groups, matches: matches)
-        ).parameters.value
+        try client.callBlocking(KeychainInterface.Delete(groups: groups, matches: matches)).parameters.value
     }
 
-    private func outcome<Parameters>(
-        _ method: ServiceMethod<Parameters, KeychainInterface.Outcome>,
-        _ parameters: Parameters,
+    private func outcome<Asked: ServiceOperation>(
+        of operation: Asked,
         _ packer: RowPacker
-    ) throws(ServiceError) -> KeychainOutcome {
-        let reply = try client.callBlocking(method, parameters, try packer.attachments())
+    ) throws(ServiceError) -> KeychainOutcome where Asked.Reply == KeychainInterface.Outcome {
+        let reply = try client.callBlocking(operation, try packer.files())
         // Rows that do not fit their descriptors are an answer that cannot be read.
         guard let rows = try? reply.parameters.rows.found(beside: reply.descriptors) else {
             throw ServiceError(.malformed)

@@ -9,18 +9,18 @@ struct RemoteReaders: ReaderService {
     let client: ServiceClient
 
     func readers() async throws(ServiceError) -> [any FingerprintReader] {
-        let infos = try await client.call(ReaderInterface.list, NoValue()).parameters.value
+        let infos = try await client.call(ReaderInterface.List()).value
         return infos.map { RemoteReader(knownInfo: $0, client: client) }
     }
 
     func chosenReader() async throws(ServiceError) -> any FingerprintReader {
-        let info = try await client.call(ReaderInterface.chosen, NoValue()).parameters
+        let info = try await client.call(ReaderInterface.Chosen())
         return RemoteReader(knownInfo: info, client: client)
     }
 
     var readerLockTrouble: ReaderError? {
         do throws(ServiceError) {
-            return try client.callBlocking(ReaderInterface.lockTrouble, NoValue()).parameters.value
+            return try client.callBlocking(ReaderInterface.LockTrouble()).parameters.value
         } catch {
             return ReaderError(error)
         }
@@ -31,7 +31,7 @@ struct RemoteReaders: ReaderService {
         let (events, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watching = Task {
             // A service that hangs up sends no further events; the stream ends.
-            _ = try? await client.call(ReaderInterface.watch, NoValue(), update: { _ in sink.yield() })
+            _ = try? await client.call(ReaderInterface.Watch(), update: { _ in sink.yield() })
             sink.finish()
         }
         sink.onTermination = { _ in watching.cancel() }
@@ -55,23 +55,23 @@ private final class RemoteReader: FingerprintReader {
 
     /// Tries whether the service can open the reader; the service lets it go again at once.
     func open() async throws(ReaderError) {
-        _ = try await answer(of: ReaderInterface.tryOut)
+        _ = try await answer(of: ReaderInterface.TryOut(value: knownInfo.id))
     }
 
     func close() async throws(ReaderError) {}
 
     /// Returns the data of the prints, without their templates, which do not leave the service.
     func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint] {
-        try await answer(of: ReaderInterface.prints).value.map {
+        try await answer(of: ReaderInterface.Prints(value: knownInfo.id)).value.map {
             StoredPrint(template: Template(bytes: []), metadata: $0)
         }
     }
 
-    private func answer<Reply>(
-        of method: ServiceMethod<Valued<ReaderID>, Reply>
-    ) async throws(ReaderError) -> Reply {
+    private func answer<Asked: ServiceOperation>(
+        of operation: Asked
+    ) async throws(ReaderError) -> Asked.Reply {
         do throws(ServiceError) {
-            return try await client.call(method, .init(knownInfo.id)).parameters
+            return try await client.call(operation)
         } catch {
             throw ReaderError(error)
         }

@@ -24,15 +24,9 @@ extension Services {
         return Services(
             profile: profile,
             application: application,
-            owner: RemoteOwner(client: client),
-            items: RemoteItems(client: client),
-            namedItems: RemoteNamedItems(client: client),
+            asker: RemoteAsker(client: client),
             keychain: RemoteKeychain(client: client, groups: [application.rawValue] + accessGroups),
-            fingers: RemoteFingers(client: client),
-            passcode: RemotePasscode(client: client),
-            keyring: RemoteKeyring(client: client),
-            readers: RemoteReaders(client: client),
-            maintenance: RemoteMaintenance(client: client)
+            readers: RemoteReaders(client: client)
         )
     }
 }
@@ -52,7 +46,7 @@ package struct RemoteAccounts: Sendable {
     /// - Returns: Whether they were locked.
     /// - Throws: `notPermitted` where polkit does not allow it; errors of the state directory.
     package func unlock(_ user: UInt32) async throws(ServiceError) -> Bool {
-        try await client.call(LoginInterface.unlock, Valued(user)).parameters.value
+        try await client.call(LoginInterface.Unlock(value: user)).value
     }
 
     /// Asks which of several users touches the reader.
@@ -69,10 +63,9 @@ package struct RemoteAccounts: Sendable {
         presenter: any PromptPresenter
     ) async throws(ServiceError) -> IdentifiedPerson {
         try await client.callPrompting(
-            LoginInterface.identify,
-            .init(users: users, request: request),
-            presenter: presenter
-        ).parameters
+            LoginInterface.Identify(users: users, request: request),
+            Prompter(presenter)
+        )
     }
 
     /// Enrolls prints that another program has made for a user without a finger and a passcode.
@@ -90,33 +83,34 @@ package struct RemoteAccounts: Sendable {
         isTrial: Bool,
         readersWereClosed: Bool
     ) async throws(ServiceError) -> [TakingOver] {
-        var attachments = Attachments()
-        let asked = LoginInterface.TakingOverCall(
+        let bytes = prints.flatMap(\.template.bytes)
+        let attached = SecretBox(SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) })
+        let takeOver = LoginInterface.TakeOver(
             user: user,
             prints: prints.map {
                 .init(finger: $0.finger, driver: $0.driver, number: $0.number, size: $0.template.bytes.count)
             },
-            bytes: try attachments.add(prints.flatMap(\.template.bytes)),
+            bytes: attached,
             isTrial: isTrial,
             readersWereClosed: readersWereClosed
         )
-        let reply = try await client.call(LoginInterface.takeOver, asked, attachments).parameters.value
+        let reply = try await client.call(takeOver).value
         guard reply.count == prints.count else { throw ServiceError(.malformed) }
         return reply
     }
 
     /// Returns what is known of each account whose state the service keeps.
     package func accounts() async throws(ServiceError) -> [AccountOfFolder] {
-        try await client.call(LoginInterface.accounts, NoValue()).parameters.value
+        try await client.call(LoginInterface.ListAccounts()).value
     }
 
     /// Removes everything of the account that had a number.
     package func remove(_ number: UInt32) async throws(ServiceError) {
-        _ = try await client.call(LoginInterface.removeAccount, Valued(number))
+        _ = try await client.call(LoginInterface.RemoveAccount(value: number))
     }
 
     /// Confirms that the account with a number is the one whose state it is.
     package func confirm(_ number: UInt32) async throws(ServiceError) {
-        _ = try await client.call(LoginInterface.confirmAccount, Valued(number))
+        _ = try await client.call(LoginInterface.ConfirmAccount(value: number))
     }
 }

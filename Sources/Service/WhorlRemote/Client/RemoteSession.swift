@@ -45,8 +45,8 @@ final class RemoteSession: Sendable {
         Task {
             // The call ends with the connection, and never with a reply.
             let reply: CallReply<Valued<String>>? = try? await connection.call(
-                OwnerInterface.session.name,
-                NoValue(),
+                BeginSession.name,
+                BeginSession(),
                 update: { sink.yield($0.value) }
             )
             _ = reply

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import WhorlSecretMemory
 import WhorlIPC
 import WhorlService
 
@@ -21,33 +20,36 @@ struct ServiceClient: Sendable {
     /// Calls a method, and waits in a task for its reply.
     ///
     /// - Parameters:
-    ///   - method: The method.
-    ///   - parameters: The values that it takes.
-    ///   - attachments: The descriptors that the parameters name.
+    ///   - operation: The method, with the values that it takes.
     ///   - update: Called for each update before the reply. Without it none is asked for.
     /// - Returns: The reply.
     /// - Throws: the service's own error, or the one of a call that got no answer.
-    func call<Parameters, Result>(
-        _ method: ServiceMethod<Parameters, Result>,
+    func call<Asked: ServiceOperation>(
+        _ operation: Asked,
+        update: ((Asked.Reply) -> Void)? = nil
+    ) async throws(ServiceError) -> Asked.Reply {
+        try await call(Asked.name, Asked.rules, operation, update: update)
+    }
+
+    /// Calls a method with the form of its parameters and of its reply.
+    fileprivate func call<Parameters: Codable & Sendable, Reply: Codable & Sendable>(
+        _ name: String,
+        _ rules: OperationRules,
         _ parameters: Parameters,
-        _ attachments: Attachments = Attachments(),
-        update: ((Result) -> Void)? = nil
-    ) async throws(ServiceError) -> CallReply<Result> {
+        update: ((Reply) -> Void)?
+    ) async throws(ServiceError) -> Reply {
         /// Calls the method, and keeps the connection where it was answered.
         func call(
             on connection: ServiceConnection,
             knowsProcess: Bool
-        ) async throws(ServiceCallError) -> CallReply<Result> {
+        ) async throws(ServiceCallError) -> Reply {
             defer { if knowsProcess, let socket = connection.release() { kept.keep(socket) } }
-            return try await connection.call(
-                method.name,
-                parameters,
-                descriptors: attachments.descriptors,
-                update: update
-            )
+            let reply: CallReply<Reply> = try await connection.call(name, parameters, update: update)
+            return reply.parameters
         }
+
         do throws(ServiceCallError) {
-            if method.isRepeatable, update == nil, let socket = kept.take() {
+            if rules.effect == .repeatable, update == nil, let socket = kept.take() {
                 do throws(ServiceCallError) {
                     return try await call(on: try connection(over: socket), knowsProcess: true)
                 } catch .connection {
@@ -55,7 +57,7 @@ struct ServiceClient: Sendable {
                 }
             }
             // A connection that does not know the process is of no use to the next call.
-            let knowsProcess = method.isAboutProcess
+            let knowsProcess = rules.isAboutProcess
             let connection = knowsProcess ? try await provenConnection() : try self.connection()
             return try await call(on: connection, knowsProcess: knowsProcess)
         } catch {
@@ -64,23 +66,30 @@ struct ServiceClient: Sendable {
     }
 
     /// Calls a method, and blocks the calling thread until the reply is there.
-    func callBlocking<Parameters, Result>(
-        _ method: ServiceMethod<Parameters, Result>,
-        _ parameters: Parameters,
-        _ attachments: Attachments = Attachments(),
-        update: ((CallReply<Result>) throws(ServiceCallError) -> Void)? = nil
-    ) throws(ServiceError) -> CallReply<Result> {
+    ///
+    /// - Parameters:
+    ///   - operation: The method, with the values that it takes.
+    ///   - files: The memory files beside the call that are no secrets.
+    ///   - update: Called for each update before the reply. Without it none is asked for.
+    /// - Returns: The reply, with what lies beside it.
+    /// - Throws: as ``call(_:update:)``.
+    func callBlocking<Asked: ServiceOperation>(
+        _ operation: Asked,
+        _ files: [Descriptor] = [],
+        update: ((CallReply<Asked.Reply>) throws(ServiceCallError) -> Void)? = nil
+    ) throws(ServiceError) -> CallReply<Asked.Reply> {
         /// Whether a part of the answer has come.
         var hasBegun = false
-        let begin: (CallReply<Result>) throws(ServiceCallError) -> Void = { (part) throws(ServiceCallError) in
+        let begin: (CallReply<Asked.Reply>) throws(ServiceCallError) -> Void = {
+            (part) throws(ServiceCallError) in
             hasBegun = true
             try update?(part)
         }
         let told = update == nil ? nil : begin
         do throws(ServiceCallError) {
-            if method.isRepeatable, let socket = kept.take() {
+            if Asked.rules.effect == .repeatable, let socket = kept.take() {
                 do throws(ServiceCallError) {
-                    return try finish(BlockingCall(socket), method, parameters, attachments, told)
+                    return try finish(BlockingCall(socket), operation, files, told)
                 } catch {
                     // Else the service has left since the last call.
                     guard case .connection = error, !hasBegun else { throw error }
@@ -88,25 +97,24 @@ struct ServiceClient: Sendable {
             }
             var call = BlockingCall(try socket())
             try call.proveProcess()
-            return try finish(call, method, parameters, attachments, told)
+            return try finish(call, operation, files, told)
         } catch {
             throw ServiceError(error)
         }
     }
 
     /// Calls a method, and keeps the connection where it was answered.
-    private func finish<Parameters, Result>(
+    private func finish<Asked: ServiceOperation>(
         _ call: consuming BlockingCall,
-        _ method: ServiceMethod<Parameters, Result>,
-        _ parameters: Parameters,
-        _ attachments: Attachments,
-        _ update: ((CallReply<Result>) throws(ServiceCallError) -> Void)?
-    ) throws(ServiceCallError) -> CallReply<Result> {
+        _ operation: Asked,
+        _ files: [Descriptor],
+        _ update: ((CallReply<Asked.Reply>) throws(ServiceCallError) -> Void)?
+    ) throws(ServiceCallError) -> CallReply<Asked.Reply> {
         let reply = try call.call(
-            method.name,
-            parameters,
-            descriptors: attachments.descriptors,
-            returning: Result.self,
+            Asked.name,
+            operation,
+            descriptors: files,
+            returning: Asked.Reply.self,
             update: update
         )
         if let socket = call.release() { kept.keep(socket) }
@@ -139,12 +147,19 @@ struct ServiceClient: Sendable {
     }
 }
 
-extension CallReply {
-    /// The secret at a place beside the reply.
-    func secret(at place: Int) throws(ServiceError) -> SecretBytes {
-        // A descriptor that is no sealed memory file counts as one that is missing.
-        guard descriptors.indices.contains(place), let secret = try? SecretDescriptor.read(descriptors[place])
-        else { throw ServiceError(.malformed) }
-        return secret
+extension ServiceClient {
+    /// Calls a method during which the owner may be asked.
+    func callPrompting<Asked: ServiceOperation>(
+        _ operation: Asked,
+        _ prompter: Prompter
+    ) async throws(ServiceError) -> Asked.Reply {
+        let prompts = RemotePrompts<Asked.Reply>(prompter, self)
+        let call = Prompting(call: operation, presenter: await PresenterAbilities(of: prompter.presenter))
+        let answer = await Result<Prompted<Asked.Reply>, ServiceError>(
+            of: try await self.call(Asked.name, Asked.rules, call, update: { prompts.take($0) })
+        )
+        await prompts.finish()
+        guard let value = try answer.get().value else { throw ServiceError(.malformed) }
+        return value
     }
 }

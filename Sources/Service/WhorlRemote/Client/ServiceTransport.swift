@@ -2,6 +2,7 @@
 
 import Synchronization
 package import WhorlIPC
+import WhorlService
 import WhorlSupport
 
 /// Opens connections to one service.
@@ -67,7 +68,7 @@ package final class PairTransport: ServiceTransport {
         do throws(ServiceCallError) {
             try control.withLock { control throws(ServiceCallError) in
                 let reply: CallReply<NoValue> = try control.call(
-                    ConnectionInterface.adopt.name,
+                    "io.whorl.Connection.Adopt",
                     Valued(0),
                     descriptors: [other]
                 )
@@ -80,12 +81,6 @@ package final class PairTransport: ServiceTransport {
         }
         return own
     }
-}
-
-/// The interface of connections, apart from the proof of the process (`Router`).
-enum ConnectionInterface {
-    /// Serves the end of a pair that lies beside the call.
-    static let adopt = ServiceMethod<Valued<Int>, NoValue>("io.whorl.Connection.Adopt", by: .anyProgram)
 }
 
 /// The program `whorld` as a child of this process, which serves this process alone.

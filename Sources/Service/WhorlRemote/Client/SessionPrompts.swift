@@ -64,15 +64,15 @@ public enum SessionPrompts {
     ///   - presenter: Shows the prompt for the owner's consent, unless an agent of the session does.
     ///   - observer: Called for each event of the enrollment, on a thread of this library.
     /// - Returns: The finger as it was stored.
-    /// - Throws: as `FingerService.enroll`. Nothing is stored by an enrollment that is cancelled.
+    /// - Throws: as `EnrollFinger`. Nothing is stored by an enrollment that is cancelled.
     public static func enroll(
         _ finger: NewFinger,
         for application: ApplicationID,
         presenter: any PromptPresenter,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void
     ) async throws(ServiceError) -> EnrolledFinger {
-        let fingers = RemoteFingers(client: ServiceClient(transport: PathTransport()))
-        let request = ConsentRequest(application: application)
-        return try await fingers.enroll(finger, request, presenter: presenter, observer: observer)
+        let service = RemoteAsker(client: ServiceClient(transport: PathTransport()))
+        let enroll = EnrollFinger(finger, ConsentRequest(application: application))
+        return try await service.ask(enroll, presenter: presenter, observer: observer)
     }
 }

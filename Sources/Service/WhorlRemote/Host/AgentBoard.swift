@@ -82,7 +82,7 @@ final class RegisteredAgent: PromptScreen {
         }
     }
 
-    func ended(_ prompt: WirePrompt, _ ending: PromptInterface.Ending?) {
+    func ended(_ prompt: WirePrompt, _ ending: PromptInterface.Ended?) {
         state.withLock { state in
             state.shown[prompt.id] = nil
             state.open.remove(prompt.id)

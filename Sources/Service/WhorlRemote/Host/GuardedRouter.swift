@@ -13,7 +13,7 @@ struct GuardedRouter {
     /// The rules of the methods, in the order in which they were added.
     private(set) var methods: [MethodRule] = []
     private let rules: any CallerRules
-    private let services: ServiceHost.ServicesOfUser
+    private let journal: ChangeJournal
 
     /// The user who may call what only root may.
     private let root: UInt32
@@ -27,36 +27,62 @@ struct GuardedRouter {
         self.router = router
         self.root = root
         self.rules = rules
-        self.services = services
+        journal = ChangeJournal(rules: rules, services: services)
     }
+
+    /// Whether a method was added.
+    func has(_ name: String) -> Bool { methods.contains { $0.name == name } }
 
     /// Adds a method.
     ///
     /// - Parameters:
-    ///   - method: The method.
-    ///   - body: Gets the parameters and the call of a program that may call it.
-    mutating func on<Parameters: Codable & Sendable, Reply: Codable & Sendable>(
-        _ method: ServiceMethod<Parameters, Reply>,
-        _ body: @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> Reply
+    ///   - operation: The method.
+    ///   - body: Gets the operation and the call of a program that may call it.
+    mutating func on<Asked: ServiceOperation>(
+        _ operation: Asked.Type,
+        _ body: @escaping @Sendable (Asked, ServiceCall) async throws(ServiceRefusal) -> Asked.Reply
     ) {
-        onAttaching(method) { (parameters, call) async throws(ServiceRefusal) in
-            ServiceReply(try await body(parameters, call))
+        onAttaching(operation) { (asked, call) async throws(ServiceRefusal) in
+            ServiceReply(try await body(asked, call))
         }
     }
 
-    /// Adds a method whose reply has descriptors.
-    mutating func onAttaching<Parameters: Codable & Sendable, Reply: Codable & Sendable>(
-        _ method: ServiceMethod<Parameters, Reply>,
+    /// Adds a method whose reply has descriptors that are no secrets.
+    mutating func onAttaching<Asked: ServiceOperation>(
+        _ operation: Asked.Type,
         _ body:
-            @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<
-                Reply
-            >
+            @escaping @Sendable (Asked, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<Asked.Reply>
     ) {
-        methods.append(MethodRule(method))
+        add(MethodRule(operation)) { [journal] (asked: Asked, call) async throws(ServiceRefusal) in
+            let answer = await Result<_, ServiceRefusal>(of: try await body(asked, call))
+            await journal.note(asked, answer.map { _ in }, call)
+            return try answer.get()
+        }
+    }
+
+    /// Adds a method during which the owner may be asked.
+    mutating func onPrompting<Asked: OwnerOperation>(
+        _ operation: Asked.Type,
+        _ body:
+            @escaping @Sendable (Prompting<Asked>, ServiceCall) async throws(ServiceRefusal) -> Asked.Reply
+    ) {
+        add(MethodRule(operation)) { [journal] (asked: Prompting<Asked>, call) async throws(ServiceRefusal) in
+            let answer = await Result<_, ServiceRefusal>(of: try await body(asked, call))
+            await journal.note(asked.call, answer.map { _ in }, call)
+            return ServiceReply(Prompted(value: try answer.get()))
+        }
+    }
+
+    private mutating func add<Parameters: Codable & Sendable, Reply: Codable & Sendable>(
+        _ rule: MethodRule,
+        _ body:
+            @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<Reply>
+    ) {
+        methods.append(rule)
         router.on(
-            method.name,
+            rule.name,
             admitting: { [rules, root] call async throws(ServiceRefusal) in
-                switch method.callers {
+                switch rule.rules.callers {
                 case .anyProgram: break
                 case .unconfined: try await rules.refuseConfined(call)
                 case .unconfinedAtReader:
@@ -68,44 +94,76 @@ struct GuardedRouter {
                     }
                 }
             },
-            taking: method.mostDescriptors,
-            noting(method, body)
+            taking: rule.rules.mostAttachments,
+            body
         )
-    }
-
-    /// Returns a body that writes to the journal and the owner's log what the call changed; a method that changes
-    /// nothing keeps its own.
-    private func noting<Parameters: Sendable, Reply: Sendable>(
-        _ method: ServiceMethod<Parameters, Reply>,
-        _ body:
-            @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<
-                Reply
-            >
-    ) -> @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<Reply> {
-        guard let text = ChangeNote.texts[method.name] else { return body }
-        return { [rules, services] (parameters, call) async throws(ServiceRefusal) in
-            let answer = await Result<_, ServiceRefusal>(of: try await body(parameters, call))
-            let caller = await rules.caller(call.client)
-            let subject = (parameters as? any NamedChange)?.subject
-            let purpose = CallPurpose(
-                application: "",
-                text: subject.map { "\(text.spoken): \($0)" } ?? text.spoken
-            )
-            // Calls in which the owner is asked have a record with the reason that they give.
-            if !(parameters is any PromptingCall) {
-                rules.record(CallRecord(method.name, purpose, answer), of: caller)
-            }
-            if let line = AuditEntry(text, subject, answer, caller),
-                let owner = try? services(call.client.user)
-            {
-                await owner.maintenance.note(line.of(owner.profile))
-            }
-            return try answer.get()
-        }
     }
 
     /// Adds an interface's description.
     mutating func describe(_ interface: String, _ text: String) { router.describe(interface, text) }
+}
+
+/// The rules of a method that is served.
+struct MethodRule: Sendable, Hashable {
+    let name: String
+    let rules: OperationRules
+    /// Whether the owner may be asked during the call; a finger only from a place that lets one be asked for.
+    let asksOwner: Bool
+
+    init<Asked: ServiceOperation>(_ operation: Asked.Type) {
+        name = Asked.name
+        rules = Asked.rules
+        asksOwner = Asked.self is any OwnerOperation.Type
+    }
+}
+
+/// Writes what calls change to the journal and the owner's log.
+private struct ChangeJournal: Sendable {
+    let rules: any CallerRules
+    let services: ServiceHost.ServicesOfUser
+
+    /// Writes what a call changed, where its operation is a change.
+    func note<Asked: ServiceOperation>(
+        _ operation: Asked,
+        _ answer: Result<Void, ServiceRefusal>,
+        _ call: ServiceCall
+    ) async {
+        guard let change = Asked.rules.effect.change else { return }
+        let caller = await rules.caller(call.client)
+        let subject = (operation as? any NamedChange)?.subject
+        let text = subject.map { "\(change.text): \($0)" } ?? change.text
+        // Calls in which the owner is asked have a record with the reason that they give.
+        if !(operation is any OwnerOperation) {
+            let purpose = CallPurpose(application: "", text: text)
+            rules.record(CallRecord(Asked.name, purpose, answer), of: caller)
+        }
+        guard case .success = answer, let outcome = change.outcome,
+            // Without services, the call has changed nothing of the user's.
+            let owner = try? services(call.client.user)
+        else { return }
+        await owner.note(
+            AuditEntry(
+                at: Date(),
+                profile: owner.profile,
+                application: caller.asker?.process ?? "",
+                event: .change,
+                outcome: outcome,
+                detail: subject ?? change.text,
+                asker: caller.asker
+            )
+        )
+    }
+}
+
+extension OperationRules.Effect {
+    /// The words for the change, and the outcome in the owner's log where the operation writes no line itself.
+    var change: (text: String, outcome: String?)? {
+        switch self {
+        case .repeatable, .once: nil
+        case .change(let text, let outcome): (text, outcome)
+        case .loggedChange(let text): (text, nil)
+        }
+    }
 }
 
 extension CallerRules {
@@ -119,7 +177,7 @@ extension CallerRules {
     }
 
     /// Refuses a confined program, and one that may be confined.
-    fileprivate func refuseConfined(_ call: ServiceCall) async throws(ServiceRefusal) {
+    func refuseConfined(_ call: ServiceCall) async throws(ServiceRefusal) {
         guard try await confinement(of: call.client) == .none else {
             throw ServiceRefusal(
                 "io.whorl.Connection.Confined",
@@ -129,39 +187,5 @@ extension CallerRules {
                 ]
             )
         }
-    }
-}
-
-extension AuditEntry {
-    /// Makes the line about a change; `nil` for one that did not happen, or that has its own.
-    fileprivate init?<Value>(
-        _ text: ChangeNote.Text,
-        _ subject: String?,
-        _ answer: Result<Value, ServiceRefusal>,
-        _ caller: Caller
-    ) {
-        guard case .success = answer, !text.isLogged else { return nil }
-        self.init(
-            at: Date(),
-            profile: "",
-            application: caller.asker?.process ?? "",
-            event: .change,
-            outcome: text.outcome,
-            detail: subject ?? text.spoken,
-            asker: caller.asker
-        )
-    }
-
-    /// Returns the line in the log of a profile.
-    fileprivate func of(_ profile: String) -> AuditEntry {
-        AuditEntry(
-            at: at,
-            profile: profile,
-            application: application,
-            event: event,
-            outcome: outcome,
-            detail: detail,
-            asker: asker
-        )
     }
 }

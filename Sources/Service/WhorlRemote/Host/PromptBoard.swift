@@ -31,8 +31,8 @@ final class WirePrompt: Sendable {
     let screen: any PromptScreen
     private let beginning = ContinuousClock.now
     private let over = Atomic(false)
-    private let ending: AsyncStream<PromptInterface.Ending?>
-    private let sink: AsyncStream<PromptInterface.Ending?>.Continuation
+    private let ending: AsyncStream<PromptInterface.Ended?>
+    private let sink: AsyncStream<PromptInterface.Ended?>.Continuation
 
     init(_ entry: PromptEntry, at screen: any PromptScreen) {
         self.entry = entry
@@ -56,13 +56,13 @@ final class WirePrompt: Sendable {
     }
 
     /// Takes the word that the prompt is no longer shown; `nil` where nothing more is said.
-    func end(_ ending: PromptInterface.Ending?) {
+    func end(_ ending: PromptInterface.Ended?) {
         sink.yield(ending)
         sink.finish()
     }
 
     /// Waits for the word; the wait ends with ``end(_:)`` alone, also in a cancelled task.
-    func waitForEnding() async -> PromptInterface.Ending? {
+    func waitForEnding() async -> PromptInterface.Ended? {
         // A task of its own: the stream of a cancelled task would end at once.
         let ending = ending
         return await Task {

@@ -19,22 +19,22 @@ extension ServiceHost {
     /// Adds the calls with which root looks after accounts that were renamed or deleted.
     func addAccounts(_ router: inout GuardedRouter, _ logins: LoginAccess) {
         let keeper = logins.accounts
-        router.on(LoginInterface.accounts) { (_, _) async throws(ServiceRefusal) in
+        router.on(LoginInterface.ListAccounts.self) { (_, _) async throws(ServiceRefusal) in
             Valued(try await refusing(await keeper?.accounts() ?? []))
         }
-        router.on(LoginInterface.removeAccount) {
+        router.on(LoginInterface.RemoveAccount.self) {
             (number, call) async throws(ServiceRefusal) in
             guard let keeper else { throw ServiceRefusal.invalidParameter("value") }
             let outcome = await Result<_, ServiceError>(of: try await keeper.remove(number.value))
             let text = "remove the state of user \(number.value)"
-            return try await record(outcome, call, LoginInterface.removeAccount.name, text)
+            return try await record(outcome, call, LoginInterface.RemoveAccount.name, text)
         }
-        router.on(LoginInterface.confirmAccount) {
+        router.on(LoginInterface.ConfirmAccount.self) {
             (number, call) async throws(ServiceRefusal) in
             guard let keeper else { throw ServiceRefusal.invalidParameter("value") }
             let outcome = await Result<_, ServiceError>(of: try await keeper.confirm(number.value))
             let text = "confirm user \(number.value)"
-            return try await record(outcome, call, LoginInterface.confirmAccount.name, text)
+            return try await record(outcome, call, LoginInterface.ConfirmAccount.name, text)
         }
     }
 
@@ -52,5 +52,36 @@ extension ServiceHost {
         )
         try outcome.get()
         return NoValue()
+    }
+}
+
+extension ServiceHost {
+    /// Adds the way back for a person whose fingers are locked: an operator lifts the lock, whom the system's rules allow it.
+    func addUnlock(_ router: inout GuardedRouter, _ logins: LoginAccess) {
+        router.on(LoginInterface.Unlock.self) { (user, call) async throws(ServiceRefusal) in
+            let caller = await rules.caller(call.client)
+            let outcome = await Result<_, ServiceRefusal>(
+                of: try await unlock(user.value, logins, call, by: caller.asker)
+            )
+            let purpose = CallPurpose(
+                application: "unlock",
+                text: "unlock the fingers of user \(user.value), and the logins at this machine"
+            )
+            rules.record(CallRecord(LoginInterface.Unlock.name, purpose, outcome), of: caller)
+            return Valued(try outcome.get())
+        }
+    }
+
+    private func unlock(
+        _ user: UInt32,
+        _ logins: LoginAccess,
+        _ call: ServiceCall,
+        by asker: Asker?
+    ) async throws(ServiceRefusal) -> Bool {
+        try await authorize(.unlock, call)
+        let wasLocked = try await refusing(await logins.unlock(user, asker))
+        // A rest that is not ended ends by itself.
+        try? await logins.place?.clear()
+        return wasLocked
     }
 }

@@ -8,73 +8,21 @@ import WhorlSupport
 
 extension ServiceHost {
     func addFingers(_ router: inout GuardedRouter) {
-        asking(&router, FingerInterface.list) {
-            (_, services) async throws(ServiceError) in
-            Valued(try await services.fingers.fingers())
+        router.on(ReconcileReader.self) { (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            let reconciled: ReaderReconciliation? = try await refusing(await services.ask(asked))
+            return Optionally(reconciled?.shown(to: services.profile))
         }
-        asking(&router, FingerInterface.state) {
-            (application, services) async throws(ServiceError) in
-            Optionally(try await services.fingers.state(for: application.value))
+        prompting(&router, EnrollFinger.self) { (asked, _, call, presenter) async throws(ServiceRefusal) in
+            var enroll = asked
+            enroll.request = try enrolling(asked.request, call, presenter)
+            return enroll
         }
-        asking(&router, FingerInterface.difference) {
-            (asked, services) async throws(ServiceError) in
-            try await services.fingers.difference(since: asked.digest, for: asked.application)
-        }
-        asking(&router, FingerInterface.acceptable) {
-            (_, services) async throws(ServiceError) in
-            Optionally(try await services.fingers.acceptable())
-        }
-        asking(&router, FingerInterface.reconcile) {
-            (_, services) async throws(ServiceError) in
-            Optionally(try await services.fingers.reconcile()?.shown(to: services.profile))
-        }
-        addFingerChanges(&router)
-    }
-
-    private func addFingerChanges(_ router: inout GuardedRouter) {
-        prompting(&router, FingerInterface.enroll) {
-            (asked, services, call, presenter) async throws(ServiceRefusal) in
-            let request = try enrolling(asked.request, call, presenter)
-            let finger = try await refusing(
-                presenter,
-                await services.fingers.enroll(asked.finger, request, presenter: presenter) {
-                    presenter.report($0)
-                }
-            )
-            return (finger, Attachments())
-        }
-        prompting(&router, FingerInterface.remove) {
-            (asked, services, _, presenter) async throws(ServiceRefusal) in
-            let removed = try await refusing(
-                presenter,
-                await services.fingers.remove(
-                    asked.selection,
-                    force: asked.force,
-                    request(asked.request),
-                    presenter: presenter
-                )
-            )
-            return (removed, Attachments())
-        }
-        prompting(&router, FingerInterface.accept) {
-            (asked, services, _, presenter) async throws(ServiceRefusal) in
-            let accepted = try await refusing(
-                presenter,
-                await services.fingers.accept(request(asked), presenter: presenter)
-            )
-            return (Optionally(accepted), Attachments())
-        }
-        prompting(&router, FingerInterface.exercise) {
-            (asked, services, call, presenter) async throws(ServiceRefusal) in
+        prompting(&router, ExerciseReader.self) { (asked, _, call, presenter) async throws(ServiceRefusal) in
             try checkClearing(asked.exercise, call)
-            let request = try enrolling(asked.request, call, presenter)
-            let results = try await refusing(
-                presenter,
-                await services.fingers.exercise(asked.exercise, request, presenter: presenter) {
-                    presenter.report($0)
-                }
-            )
-            return (results, Attachments())
+            var exercise = asked
+            exercise.request = try enrolling(asked.request, call, presenter)
+            return exercise
         }
     }
 
@@ -99,7 +47,7 @@ extension ServiceHost {
         _ presenter: some PromptPresenter
     ) throws(ServiceRefusal) -> ConsentRequest {
         if let obstacle = asked.obstacle ?? asked.fingerObstacle { throw obstacle.refusal }
-        var request = request(asked)
+        var request = asked
         request.allowsFirst = { [rules] () async throws(ServiceError) in
             try await rules.authorize(.enroll, call.client, mayAsk: await presenter.isInteractive)
         }
@@ -125,9 +73,9 @@ extension ServiceHost {
 
     /// Adds the call with which root brings prints of another program.
     func addTakeOver(_ router: inout GuardedRouter, _ logins: LoginAccess) {
-        router.on(LoginInterface.takeOver) {
+        router.on(LoginInterface.TakeOver.self) {
             (asked, call) async throws(ServiceRefusal) in
-            let prints = try prints(asked, call)
+            let prints = try prints(asked)
             let caller = await rules.caller(call.client)
             let outcome = await Result<_, ServiceError>(
                 of: try await logins.takeOver(asked.user, prints, asked.isTrial, asked.readersWereClosed)
@@ -137,22 +85,23 @@ extension ServiceHost {
                 application: "whorl import-fprintd",
                 text: "\(change) for user \(asked.user), \(prints.count) of them"
             )
-            rules.record(CallRecord(LoginInterface.takeOver.name, purpose, outcome), of: caller)
+            rules.record(CallRecord(LoginInterface.TakeOver.name, purpose, outcome), of: caller)
             return Valued(try outcome.get())
         }
     }
 
     private func prints(
-        _ asked: LoginInterface.TakingOverCall,
-        _ call: ServiceCall
+        _ asked: LoginInterface.TakeOver
     ) throws(ServiceRefusal) -> [ForeignPrint] {
         guard asked.prints.count <= Self.mostPrints else { throw .invalidParameter("prints") }
-        let bytes = try call.secret(at: asked.bytes)
+        let count = asked.bytes.bytes.count
         var begin = 0
         var prints: [ForeignPrint] = []
         for print in asked.prints {
-            guard print.size > 0, print.size <= bytes.count - begin else { throw .invalidParameter("prints") }
-            let template = bytes.withUnsafeBytes { Template(bytes: Array($0[begin..<begin + print.size])) }
+            guard print.size > 0, print.size <= count - begin else { throw .invalidParameter("prints") }
+            let template = asked.bytes.bytes.withUnsafeBytes {
+                Template(bytes: Array($0[begin..<begin + print.size]))
+            }
             begin += print.size
             prints.append(
                 ForeignPrint(
@@ -163,7 +112,7 @@ extension ServiceHost {
                 )
             )
         }
-        guard begin == bytes.count else { throw .invalidParameter("bytes") }
+        guard begin == count else { throw .invalidParameter("bytes") }
         return prints
     }
 }

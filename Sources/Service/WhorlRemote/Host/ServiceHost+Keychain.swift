@@ -7,11 +7,11 @@ import WhorlService
 
 extension ServiceHost {
     func addKeychain(_ router: inout GuardedRouter) {
-        router.on(KeychainInterface.find) { (asked, call) async throws(ServiceRefusal) in
+        router.on(KeychainInterface.Find.self) { (asked, call) async throws(ServiceRefusal) in
             try await find(asked, try await groups(asked.groups, call), call)
             return Valued([])
         }
-        router.onAttaching(KeychainInterface.add) {
+        router.onAttaching(KeychainInterface.Add.self) {
             (asked, call) async throws(ServiceRefusal) in
             let groups = try await groups(asked.groups, call)
             let outcome = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
@@ -20,7 +20,7 @@ extension ServiceHost {
             }
             return try Self.reply(groups.shown(outcome))
         }
-        router.onAttaching(KeychainInterface.update) {
+        router.onAttaching(KeychainInterface.Update.self) {
             (asked, call) async throws(ServiceRefusal) in
             let groups = try await groups(asked.groups, call)
             let outcome = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
@@ -34,7 +34,7 @@ extension ServiceHost {
             }
             return try Self.reply(groups.shown(outcome))
         }
-        router.on(KeychainInterface.delete) { (asked, call) async throws(ServiceRefusal) in
+        router.on(KeychainInterface.Delete.self) { (asked, call) async throws(ServiceRefusal) in
             let groups = try await groups(asked.groups, call)
             return Valued(
                 try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
@@ -107,8 +107,8 @@ extension ServiceHost {
         case .noPasscode: name = "noPasscode"
         case .groupRefused: name = "groupRefused"
         }
-        let attachments = try refusing(packer.attachments())
-        return ServiceReply(.init(outcome: name, rows: packer.rows), descriptors: attachments.descriptors)
+        let files = try refusing(packer.files())
+        return ServiceReply(.init(outcome: name, rows: packer.rows), descriptors: files)
     }
 }
 
@@ -118,7 +118,7 @@ extension ServiceHost {
     /// The numbers of all rows are found first. So no row comes twice, and one that is deleted while others are sent is
     /// left out.
     func find(
-        _ asked: KeychainInterface.Finding,
+        _ asked: KeychainInterface.Find,
         _ groups: CallerGroups,
         _ call: ServiceCall
     ) async throws(ServiceRefusal) {
@@ -151,7 +151,7 @@ extension ServiceHost {
     /// Sends a single row, which needs no second look.
     private func findOne(
         _ match: KeychainMatch,
-        _ asked: KeychainInterface.Finding,
+        _ asked: KeychainInterface.Find,
         _ groups: CallerGroups,
         _ call: ServiceCall
     ) async throws(ServiceRefusal) {
@@ -168,6 +168,6 @@ extension ServiceHost {
     ) throws(ServiceRefusal) {
         var message = RowPacker()
         for row in rows { message.add(groups.shown(row)) }
-        call.update(Valued(message.rows), descriptors: try refusing(message.attachments()).descriptors)
+        call.update(Valued(message.rows), descriptors: try refusing(message.files()))
     }
 }

@@ -5,51 +5,26 @@ import WhorlIPC
 import WhorlService
 
 extension ServiceHost {
-    /// Adds what the owner decides about the keyring.
-    func addKeyring(_ router: inout GuardedRouter) {
-        asking(&router, KeyringInterface.status) {
-            (_, services) async throws(ServiceError) in
-            Valued(try await services.keyring.status())
-        }
-        prompting(&router, KeyringInterface.turnOn) {
-            (asked, services, _, presenter) async throws(ServiceRefusal) in
-            try await refusing(
-                presenter,
-                await services.keyring.turnOn(request(asked.request), presenter: presenter)
-            )
-            return (NoValue(), Attachments())
-        }
-        prompting(&router, KeyringInterface.turnOff) {
-            (asked, services, _, presenter) async throws(ServiceRefusal) in
-            try await refusing(
-                presenter,
-                await services.keyring.turnOff(request(asked.request), presenter: presenter)
-            )
-            return (NoValue(), Attachments())
-        }
-    }
-
     /// Adds the calls by which a login keeps a password that it has checked, and forgets one that was changed.
     func addPasswords(_ router: inout GuardedRouter, _ logins: LoginAccess) {
-        router.on(LoginInterface.keep) {
+        router.on(LoginInterface.Keep.self) {
             (asked, call) async throws(ServiceRefusal) in
             let keyring = try keyring(of: asked.user, logins)
-            let password = try call.secretBox(at: asked.password)
             let kept = await Result<_, ServiceError>(
-                of: try await keyring.keep(password, changedOn: asked.changedOn)
+                of: try await keyring.keep(asked.password, changedOn: asked.changedOn)
             ).mapError(\.refusal)
             // Most logins keep nothing, and say so to nobody.
             if case .success(false) = kept { return Valued(false) }
             let purpose = "keep the login password of user \(asked.user)"
-            await record(kept, call, LoginInterface.keep.name, purpose)
+            await record(kept, call, LoginInterface.Keep.name, purpose)
             return Valued(try kept.get())
         }
-        router.on(LoginInterface.forget) {
+        router.on(LoginInterface.Forget.self) {
             (asked, call) async throws(ServiceRefusal) in
             let keyring = try keyring(of: asked.value, logins)
             let forgotten = await Result<_, ServiceError>(of: try await keyring.forget()).mapError(\.refusal)
             let purpose = "forget the login password of user \(asked.value)"
-            await record(forgotten, call, LoginInterface.forget.name, purpose)
+            await record(forgotten, call, LoginInterface.Forget.name, purpose)
             try forgotten.get()
             return NoValue()
         }
@@ -58,7 +33,7 @@ extension ServiceHost {
     /// Returns the password that a matched touch hands over; a password that cannot be had is no reason for a login
     /// to fail.
     func password(
-        _ asked: LoginInterface.Asking,
+        _ asked: LoginInterface.Verify,
         _ caller: Caller,
         after login: EvaluationRequest,
         _ logins: LoginAccess
@@ -76,7 +51,7 @@ extension ServiceHost {
                 application: "login",
                 text: "hand over the password of user \(asked.user)"
             )
-            rules.record(CallRecord(LoginInterface.verify.name, purpose, released), of: caller)
+            rules.record(CallRecord(LoginInterface.Verify.name, purpose, released), of: caller)
         }
         return (try? released.get()) ?? nil  // the reason is in the record
     }

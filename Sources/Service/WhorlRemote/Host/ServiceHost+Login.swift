@@ -11,7 +11,7 @@ package struct LoginAccess: Sendable {
     /// The only user who may ask.
     let asker: UInt32
     /// Returns the owner's service of a user.
-    let owner: @Sendable (UInt32) throws(ServiceError) -> any OwnerService
+    let owner: @Sendable (UInt32) throws(ServiceError) -> any ServiceAsker
     /// Enrolls prints for a user that another program has made.
     let takeOver: TakeOver
     /// Returns the keyring of a user; `nil` where logins have none.
@@ -51,7 +51,7 @@ package struct LoginAccess: Sendable {
     ///   - accounts: The accounts whose state the service keeps; by default there are none.
     package init(
         asker: UInt32 = 0,
-        owner: @escaping @Sendable (UInt32) throws(ServiceError) -> any OwnerService,
+        owner: @escaping @Sendable (UInt32) throws(ServiceError) -> any ServiceAsker,
         keyring: @escaping @Sendable (UInt32) throws(ServiceError) -> (any LoginKeyring)? = { _ in nil },
         place: (any PlaceTries)?,
         unlock: @escaping Unlock = { _, _ in false },
@@ -83,39 +83,34 @@ extension ServiceHost {
         addUnlock(&router, logins)
         addPasswords(&router, logins)
         addAccounts(&router, logins)
-        prompting(&router, LoginInterface.identify) {
-            (asked, _, _, presenter) async throws(ServiceRefusal) in
-            var request = asked.request
-            // It tells who is there, and unlocks nothing.
-            request.purpose = .yes
-            request.timeout = min(request.timeout, promptRules.longestTimeout)
-            let limited = request
-            let person = try await refusing(presenter, await logins.identify(asked.users, limited, presenter))
-            return (person, Attachments())
+        router.onPrompting(LoginInterface.Identify.self) { (asked, call) async throws(ServiceRefusal) in
+            try await run(asked, call) { (identify, presenter) async throws(ServiceRefusal) in
+                var request = identify.request
+                // It tells who is there, and unlocks nothing.
+                request.purpose = .yes
+                let limited = request
+                return try await refusing(
+                    presenter,
+                    await logins.identify(identify.users, limited, presenter)
+                )
+            }
         }
-        router.onAttaching(LoginInterface.verify) {
-            (asked, call) async throws(ServiceRefusal) in
+        router.on(LoginInterface.Verify.self) { (asked, call) async throws(ServiceRefusal) in
             let caller = await rules.caller(call.client)
             let login = request(asked, caller, logins)
             let answer = await verify(asked, call, caller, logins, login)
             let refusal = answer.mapError { ServiceRefusal(LoginRefused.name, failure: $0) }
-            rules.record(CallRecord(LoginInterface.verify.name, asked.purpose, refusal), of: caller)
+            rules.record(CallRecord(LoginInterface.Verify.name, asked.purpose, refusal), of: caller)
             try refusal.get()
-            return reply(with: await password(asked, caller, after: login, logins))
+            let password = await password(asked, caller, after: login, logins)
+            // Where no memory file can be made, the login is one without the keyring.
+            let isRoom = password.map { (try? SecretDescriptor.make($0.bytes)) != nil } ?? false
+            return .init(matched: true, password: isRoom ? password : nil)
         }
     }
 
-    /// Returns the yes of a login, with the password beside it.
-    private func reply(with password: SecretBox?) -> ServiceReply<LoginInterface.Answer> {
-        let plain = LoginInterface.Answer(matched: true)
-        guard let password else { return ServiceReply(plain) }
-        // Where no memory file can be made, the login is one without the keyring.
-        guard let descriptor = try? SecretDescriptor.make(password.bytes) else { return ServiceReply(plain) }
-        return ServiceReply(.init(matched: true, password: 0), descriptors: [descriptor])
-    }
-
     private func verify(
-        _ asked: LoginInterface.Asking,
+        _ asked: LoginInterface.Verify,
         _ call: ServiceCall,
         _ caller: Caller,
         _ logins: LoginAccess,
@@ -148,7 +143,7 @@ extension ServiceHost {
     /// not end with a session.
     private func evaluate(
         _ request: EvaluationRequest,
-        by owner: any OwnerService,
+        by owner: any ServiceAsker,
         _ presenter: LoginPresenter,
         untilLockOf session: String?
     ) async throws(ServiceError) -> Evaluation {
@@ -171,7 +166,7 @@ extension ServiceHost {
     }
 
     private func request(
-        _ asked: LoginInterface.Asking,
+        _ asked: LoginInterface.Verify,
         _ caller: Caller,
         _ logins: LoginAccess
     ) -> EvaluationRequest {
@@ -198,7 +193,7 @@ extension ServiceHost {
     }
 }
 
-extension LoginInterface.Asking {
+extension LoginInterface.Verify {
     /// Whether the person is at another machine, by PAM's word, or may be.
     ///
     /// This machine's own name is taken from a locker in a session. From outside it comes from servers, such as that of

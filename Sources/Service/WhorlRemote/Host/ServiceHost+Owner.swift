@@ -1,52 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
 import WhorlIPC
 import WhorlService
 import WhorlSupport
 
 extension ServiceHost {
     func addOwner(_ router: inout GuardedRouter) {
-        router.on(OwnerInterface.preflight) {
-            (asked, call) async throws(ServiceRefusal) in
+        router.on(PreflightPolicy.self) { (asked, call) async throws(ServiceRefusal) in
             let caller = await rules.caller(call.client)
-            let preflight = try await owner(of: call)
+            let preflight = await (try services(call.client.user))
                 .preflight(asked.policy, for: caller.application(asked.application))
             return preflight.with(caller.fingerObstacle, asked.policy)
         }
-        prompting(&router, OwnerInterface.evaluate) {
-            (asking, services, call, presenter) async throws(ServiceRefusal) in
-            guard asking.request.purpose.isForEvaluations else { throw .invalidParameter("purpose") }
-            let request = request(asking, call)
-            let evaluation = try await refusing(
-                presenter,
-                await services.owner.evaluate(request, presenter: presenter)
-            )
-            return (evaluation, Attachments())
+        prompting(&router, EvaluatePolicy.self) { (asked, _, _, _) async throws(ServiceRefusal) in
+            guard asked.request.purpose.isForEvaluations else { throw .invalidParameter("purpose") }
+            return asked
         }
-        router.on(OwnerInterface.isOptedOut) {
-            (asked, call) async throws(ServiceRefusal) in
-            let owner = try owner(of: call)
-            let confinement = try await rules.confinement(of: call.client)
-            return Valued(
-                try await refusing(await owner.isOptedOut(confinement.application(asked.value)))
-            )
-        }
-        prompting(&router, OwnerInterface.setOptedOut) {
-            (asked, services, call, presenter) async throws(ServiceRefusal) in
-            let confinement = try await rules.confinement(of: call.client)
-            try await refusing(
-                presenter,
-                await services.owner.setOptedOut(
-                    asked.isOptedOut,
-                    for: confinement.application(asked.application),
-                    request(asked.request),
-                    presenter: presenter
-                )
-            )
-            return (Valued(asked.isOptedOut), Attachments())
-        }
-        router.on(OwnerInterface.session) { (_, call) async throws(ServiceRefusal) in
+        router.on(BeginSession.self) { (_, call) async throws(ServiceRefusal) in
             let place = await rules.caller(call.client).asker?.session
             let id = sessions.begin(for: call.client, in: place)
             defer { sessions.end(id) }
@@ -55,36 +25,32 @@ extension ServiceHost {
             _ = await OffPoolTimer.wait(.seconds(1 << 32))
             return Valued(id)
         }
+        router.on(SetPasscode.self) { (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            var set = asked
+            // The match counts for the process and program that asked for it, in the same place.
+            set.request = asked.request.asked(by: try await callerOutsideLock(call))
+            // Where a finger is enrolled, its touch is needed instead: the engine decides which it is.
+            set.request.allowsFirst = { [rules] () async throws(ServiceError) in
+                try await rules.authorize(.setPasscode, call.client, mayAsk: true)
+            }
+            // Without a session of the caller there is no match that could count.
+            set.session = session(asked.sessionID, of: call, by: set.request.asker) ?? OwnerSession()
+            let passcode = set
+            try await refusing(await services.ask(passcode))
+            return NoValue()
+        }
     }
+}
 
-    private func owner(
-        of call: ServiceCall
-    ) throws(ServiceRefusal) -> any OwnerService {
-        try services(call.client.user).owner
+extension IsOptedOut: ConfinedOperation {
+    func within(_ names: NameSpace) throws(ServiceError) -> IsOptedOut {
+        IsOptedOut(names.confinement.application(application))
     }
+}
 
-    /// The request of a caller, with the session that it names, and a time limit that keeps the reader from no other.
-    func request(_ asking: OwnerInterface.Asking, _ call: ServiceCall) -> EvaluationRequest {
-        var request = asking.request
-        request.timeout = min(request.timeout, promptRules.longestTimeout)
-        request.session = session(asking.session, of: call, by: request.asker)
-        request.stay = stay(of: request.asker)
-        if request.reuse > .zero { stays.hold(for: min(request.reuse, .seconds(300))) }
-        return request
-    }
-
-    /// The stay of a program in its login session; `nil` where the service does not look at programs.
-    func stay(of asker: Asker?) -> String? { asker.map { stays.name(of: $0.session) } }
-
-    /// The session that a caller names, in the login session of which it asks.
-    func session(_ id: String?, of call: ServiceCall, by asker: Asker?) -> OwnerSession? {
-        sessions.session(id, of: call.client, in: asker?.session)
-    }
-
-    /// The request of a caller for the owner's consent, with a time limit as above.
-    func request(_ asked: ConsentRequest) -> ConsentRequest {
-        var request = asked
-        request.timeout = min(request.timeout, promptRules.longestTimeout)
-        return request
+extension SetOptedOut: ConfinedOperation {
+    func within(_ names: NameSpace) throws(ServiceError) -> SetOptedOut {
+        SetOptedOut(isOptedOut, for: names.confinement.application(application), request)
     }
 }

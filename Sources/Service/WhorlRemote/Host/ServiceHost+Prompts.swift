@@ -1,42 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import WhorlSecretMemory
 import WhorlIPC
 import WhorlService
 import WhorlSupport
 
 extension ServiceHost {
-    /// Adds a method during which the owner may be asked.
-    func prompting<Call, Reply>(
-        _ router: inout GuardedRouter,
-        _ method: ServiceMethod<Prompting<Call>, Prompted<Reply>>,
-        _ body:
-            @escaping @Sendable (Call, Services, ServiceCall, WirePresenter<Reply>)
-            async throws(ServiceRefusal) -> (Reply, Attachments)
-    ) where Call: CallForOwner {
-        router.onAttaching(method) { (parameters, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            let caller = await rules.caller(call.client)
-            let asked = parameters.call.asked(by: caller)
-            let presenter = WirePresenter<Reply>(parameters.presenter, call, by: caller, self)
-            let work = Task { () async -> Result<(Reply, Attachments), ServiceRefusal> in
-                await Result(of: try await body(asked, services, call, presenter))
-            }
-            presenter.onLoss { work.cancel() }
-            let number = running.add(in: caller.asker?.session) { presenter.lose($0) }
-            defer { running.remove(number) }
-            let answer = await withTaskCancellationHandler {
-                await work.value
-            } onCancel: {
-                work.cancel()
-                presenter.hangUp()
-            }
-            rules.record(CallRecord(method.name, asked.purpose, answer), of: caller)
-            let (value, attachments) = try answer.get()
-            return ServiceReply(Prompted(value: value), descriptors: attachments.descriptors)
-        }
-    }
-
     /// Returns the reason why a caller may get nothing, since the screen of the session that it asked from is locked by now.
     ///
     /// A lock ends calls as soon as the login manager's signal comes; this holds where the signal is late. A login manager
@@ -49,17 +17,16 @@ extension ServiceHost {
     }
 
     func addPrompts(_ router: inout GuardedRouter) {
-        router.on(PromptInterface.submit) { (asked, call) async throws(ServiceRefusal) in
-            let passcode = try call.secretBox(at: asked.passcode)
-            return Valued(prompt(asked.prompt, call)?.entry.submit(passcode) ?? false)
+        router.on(PromptInterface.Submit.self) { (asked, call) async throws(ServiceRefusal) in
+            Valued(prompt(asked.prompt, call)?.entry.submit(asked.passcode) ?? false)
         }
-        router.on(PromptInterface.typing) { (asked, call) async throws(ServiceRefusal) in
+        router.on(PromptInterface.Typing.self) { (asked, call) async throws(ServiceRefusal) in
             Valued(prompt(asked.prompt, call)?.typing(within: promptRules.longestTimeout) ?? false)
         }
-        router.on(PromptInterface.close) { (asked, call) async throws(ServiceRefusal) in
+        router.on(PromptInterface.Close.self) { (asked, call) async throws(ServiceRefusal) in
             answer(asked.prompt, call) { $0.entry.close() }
         }
-        router.on(PromptInterface.ended) { (ending, call) async throws(ServiceRefusal) in
+        router.on(PromptInterface.Ended.self) { (ending, call) async throws(ServiceRefusal) in
             answer(ending.prompt, call) { $0.end(ending) }
         }
     }
@@ -76,20 +43,9 @@ extension ServiceHost {
     }
 }
 
-extension ServiceCall {
-    /// The secret at a place beside the call, in a box.
-    func secretBox(at place: Int) throws(ServiceRefusal) -> SecretBox { SecretBox(try secret(at: place)) }
-
-    /// The secret at a place beside the call, if one is named.
-    func secretBox(at place: Int?) throws(ServiceRefusal) -> SecretBox? {
-        guard let place else { return nil }
-        return SecretBox(try secret(at: place))
-    }
-}
-
 extension ServiceHost {
     func addAgents(_ router: inout GuardedRouter) {
-        router.on(AgentInterface.register) { (asked, call) async throws(ServiceRefusal) in
+        router.on(AgentInterface.Register.self) { (asked, call) async throws(ServiceRefusal) in
             // Refuses users whom this service does not serve.
             _ = try services(call.client.user)
             guard call.wantsMore else { throw .invalidParameter("more") }

@@ -59,35 +59,18 @@ package struct ServiceHost: Sendable {
         )
         var router = GuardedRouter(Router(info), rules, root: logins?.asker ?? 0, services: services)
         addOwner(&router)
-        addItems(&router)
-        addNamedItems(&router)
-        addKeychain(&router)
         addFingers(&router)
-        addPasscode(&router)
-        addKeyring(&router)
+        addKeychain(&router)
         addMaintenance(&router)
         addReaders(&router)
         addPrompts(&router)
         addAgents(&router)
         addLogin(&router)
+        for operation in Operations.all where !router.has(operation.name) { add(operation, &router) }
         for interface in InterfaceText.all where interface.name != "io.whorl.Login" || logins != nil {
             router.describe(interface.name, interface.text)
         }
         return router
-    }
-}
-
-extension ServiceHost {
-    /// Adds a method that asks the services of the user who connected.
-    func asking<Parameters, Reply>(
-        _ router: inout GuardedRouter,
-        _ method: ServiceMethod<Parameters, Reply>,
-        _ body: @escaping @Sendable (Parameters, Services) async throws(ServiceError) -> Reply
-    ) {
-        router.on(method) { (parameters, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            return try await refusing(await body(parameters, services))
-        }
     }
 }
 

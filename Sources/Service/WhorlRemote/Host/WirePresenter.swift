@@ -166,7 +166,7 @@ protocol PromptScreen: AnyObject, Sendable {
     /// Takes a prompt away.
     func end(_ prompt: WirePrompt)
     /// Takes the word that a prompt is no longer shown.
-    func ended(_ prompt: WirePrompt, _ ending: PromptInterface.Ending?)
+    func ended(_ prompt: WirePrompt, _ ending: PromptInterface.Ended?)
 }
 
 /// The program that asks, which shows its prompts itself.
@@ -189,7 +189,7 @@ final class CallerScreen<Reply: Codable & Sendable>: PromptScreen {
     func change(_ prompt: WirePrompt, _ update: PromptUpdate) { call.update(Prompted<Reply>(update: update)) }
     func end(_ prompt: WirePrompt) { call.update(Prompted<Reply>(end: prompt.id)) }
 
-    func ended(_ prompt: WirePrompt, _ ending: PromptInterface.Ending?) {
+    func ended(_ prompt: WirePrompt, _ ending: PromptInterface.Ended?) {
         guard let ending else { return }
         state.withLock { $0 = ending.presenter }
     }

@@ -8,27 +8,54 @@ import WhorlService
 ///
 /// Their values lie beside the messages, all in one memory file; a message names the ranges.
 enum KeychainInterface {
-    struct Finding: Codable, Sendable {
+    /// Finds rows; updates bring them, some at a time, and the last reply brings none.
+    struct Find: ServiceOperation {
+        typealias Reply = Valued<[WireRow]>
+        static let name = "io.whorl.Keychain.Find"
+        static let rules = OperationRules(.repeatable, by: .anyProgram)
+
         let groups: [String]
         let match: KeychainMatch
         let withValues: Bool
         let limit: Int
     }
 
-    struct Adding: Codable, Sendable {
+    struct Add: ServiceOperation {
+        typealias Reply = Outcome
+        static let name = "io.whorl.Keychain.Add"
+        static let rules = OperationRules(
+            change: "add keychain items",
+            "rowsAdded",
+            by: .anyProgram,
+            attaching: 8
+        )
+
         let groups: [String]
         let new: [WireRow]
         let replacing: [KeychainRowVersion]
     }
 
-    struct Changing: Codable, Sendable {
+    struct Update: ServiceOperation {
+        typealias Reply = Outcome
+        static let name = "io.whorl.Keychain.Update"
+        static let rules = OperationRules(
+            change: "change keychain items",
+            "rowsChanged",
+            by: .anyProgram,
+            attaching: 8
+        )
+
         let groups: [String]
         /// The changes: each row's version, with its new record and value.
         let changes: [WireRow]
         let replacing: [KeychainRowVersion]
     }
 
-    struct Deleting: Codable, Sendable {
+    struct Delete: ServiceOperation {
+        typealias Reply = Valued<Int>
+        static let name = "io.whorl.Keychain.Delete"
+        static let rules = OperationRules(change: "delete keychain items", "rowsDeleted", by: .anyProgram)
+
         let groups: [String]
         let matches: [KeychainMatch]
     }
@@ -38,19 +65,6 @@ enum KeychainInterface {
         let outcome: String
         let rows: [WireRow]
     }
-
-    /// Finds rows; updates bring them, some at a time, and the last reply brings none.
-    static let find = ServiceMethod<Finding, Valued<[WireRow]>>(
-        repeatable: "io.whorl.Keychain.Find",
-        by: .anyProgram
-    )
-    static let add = ServiceMethod<Adding, Outcome>("io.whorl.Keychain.Add", by: .anyProgram, taking: 8)
-    static let update = ServiceMethod<Changing, Outcome>(
-        "io.whorl.Keychain.Update",
-        by: .anyProgram,
-        taking: 8
-    )
-    static let delete = ServiceMethod<Deleting, Valued<Int>>("io.whorl.Keychain.Delete", by: .anyProgram)
 }
 
 /// A row in a message.
@@ -125,11 +139,12 @@ struct RowPacker {
     }
 
     /// The memory file with the values; none where there is no value.
-    func attachments() throws(ServiceError) -> Attachments {
-        var attachments = Attachments()
+    func files() throws(ServiceError) -> [Descriptor] {
         guard bytes.count <= RowPacker.mostBytes else { throw ServiceError(.malformed) }
-        if !bytes.isEmpty { _ = try attachments.add([UInt8](bytes)) }
-        return attachments
+        guard !bytes.isEmpty else { return [] }
+        do { return [try SecretDescriptor.make([UInt8](bytes))] } catch {
+            throw ServiceError(ServiceCallError(encoding: error))
+        }
     }
 }
 

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlFingerprint
+import WhorlSecretMemory
 import WhorlService
 
 /// The question of a login, which root alone may ask.
 enum LoginInterface {
-    struct Asking: Codable, Sendable {
+    /// Asks for a finger of the user, for a login.
+    struct Verify: ServiceOperation {
+        typealias Reply = Answer
+        static let name = "io.whorl.Login.Verify"
+        static let rules = OperationRules(.once, by: .root)
+
         /// The number of the user whose finger is asked for.
         let user: UInt32
         /// The name under which PAM asks, such as `sudo`.
@@ -26,21 +32,37 @@ enum LoginInterface {
         var message: String?
         /// Whether a finger of the user matched; the reply alone says so.
         var matched: Bool?
-        /// The place of the login password beside the reply; `nil` where none is handed over.
-        var password: Int?
+        /// The login password; `nil` where none is handed over.
+        var password: SecretBox?
     }
 
-    /// A password that a login has checked.
-    struct Keeping: Codable, Sendable {
+    /// Keeps a password that a login has checked; the reply says whether it was sealed.
+    struct Keep: ServiceOperation {
+        typealias Reply = Valued<Bool>
+        static let name = "io.whorl.Login.Keep"
+        static let rules = OperationRules(.once, by: .root, attaching: 1)
+
         let user: UInt32
-        /// The place of the password beside the call.
-        let password: Int
+        let password: SecretBox
         /// The day of the password's last change, in days since 1970-01-01.
         let changedOn: Int?
     }
 
-    /// Prints of a user that are to be taken over, whose bytes lie beside the message, one after the other.
-    struct TakingOverCall: Codable, Sendable {
+    /// Forgets the sealed password of a user.
+    struct Forget: OfUser {
+        typealias Reply = NoValue
+        static let name = "io.whorl.Login.Forget"
+        static let rules = OperationRules(.once, by: .root)
+
+        let value: UInt32
+    }
+
+    /// Takes over prints of a user, whose bytes lie beside the message, one after the other.
+    struct TakeOver: ServiceOperation {
+        typealias Reply = Valued<[TakingOver]>
+        static let name = "io.whorl.Login.TakeOver"
+        static let rules = OperationRules(.once, by: .root, attaching: 1)
+
         struct Print: Codable, Sendable {
             let finger: Finger
             let driver: String
@@ -51,50 +73,62 @@ enum LoginInterface {
 
         let user: UInt32
         let prints: [Print]
-        /// The place of the bytes beside the message.
-        let bytes: Int
+        let bytes: SecretBox
         let isTrial: Bool
         /// Whether the administrator vouches that only root could open the readers until now.
         let readersWereClosed: Bool
     }
 
-    /// The question which of several users touches the reader.
-    struct Identifying: Codable, Sendable {
+    /// Asks which of several users touches the reader.
+    struct Identify: OwnerOperation {
+        typealias Reply = IdentifiedPerson
+        static let name = "io.whorl.Login.Identify"
+        static let rules = OperationRules(.once, by: .root)
+
         let users: [UInt32]
-        let request: EvaluationRequest
+        var request: EvaluationRequest
+
+        var purpose: String { "identify one of \(users.count) people" }
     }
 
-    static let identify = ServiceMethod<Prompting<Identifying>, Prompted<IdentifiedPerson>>(
-        "io.whorl.Login.Identify",
-        by: .root
-    )
-    static let takeOver = ServiceMethod<TakingOverCall, Valued<[TakingOver]>>(
-        "io.whorl.Login.TakeOver",
-        by: .root,
-        taking: 1
-    )
-    /// Seals a password for a later login by touch; the reply says whether it was sealed.
-    static let keep = ServiceMethod<Keeping, Valued<Bool>>("io.whorl.Login.Keep", by: .root, taking: 1)
-    /// Forgets the sealed password of a user.
-    static let forget = ServiceMethod<Valued<UInt32>, NoValue>("io.whorl.Login.Forget", by: .root)
     /// Lifts the lock on a user's fingers; the reply says whether they were locked.
-    static let unlock = ServiceMethod<Valued<UInt32>, Valued<Bool>>("io.whorl.Login.Unlock", by: .unconfined)
+    struct Unlock: OfUser {
+        typealias Reply = Valued<Bool>
+        static let name = "io.whorl.Login.Unlock"
+        static let rules = OperationRules(.once, by: .unconfined)
+
+        let value: UInt32
+    }
+
     /// Returns what is known of each account whose state the service keeps.
-    static let accounts = ServiceMethod<NoValue, Valued<[AccountOfFolder]>>(
-        "io.whorl.Login.Accounts",
-        by: .root
-    )
+    struct ListAccounts: ServiceOperation {
+        typealias Reply = Valued<[AccountOfFolder]>
+        static let name = "io.whorl.Login.Accounts"
+        static let rules = OperationRules(.once, by: .root)
+    }
+
     /// Removes everything of the account that had a number.
-    static let removeAccount = ServiceMethod<Valued<UInt32>, NoValue>(
-        "io.whorl.Login.RemoveAccount",
-        by: .root
-    )
+    struct RemoveAccount: OfUser {
+        typealias Reply = NoValue
+        static let name = "io.whorl.Login.RemoveAccount"
+        static let rules = OperationRules(.once, by: .root)
+
+        let value: UInt32
+    }
+
     /// Confirms that the account with a number is the one whose state it is.
-    static let confirmAccount = ServiceMethod<Valued<UInt32>, NoValue>(
-        "io.whorl.Login.ConfirmAccount",
-        by: .root
-    )
-    static let verify = ServiceMethod<Asking, Answer>("io.whorl.Login.Verify", by: .root)
+    struct ConfirmAccount: OfUser {
+        typealias Reply = NoValue
+        static let name = "io.whorl.Login.ConfirmAccount"
+        static let rules = OperationRules(.once, by: .root)
+
+        let value: UInt32
+    }
+
+    /// An operation on the user with a number.
+    protocol OfUser: ServiceOperation {
+        var value: UInt32 { get }
+    }
 }
 
 /// The reason for which a login gets no match.

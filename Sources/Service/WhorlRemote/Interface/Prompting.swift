@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlFingerprint
+import WhorlSecretMemory
 import WhorlService
 
 /// The abilities of the presenter at the caller's side, as they are now.
@@ -16,11 +17,6 @@ struct Prompting<Call: Codable & Sendable>: Codable, Sendable {
     let call: Call
     let presenter: PresenterAbilities
 }
-
-/// Parameters of a call during which the owner may be asked.
-protocol PromptingCall {}
-
-extension Prompting: PromptingCall {}
 
 /// An update or the reply of a call during which the owner may be asked; one member is set.
 struct Prompted<Reply: Codable & Sendable>: Codable, Sendable {
@@ -49,44 +45,44 @@ struct ShownPrompt: Codable, Sendable {
 ///
 /// Nothing here makes an evaluation succeed: a passcode is compared by the service, and a button ends the prompt.
 enum PromptInterface {
-    struct Passcode: Codable, Sendable {
+    /// Hands a passcode in; the reply says whether it will be compared.
+    struct Submit: ServiceOperation {
+        typealias Reply = Valued<Bool>
+        static let name = "io.whorl.Prompt.Submit"
+        static let rules = OperationRules(.once, by: .anyProgram, attaching: 1, isAboutProcess: false)
+
         let prompt: String
-        let passcode: Int
+        let passcode: SecretBox
     }
 
-    struct Named: Codable, Sendable { let prompt: String }
+    /// Reports that the person is typing.
+    struct Typing: ServiceOperation {
+        typealias Reply = Valued<Bool>
+        static let name = "io.whorl.Prompt.Typing"
+        static let rules = OperationRules(.repeatable, by: .anyProgram, isAboutProcess: false)
 
-    struct Ending: Codable, Sendable {
+        let prompt: String
+    }
+
+    /// Reports that no further passcode will come.
+    struct Close: ServiceOperation {
+        typealias Reply = Valued<Bool>
+        static let name = "io.whorl.Prompt.Close"
+        static let rules = OperationRules(.repeatable, by: .anyProgram, isAboutProcess: false)
+
+        let prompt: String
+    }
+
+    /// Reports that the prompt is no longer shown, and the button that was pressed.
+    struct Ended: ServiceOperation {
+        typealias Reply = Valued<Bool>
+        static let name = "io.whorl.Prompt.Ended"
+        static let rules = OperationRules(.repeatable, by: .anyProgram, isAboutProcess: false)
+
         let prompt: String
         let action: PromptAction?
         let presenter: PresenterAbilities
     }
-
-    /// Hands a passcode in; the reply says whether it will be compared.
-    static let submit = ServiceMethod<Passcode, Valued<Bool>>(
-        "io.whorl.Prompt.Submit",
-        by: .anyProgram,
-        taking: 1,
-        isAboutProcess: false
-    )
-    /// Reports that the person is typing.
-    static let typing = ServiceMethod<Named, Valued<Bool>>(
-        repeatable: "io.whorl.Prompt.Typing",
-        by: .anyProgram,
-        isAboutProcess: false
-    )
-    /// Reports that no further passcode will come.
-    static let close = ServiceMethod<Named, Valued<Bool>>(
-        repeatable: "io.whorl.Prompt.Close",
-        by: .anyProgram,
-        isAboutProcess: false
-    )
-    /// Reports that the prompt is no longer shown, and the button that was pressed.
-    static let ended = ServiceMethod<Ending, Valued<Bool>>(
-        repeatable: "io.whorl.Prompt.Ended",
-        by: .anyProgram,
-        isAboutProcess: false
-    )
 }
 
 /// The interface of programs that show the prompts of others (``AgentPolicy``).
@@ -94,7 +90,14 @@ enum PromptInterface {
 /// An agent answers its prompts as a caller does, by ``PromptInterface``. Nothing that it says makes an evaluation
 /// succeed.
 enum AgentInterface {
-    struct Registering: Codable, Sendable { let presenter: PresenterAbilities }
+    /// Registers the caller until it hangs up; there is no reply before.
+    struct Register: ServiceOperation {
+        typealias Reply = AgentInterface.Update
+        static let name = "io.whorl.Agent.Register"
+        static let rules = OperationRules(.once, by: .unconfined)
+
+        let presenter: PresenterAbilities
+    }
 
     /// An update of a registration; one member is set.
     struct Update: Codable, Sendable {
@@ -113,7 +116,11 @@ enum AgentInterface {
         let prompt: String
         let update: PromptUpdate
     }
+}
 
-    /// Registers the caller until it hangs up; there is no reply before.
-    static let register = ServiceMethod<Registering, Update>("io.whorl.Agent.Register", by: .unconfined)
+/// Begins a session, whose id is the first update; it lasts until the caller hangs up, and has no reply before.
+struct BeginSession: ServiceOperation {
+    typealias Reply = Valued<String>
+    static let name = "io.whorl.Owner.Session"
+    static let rules = OperationRules(.once, by: .anyProgram)
 }

@@ -21,11 +21,11 @@ extension InProcessRoot {
             stayed.append("prints in a reader stayed (\(error))")
         }
         do throws(ServiceError) {
-            _ = try await services.maintenance.resetVault(withoutChip: true)
+            _ = try await services.ask(ResetVault(withoutChip: true))
         } catch {
             stayed.append("counters in the TPM stayed (\(error))")
         }
-        await services.maintenance.close()
+        await services.close()
         return stayed
     }
 

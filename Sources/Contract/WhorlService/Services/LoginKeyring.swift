@@ -2,34 +2,6 @@
 
 package import WhorlSecretMemory
 
-/// The keyring of a desktop, which opens with the login password, after a login by touch.
-///
-/// Once the owner has turned it on, the next login with the password seals that password in the chip, for the set of
-/// fingers as it is then. A touch at a later login hands it to the modules that open the keyring. Nothing else gets it:
-/// no program of the owner's, no passcode, and no touch that is meant for another purpose.
-public protocol KeyringService: Sendable {
-    /// Returns the state of the keyring.
-    ///
-    /// - Throws: a storage error.
-    func status() async throws(ServiceError) -> KeyringStatus
-
-    /// Asks for a touch, and turns the keyring on; one that is on already stays as it is.
-    ///
-    /// - Parameters:
-    ///   - request: The way in which the owner is asked.
-    ///   - presenter: Shows the prompt.
-    /// - Throws: the reason why the owner was not recognised; `noChip`, a storage error.
-    func turnOn(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ServiceError)
-
-    /// Asks the owner, turns the keyring off, and deletes the sealed password.
-    ///
-    /// - Parameters:
-    ///   - request: The way in which the owner is asked.
-    ///   - presenter: Shows the prompt.
-    /// - Throws: the reason why the owner did not agree; a storage error.
-    func turnOff(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ServiceError)
-}
-
 /// The state of the keyring.
 public enum KeyringStatus: String, Sendable, Hashable, Codable, CaseIterable {
     /// A touch at the login hands no password over.

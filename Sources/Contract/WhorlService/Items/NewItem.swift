@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+public import WhorlSecretMemory
+
+/// An item that is to be made.
+public enum NewItem: Sendable {
+    /// A secret of 1 byte to 1 MiB.
+    case secret(SecretBox)
+    /// A P-256 key, which never leaves the chip; it signs, and agrees on secrets with others' public keys.
+    case key
+
+    /// The kind of the item.
+    package var kind: ItemKind {
+        switch self {
+        case .secret: .secret
+        case .key: .key
+        }
+    }
+}
+
+/// A use of an item.
+public enum ItemUse: Sendable, Hashable, Codable {
+    /// Reading the secret.
+    case secret
+    /// Signing a SHA-256 digest of 32 bytes.
+    case signature(over: Data)
+    /// Multiplying another party's public key with the item's key (TPM2_ECDH_ZGen).
+    ///
+    /// The public key is in the form of ANSI X9.63 (0x04, X, Y; 65 bytes). Keys that are stored under a name sign only.
+    case sharedSecret(with: Data)
+
+    private enum CodingKeys: String, CodingKey {
+        case secret = "secret"
+        case signature = "signature"
+        case sharedSecret = "sharedSecret"
+    }
+
+    private enum SignatureCodingKeys: String, CodingKey { case over = "digest" }
+    private enum SharedSecretCodingKeys: String, CodingKey { case with = "publicKey" }
+}
+
+/// The product of an item.
+public enum ItemProduct: Sendable {
+    /// The secret, or the X coordinate of the shared point (32 bytes).
+    case secret(SecretBox)
+    /// The signature.
+    case signature(Signature)
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Foundation
+
+/// Answers operations in this process: one handler for each.
+package struct HandlerTable: ServiceAsker {
+    private typealias Handler<Asked: ServiceOperation> =
+        @Sendable (Asked, Prompter?) async throws(ServiceError) -> Asked.Reply
+
+    private var handlers: [ObjectIdentifier: any Sendable] = [:]
+    private let decoding: @Sendable (Data) throws(ServiceError) -> SealedItem
+
+    /// Makes a table without handlers.
+    ///
+    /// - Parameter decode: Decodes an item that a program stored.
+    package init(decoding decode: @escaping @Sendable (Data) throws(ServiceError) -> SealedItem) {
+        decoding = decode
+    }
+
+    /// The operations that the table answers.
+    package func answers(_ operation: any ServiceOperation.Type) -> Bool {
+        handlers[ObjectIdentifier(operation)] != nil
+    }
+
+    package func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem { try decoding(encoded) }
+
+    package func answer<Asked: ServiceOperation>(
+        _ operation: Asked,
+        _ prompter: Prompter?
+    ) async throws(ServiceError) -> Asked.Reply {
+        guard let handler = handlers[ObjectIdentifier(Asked.self)] as? Handler<Asked> else {
+            throw ServiceError(.serviceUnavailable, cause: "nothing here answers \(Asked.name)")
+        }
+        return try await handler(operation, prompter)
+    }
+
+    private mutating func add<Asked: ServiceOperation>(_ handler: @escaping Handler<Asked>) {
+        handlers[ObjectIdentifier(Asked.self)] = handler
+    }
+
+    /// Adds the handler of an operation.
+    package mutating func on<Asked: ServiceOperation>(
+        _ body: @escaping @Sendable (Asked) async throws(ServiceError) -> Asked.Reply
+    ) { add { (asked: Asked, _) async throws(ServiceError) in try await body(asked) } }
+
+    package mutating func on<Asked: ServiceOperation, Value>(
+        _ body: @escaping @Sendable (Asked) async throws(ServiceError) -> Value
+    ) where Asked.Reply == Valued<Value> {
+        add { (asked: Asked, _) async throws(ServiceError) in Valued(try await body(asked)) }
+    }
+
+    package mutating func on<Asked: ServiceOperation, Value>(
+        _ body: @escaping @Sendable (Asked) async throws(ServiceError) -> Value?
+    ) where Asked.Reply == Optionally<Value> {
+        add { (asked: Asked, _) async throws(ServiceError) in Optionally(try await body(asked)) }
+    }
+
+    package mutating func on<Asked: ServiceOperation>(
+        _ body: @escaping @Sendable (Asked) async throws(ServiceError) -> Void
+    ) where Asked.Reply == NoValue {
+        add { (asked: Asked, _) async throws(ServiceError) in
+            try await body(asked)
+            return NoValue()
+        }
+    }
+
+    /// Adds the handler of an operation during which the owner may be asked.
+    package mutating func on<Asked: OwnerOperation>(
+        _ body: @escaping @Sendable (Asked, Prompter) async throws(ServiceError) -> Asked.Reply
+    ) {
+        add { (asked: Asked, prompter) async throws(ServiceError) in
+            guard let prompter else { throw ServiceError(.notInteractive) }
+            return try await body(asked, prompter)
+        }
+    }
+
+    package mutating func on<Asked: OwnerOperation>(
+        _ body: @escaping @Sendable (Asked, Prompter) async throws(ServiceError) -> Void
+    ) where Asked.Reply == NoValue {
+        on { (asked: Asked, prompter: Prompter) async throws(ServiceError) in
+            try await body(asked, prompter)
+            return NoValue()
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Secrets and keys that the service stores under a name; ``UseItem`` opens them.
+
+/// Makes the vault if nothing was ever stored, so that a refusal comes before a person types a secret.
+///
+/// Errors: `noChip`, in which case nothing was made; a storage error.
+public struct PrepareVault: ServiceOperation {
+    public typealias Reply = NoValue
+    public static let name = "io.whorl.Items.Prepare"
+    public static let rules = OperationRules(change: "prepare the vault", "itemPrepared", by: .anyProgram)
+
+    public init() {}
+}
+
+/// Makes an item and stores it; the answer has the public half of a key, and `nil` for a secret.
+///
+/// Errors: `itemExists`, `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`, `applicationPasswordNeeded`,
+/// `noChip`, a storage error, and other errors of the chip.
+public struct AddItem: ServiceOperation, NamedChange {
+    public typealias Reply = Optionally<SigningKeyPublic>
+    public static let name = "io.whorl.Items.Add"
+    public static let rules = OperationRules(
+        change: "add an item",
+        "itemAdded",
+        by: .anyProgram,
+        attaching: 2
+    )
+
+    /// The identity of the item, which must be new, and of the item's kind.
+    public var id: ItemID
+    /// The item.
+    public let item: MakeItem
+
+    public init(_ id: ItemID, _ item: MakeItem) {
+        self.id = id
+        self.item = item
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id = "id"
+        case item = "item"
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        id = try members.decode(ItemID.self, forKey: .id)
+        item = try members.decode(MakeItem.self, forKey: .item)
+        // A kind that does not fit is refused here: behind the wall it is a programmer's mistake.
+        guard id.kind == item.item.kind else {
+            throw DecodingError.dataCorruptedError(forKey: .id, in: members, debugDescription: "another kind")
+        }
+    }
+
+    package var subject: String { id.spoken }
+}
+
+/// Lists the profile's items, secrets and keys, by kind and name.
+///
+/// The chip is asked only for items that are lost with their set of fingers; if it cannot answer, the standing of such an
+/// item is `unknown`. Errors: a storage error.
+public struct ListItems: ServiceOperation {
+    public typealias Reply = Valued<[VaultItem]>
+    public static let name = "io.whorl.Items.List"
+    public static let rules = OperationRules(.repeatable, by: .anyProgram)
+
+    public init() {}
+}
+
+/// Reads the access control of an item; the chip is not asked.
+///
+/// Errors: `noSuchItem`, `itemTampered`, a storage error.
+public struct ReadItemAccess: ServiceOperation {
+    public typealias Reply = Valued<AccessControl>
+    public static let name = "io.whorl.Items.Access"
+    public static let rules = OperationRules(.repeatable, by: .anyProgram)
+
+    public var id: ItemID
+
+    private enum CodingKeys: String, CodingKey { case id = "value" }
+
+    public init(of id: ItemID) { self.id = id }
+}
+
+/// Reads the public half of a key; no proof is needed, and the chip is not asked.
+///
+/// Errors: as ``ReadItemAccess``.
+public struct ReadPublicKey: ServiceOperation {
+    public typealias Reply = Valued<SigningKeyPublic>
+    public static let name = "io.whorl.Items.PublicKey"
+    public static let rules = OperationRules(.repeatable, by: .anyProgram)
+
+    public var id: ItemID
+
+    private enum CodingKeys: String, CodingKey { case id = "value" }
+
+    public init(of id: ItemID) { self.id = id }
+}
+
+/// Deletes an item permanently, whatever state it is in.
+///
+/// The owner is asked first where the item requires its owner and may still open. Errors: the reason why the owner did not
+/// agree; `noSuchItem`, a storage error.
+public struct DeleteItem: OwnerOperation, NamedChange {
+    public typealias Reply = NoValue
+    public static let name = "io.whorl.Items.Delete"
+    public static let rules = OperationRules(change: "delete an item", "itemDeleted", by: .anyProgram)
+
+    public var id: ItemID
+    public var request: ConsentRequest
+
+    public init(_ id: ItemID, _ request: ConsentRequest) {
+        self.id = id
+        self.request = request
+    }
+
+    package var subject: String { id.spoken }
+    public var purpose: String { "delete the \(id.spoken)" }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WhorlSecretMemory
+
+// The owner's passcode, and the keyring of a desktop.
+
+/// Returns whether a passcode is set.
+///
+/// Errors: `noChip` where a passcode could not be set either; a storage error.
+public struct IsPasscodeSet: ServiceOperation {
+    public typealias Reply = Valued<Bool>
+    public static let name = "io.whorl.Passcode.IsSet"
+    public static let rules = OperationRules(.repeatable, by: .unconfined)
+
+    public init() {}
+}
+
+/// Asks for an enrolled finger, if there is one, before a first passcode is set.
+///
+/// Errors: those of every evaluation without success.
+public struct AskForFinger: OwnerOperation, SessionOperation {
+    public typealias Reply = NoValue
+    public static let name = "io.whorl.Passcode.AskForFinger"
+    public static let rules = OperationRules(.once, by: .unconfined)
+
+    public var request: ConsentRequest
+    /// The session that keeps the match for ``SetPasscode``.
+    public var session: OwnerSession? = nil
+    package var sessionID: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case request = "request"
+        case sessionID = "session"
+    }
+
+    public init(_ request: ConsentRequest, in session: OwnerSession) {
+        self.request = request
+        self.session = session
+    }
+
+    public var purpose: String { "set a passcode" }
+}
+
+/// Sets the first passcode.
+///
+/// If a finger is enrolled, its match is needed, within a minute and for this purpose: a person who sets the passcode can
+/// enroll further fingers with it. Errors: `passcodeExists`, `passcodeWrongSize`, `accessDenied` without a needed match,
+/// `noChip`, a storage error.
+public struct SetPasscode: SessionOperation {
+    public typealias Reply = NoValue
+    public static let name = "io.whorl.Passcode.Set"
+    public static let rules = OperationRules(
+        change: "set the passcode",
+        "passcodeSet",
+        by: .unconfined,
+        attaching: 1
+    )
+
+    /// 4 to 1,024 bytes, as they were typed.
+    public let passcode: SecretBox
+    /// The program that asks, as it asked for the finger.
+    public var request: ConsentRequest
+    /// The session that ``AskForFinger`` had.
+    public var session: OwnerSession? = nil
+    package var sessionID: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case passcode = "passcode"
+        case request = "request"
+        case sessionID = "session"
+    }
+
+    public init(_ passcode: SecretBox, _ request: ConsentRequest, shown session: OwnerSession) {
+        self.passcode = passcode
+        self.request = request
+        self.session = session
+    }
+}
+
+/// Asks for the passcode and changes it; items that the old one opens are opened by the new one.
+///
+/// Errors: the reason why the owner did not agree; `passcodeNotSet`, `passcodeWrongSize`, `noChip`, a storage error.
+public struct ChangePasscode: OwnerOperation {
+    public typealias Reply = NoValue
+    public static let name = "io.whorl.Passcode.Change"
+    public static let rules = OperationRules(
+        change: "change the passcode",
+        "passcodeChanged",
+        by: .unconfined,
+        attaching: 1
+    )
+
+    /// 4 to 1,024 bytes, as they were typed.
+    public let new: SecretBox
+    public var request: ConsentRequest
+
+    public init(to new: SecretBox, _ request: ConsentRequest) {
+        self.new = new
+        self.request = request
+    }
+
+    public var purpose: String { "change the passcode" }
+}
+
+/// Lists the items that would be lost with the passcode.
+///
+/// Errors: `passcodeNotSet`, a storage error.
+public struct ListItemsLostWithoutPasscode: ServiceOperation {
+    public typealias Reply = Valued<[ItemID]>
+    public static let name = "io.whorl.Passcode.ItemsLostWithout"
+    public static let rules = OperationRules(.repeatable, by: .unconfined)
+
+    public init() {}
+}
+
+/// Asks for the passcode, removes it, and removes the items that only the passcode opens; the answer has these items.
+///
+/// Errors: `passcodeNeeded(by:)`, and as ``ChangePasscode``.
+public struct RemovePasscode: OwnerOperation, NamedChange {
+    public typealias Reply = [ItemID]
+    public static let name = "io.whorl.Passcode.Remove"
+    public static let rules = OperationRules(
+        change: "remove the passcode",
+        "passcodeRemoved",
+        by: .unconfined
+    )
+
+    /// Whether to delete the items that would be lost; otherwise nothing is changed if any would be.
+    public let force: Bool
+    public var request: ConsentRequest
+
+    public init(force: Bool, _ request: ConsentRequest) {
+        self.force = force
+        self.request = request
+    }
+
+    package var subject: String { force ? "the passcode, with all that only it opens" : "the passcode" }
+    public var purpose: String { "remove \(subject)" }
+}
+
+/// Reads the state of the keyring.
+///
+/// Errors: a storage error.
+public struct ReadKeyringStatus: ServiceOperation {
+    public typealias Reply = Valued<KeyringStatus>
+    public static let name = "io.whorl.Keyring.Status"
+    public static let rules = OperationRules(.repeatable, by: .unconfined)
+
+    public init() {}
+}
+
+/// Asks for a touch, and turns the keyring on; one that is on already stays as it is.
+///
+/// Errors: the reason why the owner was not recognised; `noChip`, a storage error.
+public struct TurnKeyringOn: OwnerOperation {
+    public typealias Reply = NoValue
+    public static let name = "io.whorl.Keyring.TurnOn"
+    public static let rules = OperationRules(change: "turn the keyring on", "keyringOn", by: .unconfined)
+
+    public var request: ConsentRequest
+
+    public init(_ request: ConsentRequest) { self.request = request }
+
+    public var purpose: String { "turn the keyring on or off" }
+}
+
+/// Asks the owner, turns the keyring off, and deletes the sealed password.
+///
+/// Errors: the reason why the owner did not agree; a storage error.
+public struct TurnKeyringOff: OwnerOperation {
+    public typealias Reply = NoValue
+    public static let name = "io.whorl.Keyring.TurnOff"
+    public static let rules = OperationRules(change: "turn the keyring off", "keyringOff", by: .unconfined)
+
+    public var request: ConsentRequest
+
+    public init(_ request: ConsentRequest) { self.request = request }
+
+    public var purpose: String { "turn the keyring on or off" }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something that a program asks of the service: one value with all that it takes, as a message carries it.
+///
+/// The coded form of an operation is what a call carries; secrets attach themselves to it (`SecretBox`).
+public protocol ServiceOperation: Codable, Sendable {
+    /// The answer, in the form of the reply.
+    associatedtype Reply: Codable & Sendable
+
+    /// The qualified name of the method, such as `io.whorl.Fingers.List`.
+    static var name: String { get }
+    /// The programs that may ask, and what it does.
+    static var rules: OperationRules { get }
+}
+
+/// An operation during which the owner may be asked.
+public protocol OwnerOperation: ServiceOperation {
+    associatedtype Request: OwnerRequest
+
+    /// The way in which the owner is asked.
+    var request: Request { get set }
+    /// The change or the reason, as the journal shows it.
+    var purpose: String { get }
+}
+
+/// A way in which the owner is asked.
+public protocol OwnerRequest: Sendable {
+    /// The program that asks.
+    var application: ApplicationID { get set }
+    /// The time limit for each touch.
+    var timeout: Duration { get set }
+    /// The time for which an earlier match counts.
+    var reuse: Duration { get }
+    /// The facts about the program that asks, which a service adds.
+    var origin: RequestOrigin { get set }
+}
+
+/// The facts about the program that asks, which a service adds to its requests; no program states them itself.
+public struct RequestOrigin: Sendable {
+    /// The program, as a service knows it; `nil` where it runs in this process or is not known.
+    package var asker: Asker?
+    /// The stay in a login session in which an earlier match must have been made (``SessionStays``); `nil` where the service
+    /// says none, and the engine takes that of its own process.
+    package var stay: String?
+    /// The reason why the caller's place lets no finger be asked for, and no earlier one count; `nil` where one may be.
+    package var fingerObstacle: ServiceError?
+    /// The reason why nothing may be asked for, and nothing that was shown earlier counts, as in a locked session.
+    package var obstacle: ServiceError?
+
+    /// The origin of a request of this process.
+    public init() {}
+}
+
+extension OwnerRequest {
+    package var asker: Asker? {
+        get { origin.asker }
+        set { origin.asker = newValue }
+    }
+    package var stay: String? {
+        get { origin.stay }
+        set { origin.stay = newValue }
+    }
+    package var fingerObstacle: ServiceError? {
+        get { origin.fingerObstacle }
+        set { origin.fingerObstacle = newValue }
+    }
+    package var obstacle: ServiceError? {
+        get { origin.obstacle }
+        set { origin.obstacle = newValue }
+    }
+}
+
+extension EvaluationRequest: OwnerRequest {}
+
+extension ConsentRequest: OwnerRequest {
+    /// No earlier match counts for a change.
+    public var reuse: Duration { .zero }
+}
+
+/// An operation in a session, which keeps what the owner shows (``OwnerSession``).
+package protocol SessionOperation: ServiceOperation {
+    /// The session; `nil` keeps nothing.
+    var session: OwnerSession? { get set }
+    /// The id by which a service in another process knows the session.
+    var sessionID: String? { get set }
+}
+
+/// An operation that says more about its change than its name does.
+package protocol NamedChange {
+    /// The thing that is changed, such as `secret "wifi"`.
+    var subject: String { get }
+}
+
+/// The programs that may ask for an operation.
+///
+/// None serves a user number without an account, or a user of the system other than root.
+public enum AllowedCallers: Sendable, Hashable {
+    /// Any program. A confined one gets only what belongs to it.
+    case anyProgram
+    /// Programs that are not confined.
+    case unconfined
+    /// Programs that are not confined, from a place that lets a finger be asked for: they open or reset the reader.
+    case unconfinedAtReader
+    /// Programs of root.
+    case root
+}
+
+/// Who may ask for an operation, and what it does.
+public struct OperationRules: Sendable, Hashable {
+    /// The effect of an operation.
+    public enum Effect: Sendable, Hashable {
+        /// It changes nothing, or makes the same change again: it may be asked twice where no answer came.
+        case repeatable
+        /// It must not be asked twice.
+        case once
+        /// It changes something stored: the journal has the first text, and the owner's log the second as the outcome.
+        case change(String, outcome: String)
+        /// It changes something stored, and writes its own lines to the owner's log.
+        case loggedChange(String)
+    }
+
+    /// The programs that may ask.
+    public let callers: AllowedCallers
+    /// The effect.
+    public let effect: Effect
+    /// The most secrets that it takes, and other values beside the message.
+    public let mostAttachments: Int
+    /// Whether the service looks at the process that asks, and not at its user alone.
+    public let isAboutProcess: Bool
+
+    /// States the rules.
+    public init(
+        _ effect: Effect,
+        by callers: AllowedCallers,
+        attaching mostAttachments: Int = 0,
+        isAboutProcess: Bool = true
+    ) {
+        self.callers = callers
+        self.effect = effect
+        self.mostAttachments = mostAttachments
+        self.isAboutProcess = isAboutProcess
+    }
+
+    /// States the rules of a change.
+    public init(
+        change text: String,
+        _ outcome: String,
+        by callers: AllowedCallers,
+        attaching mostAttachments: Int = 0
+    ) { self.init(.change(text, outcome: outcome), by: callers, attaching: mostAttachments) }
+}
+
+/// A reply that is one value.
+public struct Valued<Value: Codable & Sendable>: Codable, Sendable {
+    public let value: Value
+
+    public init(_ value: Value) { self.value = value }
+}
+
+/// A reply that is one value, or none.
+public struct Optionally<Value: Codable & Sendable>: Codable, Sendable {
+    public let value: Value?
+
+    public init(_ value: Value?) { self.value = value }
+}
+
+/// A reply without a member.
+public struct NoValue: Codable, Sendable {
+    public init() {}
+}
+
+/// The operations that a service answers in the same way, each with its handler in the engine's process.
+///
+/// Those that belong to the socket itself (prompts, agents, logins, sessions, readers, the keychain's rows) are its own.
+package enum Operations {
+    package static let all: [any ServiceOperation.Type] = [
+        PreflightPolicy.self, EvaluatePolicy.self, IsOptedOut.self, SetOptedOut.self,
+        HasChip.self, ReadChipIdentity.self, MakeAttestedKey.self, MakeItem.self, DecodeItem.self,
+        JudgeItems.self, UseItem.self,
+        PrepareVault.self, AddItem.self, ListItems.self, ReadItemAccess.self, ReadPublicKey.self,
+        DeleteItem.self,
+        ListFingers.self, ReadEnrollmentState.self, CompareFingers.self, EnrollFinger.self,
+        RemoveFingers.self,
+        ListAcceptableFingers.self, AcceptFingers.self, ReconcileReader.self, ExerciseReader.self,
+        IsPasscodeSet.self, AskForFinger.self, SetPasscode.self, ChangePasscode.self,
+        ListItemsLostWithoutPasscode.self, RemovePasscode.self,
+        ReadKeyringStatus.self, TurnKeyringOn.self, TurnKeyringOff.self,
+        ReadFacts.self, HasState.self, ReadChangeMark.self, ReadVaultStatus.self, ProvisionVault.self,
+        ResetVault.self, ResealItems.self, ListAttempts.self, ReadLog.self, ReadLockFileFault.self,
+    ]
+}

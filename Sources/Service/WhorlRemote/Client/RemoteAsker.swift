@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import WhorlIPC
+import WhorlService
+
+/// Asks a service in another process.
+struct RemoteAsker: ServiceAsker {
+    let client: ServiceClient
+
+    func answer<Asked: ServiceOperation>(
+        _ operation: Asked,
+        _ prompter: Prompter?
+    ) async throws(ServiceError) -> Asked.Reply {
+        let operation = await client.namingSession(operation)
+        guard let prompter else { return try await client.call(operation) }
+        return try await client.callPrompting(operation, prompter)
+    }
+
+    func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem {
+        try client.callBlocking(DecodeItem(encoded)).parameters.item
+    }
+}
+
+extension ServiceClient {
+    /// Names the operation's session at the service, which is begun if there is none.
+    fileprivate func namingSession<Asked: ServiceOperation>(_ operation: Asked) async -> Asked {
+        guard var inSession = operation as? any SessionOperation else { return operation }
+        inSession.sessionID = await RemoteSession.id(of: inSession.session, self)
+        return inSession as? Asked ?? operation
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlService
+
+// What a caller brings is opened by the chip for no one but the user whose it is.
+extension HasChip: SameForAllPrograms {}
+extension MakeItem: SameForAllPrograms {}
+extension DecodeItem: SameForAllPrograms {}
+extension JudgeItems: SameForAllPrograms {}
+extension PrepareVault: SameForAllPrograms {}
+
+extension UseItem: ConfinedOperation {
+    func within(_ names: NameSpace) throws(ServiceError) -> UseItem {
+        guard case .named(let id) = item else { return self }
+        var use = self
+        use.item = .named(try names.stored(id))
+        return use
+    }
+}
+
+extension AddItem: ConfinedOperation {
+    func within(_ names: NameSpace) throws(ServiceError) -> AddItem { AddItem(try names.stored(id), item) }
+}
+
+extension ListItems: ConfinedOperation {
+    func within(_ names: NameSpace) throws(ServiceError) -> ListItems { self }
+
+    static func shown(_ reply: Valued<[VaultItem]>, within names: NameSpace) -> Valued<[VaultItem]> {
+        Valued(reply.value.compactMap { names.confinement.shown($0) })
+    }
+}
+
+extension ReadItemAccess: ConfinedOperation {
+    func within(_ names: NameSpace) throws(ServiceError) -> ReadItemAccess {
+        ReadItemAccess(of: try names.stored(id))
+    }
+}
+
+extension ReadPublicKey: ConfinedOperation {
+    func within(_ names: NameSpace) throws(ServiceError) -> ReadPublicKey {
+        ReadPublicKey(of: try names.stored(id))
+    }
+}
+
+extension DeleteItem: ConfinedOperation {
+    func within(_ names: NameSpace) throws(ServiceError) -> DeleteItem {
+        DeleteItem(try names.stored(id), request)
+    }
+}

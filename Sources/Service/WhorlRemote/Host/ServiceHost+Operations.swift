@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlIPC
+import WhorlService
+
+/// An operation of confined programs too, which says what of it belongs to such a program.
+///
+/// An operation that says nothing is refused to confined programs, whatever its rules are.
+protocol ConfinedOperation: ServiceOperation {
+    /// Returns the operation on what belongs to the program that asks.
+    func within(_ names: NameSpace) throws(ServiceError) -> Self
+
+    /// Returns the reply without what belongs to other programs.
+    static func shown(_ reply: Reply, within names: NameSpace) -> Reply
+}
+
+extension ConfinedOperation {
+    static func shown(_ reply: Reply, within _: NameSpace) -> Reply { reply }
+}
+
+/// An operation that is the same for every program: it names nothing that belongs to one.
+protocol SameForAllPrograms: ServiceOperation {}
+
+extension ServiceHost {
+    /// Adds an operation that the services of the user who connected answer.
+    func add(_ operation: any ServiceOperation.Type, _ router: inout GuardedRouter) {
+        if let operation = operation as? any (OwnerOperation & ConfinedOperation).Type {
+            promptingWithin(&router, operation)
+        } else if let operation = operation as? any OwnerOperation.Type {
+            promptingUnconfined(&router, operation)
+        } else if let operation = operation as? any ConfinedOperation.Type {
+            asking(&router, operation)
+        } else {
+            askingUnconfined(&router, operation)
+        }
+    }
+
+    /// Adds a method with which a confined program gets what belongs to it.
+    private func asking<Asked: ConfinedOperation>(_ router: inout GuardedRouter, _ operation: Asked.Type) {
+        router.on(operation) { (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            let names = try await names(services, call)
+            let own = try await refusing(asked.within(names))
+            return Asked.shown(try await refusing(await services.ask(own)), within: names)
+        }
+    }
+
+    private func askingUnconfined<Asked: ServiceOperation>(
+        _ router: inout GuardedRouter,
+        _ operation: Asked.Type
+    ) {
+        router.on(operation) { (asked, call) async throws(ServiceRefusal) in
+            try await refuseConfined(operation, call)
+            let services = try services(call.client.user)
+            return try await refusing(await services.ask(asked))
+        }
+    }
+
+    private func promptingWithin<Asked: OwnerOperation & ConfinedOperation>(
+        _ router: inout GuardedRouter,
+        _ operation: Asked.Type
+    ) {
+        prompting(&router, operation) { (asked, services, call, _) async throws(ServiceRefusal) in
+            let names = try await names(services, call)
+            return try await refusing(asked.within(names))
+        }
+    }
+
+    private func promptingUnconfined<Asked: OwnerOperation>(
+        _ router: inout GuardedRouter,
+        _ operation: Asked.Type
+    ) {
+        prompting(&router, operation) { (asked, _, call, _) async throws(ServiceRefusal) in
+            try await refuseConfined(operation, call)
+            return asked
+        }
+    }
+
+    /// Refuses a confined program an operation that does not say what of it belongs to such a program.
+    private func refuseConfined<Asked: ServiceOperation>(
+        _ operation: Asked.Type,
+        _ call: ServiceCall
+    ) async throws(ServiceRefusal) {
+        guard Asked.rules.callers == .anyProgram, !(operation is any SameForAllPrograms.Type) else { return }
+        try await rules.refuseConfined(call)
+    }
+
+    /// The names of items that a caller may use.
+    private func names(_ services: Services, _ call: ServiceCall) async throws(ServiceRefusal) -> NameSpace {
+        NameSpace(services.profile, try await rules.confinement(of: call.client))
+    }
+
+    /// Adds a method during which the owner may be asked.
+    ///
+    /// - Parameters:
+    ///   - router: The methods.
+    ///   - operation: The method.
+    ///   - prepare: Returns the operation as the caller may ask it, or refuses it.
+    func prompting<Asked: OwnerOperation>(
+        _ router: inout GuardedRouter,
+        _ operation: Asked.Type,
+        _ prepare:
+            @escaping @Sendable (Asked, Services, ServiceCall, WirePresenter<Asked.Reply>)
+            async throws(ServiceRefusal) -> Asked
+    ) {
+        router.onPrompting(operation) { (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            return try await run(asked, call) { (operation, presenter) async throws(ServiceRefusal) in
+                let prepared = try await prepare(operation, services, call, presenter)
+                return try await refusing(
+                    presenter,
+                    await services.ask(prepared, presenter: presenter) { presenter.report($0) }
+                )
+            }
+        }
+    }
+
+    /// Runs a call during which the owner may be asked, with what the service knows of its caller.
+    func run<Asked: OwnerOperation>(
+        _ asked: Prompting<Asked>,
+        _ call: ServiceCall,
+        _ body:
+            @escaping @Sendable (Asked, WirePresenter<Asked.Reply>) async throws(ServiceRefusal) ->
+            Asked.Reply
+    ) async throws(ServiceRefusal) -> Asked.Reply {
+        let caller = await rules.caller(call.client)
+        let operation = completed(asked.call, call, by: caller)
+        let presenter = WirePresenter<Asked.Reply>(asked.presenter, call, by: caller, self)
+        let work = Task { () async -> Result<Asked.Reply, ServiceRefusal> in
+            await Result(of: try await body(operation, presenter))
+        }
+        presenter.onLoss { work.cancel() }
+        let number = running.add(in: caller.asker?.session) { presenter.lose($0) }
+        defer { running.remove(number) }
+        let answer = await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+            presenter.hangUp()
+        }
+        rules.record(CallRecord(Asked.name, operation.callPurpose, answer), of: caller)
+        return try answer.get()
+    }
+
+    /// Returns the operation of a caller, with the session that it names, and a time limit that keeps the reader from no
+    /// other.
+    private func completed<Asked: OwnerOperation>(
+        _ operation: Asked,
+        _ call: ServiceCall,
+        by caller: Caller
+    ) -> Asked {
+        var operation = operation
+        operation.request = limited(operation.request.asked(by: caller))
+        guard var inSession = operation as? any SessionOperation else { return operation }
+        inSession.session = session(inSession.sessionID, of: call, by: caller.asker)
+        return inSession as? Asked ?? operation
+    }
+
+    /// Returns a request with a time limit that keeps the reader from no other, and with the caller's stay.
+    func limited<Request: OwnerRequest>(_ request: Request) -> Request {
+        var request = request
+        request.timeout = min(request.timeout, promptRules.longestTimeout)
+        request.stay = stay(of: request.asker)
+        if request.reuse > .zero { stays.hold(for: min(request.reuse, .seconds(300))) }
+        return request
+    }
+
+    /// The stay of a program in its login session; `nil` where the service does not look at programs.
+    func stay(of asker: Asker?) -> String? { asker.map { stays.name(of: $0.session) } }
+
+    /// The session that a caller names, in the login session of which it asks.
+    func session(_ id: String?, of call: ServiceCall, by asker: Asker?) -> OwnerSession? {
+        sessions.session(id, of: call.client, in: asker?.session)
+    }
+}

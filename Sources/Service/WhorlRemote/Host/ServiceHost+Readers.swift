@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import WhorlIPC
+import WhorlService
+
+extension ServiceHost {
+    func addMaintenance(_ router: inout GuardedRouter) {
+        router.on(ResetVault.self) { (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            try await authorize(.reset, call)
+            return try await refusing(await services.ask(asked))
+        }
+    }
+}
+
+extension ReadLog: ConfinedOperation {
+    /// The most lines of the log in one reply, which then stays below the largest message.
+    private static let mostLines = 1000
+
+    func within(_ names: NameSpace) throws(ServiceError) -> ReadLog {
+        ReadLog(limit: min(limit, Self.mostLines))
+    }
+
+    static func shown(_ reply: Valued<[AuditEntry]>, within names: NameSpace) -> Valued<[AuditEntry]> {
+        Valued(reply.value.filter { names.confinement.shows($0) })
+    }
+}
+
+extension ServiceHost {
+    func addReaders(_ router: inout GuardedRouter) {
+        router.on(ReaderInterface.List.self) { (_, call) async throws(ServiceRefusal) in
+            let readers = try services(call.client.user).readers
+            var infos: [ReaderInfo] = []
+            for reader in try await refusing(await readers.readers()) { infos.append(await reader.info) }
+            return Valued(infos)
+        }
+        router.on(ReaderInterface.Chosen.self) { (_, call) async throws(ServiceRefusal) in
+            let readers = try services(call.client.user).readers
+            return await (try await refusing(await readers.chosenReader())).info
+        }
+        router.on(ReaderInterface.TryOut.self) { (asked, call) async throws(ServiceRefusal) in
+            let readers = try services(call.client.user).readers
+            return try await reading(await tryOut(asked.value, readers))
+        }
+        router.on(ReaderInterface.Prints.self) { (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            let prints = try await reading(await storedPrints(asked.value, services.readers))
+            return Valued(prints.map { $0.metadata.shown(to: services.profile) })
+        }
+        router.on(ReaderInterface.LockTrouble.self) { (_, call) async throws(ServiceRefusal) in
+            Optionally(try services(call.client.user).readers.readerLockTrouble)
+        }
+        router.on(ReaderInterface.Watch.self) { (_, call) async throws(ServiceRefusal) in
+            let readers = try services(call.client.user).readers
+            for await _ in await readers.readerEvents() { call.update(NoValue()) }
+            return NoValue()
+        }
+    }
+
+    /// Runs what a reader does, whose failure crosses with all of its values.
+    private func reading<Value>(
+        _ answer: @autoclosure () async throws(ReaderError) -> Value
+    ) async throws(ServiceRefusal) -> Value {
+        do { return try await answer() } catch { throw ServiceError(crossing: error).refusal }
+    }
+
+    private func tryOut(_ id: ReaderID, _ readers: any ReaderService) async throws(ReaderError) -> NoValue {
+        let reader = try await reader(id, readers)
+        // A prompt that waits for a touch there keeps the reader.
+        return try await ReaderTurns.run("try out", on: reader, whenBusy: .fail, reader.tryOut)
+    }
+
+    private func storedPrints(
+        _ id: ReaderID,
+        _ readers: any ReaderService
+    ) async throws(ReaderError) -> [StoredPrint] {
+        let reader = try await reader(id, readers)
+        return try await ReaderTurns.run("list", on: reader, whenBusy: .fail, reader.openedPrints)
+    }
+
+    private func reader(
+        _ id: ReaderID,
+        _ readers: any ReaderService
+    ) async throws(ReaderError) -> any FingerprintReader {
+        let all: [any FingerprintReader]
+        do throws(ServiceError) {
+            all = try await readers.readers()
+        } catch {
+            throw ReaderError(.notFound, operation: "open", cause: error.message)
+        }
+        for reader in all where await reader.info.id == id { return reader }
+        throw ReaderError(.notFound, operation: "open")
+    }
+}
+
+extension EnrollmentMetadata {
+    /// Returns the data of a print in a reader for a user, who is not told whose a print of another user is.
+    func shown(to profile: String) -> EnrollmentMetadata { userName == profile ? self : EnrollmentMetadata() }
+}
+
+extension FingerprintReader {
+    fileprivate func tryOut() async throws(ReaderError) -> NoValue {
+        try await open()
+        try await close()
+        return NoValue()
+    }
+
+    fileprivate func openedPrints() async throws(ReaderError) -> [StoredPrint] {
+        try await open()
+        let prints = await Result<_, ReaderError>(of: try await storedPrints(whenBusy: .wait))
+        // The first error says more.
+        try? await close()
+        return try prints.get()
+    }
+}
