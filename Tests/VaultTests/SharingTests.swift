@@ -13,6 +13,22 @@ import WhorlService
 /// Two programs with one directory and one chip, each with a connection of its own.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct SharingTests {
+    @Test func `a caller that is cancelled hears that, and nothing about the chip`() async throws {
+        let vault = try VaultBench().vault()
+        try await vault.add(secret("x"), as: id(.secret, "s"), access: .biometryAny)
+        let call = Task { () async -> ServiceError? in
+            while !Task.isCancelled { await Task.yield() }
+            do throws(ServiceError) {
+                _ = try await vault.secret(ItemID(.secret, ItemName("s"), of: "ada"), shown: finger())
+                return nil
+            } catch {
+                return error
+            }
+        }
+        call.cancel()
+        #expect(await call.value?.code == .appCancel)
+    }
+
     @Test func `two vaults at once lose nothing and count nothing twice`() async throws {
         let bench = try VaultBench()
         let set = try bench.tpm.tool("dictionarylockout", "-s", "-n", "100", "-t", "1000", "-l", "1000")

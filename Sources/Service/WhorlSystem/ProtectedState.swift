@@ -172,7 +172,8 @@ private final class QueueExecutor: SerialExecutor {
 extension ServiceError {
     /// Makes the state's error for a failure of the vault that protects it.
     init(_ error: ServiceError, in directory: StateDirectory) {
-        if error.category == .storage {
+        // A caller that is cancelled learns nothing about the chip.
+        if error.category == .storage || error.category == .cancelled {
             self = error
             return
         }

@@ -104,7 +104,8 @@ extension ServiceError {
         let code: Code =
             switch error.code {
             case .noDevice, .permission, .invalidAddress: .noChip
-            case .deviceBusy, .busy, .connectionLost, .reset, .cancelled: .chipBusy
+            case .deviceBusy, .busy, .connectionLost, .reset: .chipBusy
+            case .cancelled: .appCancel
             case .outOfSlots: .chipCrowded
             case .lockout: .chipLockedOut
             case .ownerAuthNeeded: .ownerAuthorizationNeeded
