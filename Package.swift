@@ -68,7 +68,7 @@ let tests: KeyValuePairs<String, String> = [
     "FingerprintTests": "WhorlFingerprint",
     "GLibRuntimeTests": "CWhorlGLib WhorlGLib",
     "KeychainTests": """
-    FacesOverSocket WhorlEngine WhorlContext ChildPipe ChipDouble IdiomProbe KeychainIdioms \
+    FacesOverSocket WhorlEngine WhorlContext ChildPipe PretendedChip IdiomProbe KeychainIdioms \
     WhorlEnrollment WhorlFingerprint KeychainServices WhorlStateStore LocalAuthentication \
     LocalAuthenticationPrompts WhorlSecretMemory SecureEnclaveKeys SoftwareMachine SoftwareTPM \
     WhorlVault WhorlService WhorlSystem crypto cryptoExtras grdb
@@ -94,7 +94,7 @@ let tests: KeyValuePairs<String, String> = [
     "RelyingPartyTests": "ChildPipe LoginAssertion RelyingParty SoftwareTPM crypto cryptoExtras grdb",
     "SecretMemoryTests": "WhorlSecretMemory",
     "SecureEnclaveTests": """
-    FacesOverSocket WhorlEngine WhorlContext ChipDouble LocalAuthentication SecureEnclaveKeys \
+    FacesOverSocket WhorlEngine WhorlContext PretendedChip LocalAuthentication SecureEnclaveKeys \
     WhorlVault WhorlService crypto
     """,
     "StateStoreTests": "WhorlSecretMemory WhorlStateStore WhorlService crypto grdb",
@@ -285,8 +285,8 @@ func target(_ name: String, on floor: String, uses: String) -> Target {
 let supports: KeyValuePairs<String, String> = [
     "BlockedPool": "",
     "ChildPipe": "",
-    "ChipDouble": "WhorlEngine WhorlFingerprint WhorlSecretMemory WhorlVault WhorlService crypto",
     "GreyscalePNG": "CPNG",
+    "PretendedChip": "LocalAuthenticationTesting WhorlContext WhorlService",
     "FacesOverSocket": "WhorlContext WhorlFingerprint WhorlIPC WhorlRemote WhorlService",
     // fprintd's interface with fprintd's own calls of libfprint, for fprintd's tests (scripts/test-fprintd).
     "FprintdProgram": """

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `a key of the chip has no data`() throws {
-        let key = try onDouble { _ in try chipKey() }
+        let key = try onPretendedChip { _ in try chipKey() }
         bench.run {
             let item = [kSecClass: kSecClassKey, kSecValueRef: key, kSecReturnData: true] as CFDictionary
             #expect(add(item).status == errSecDataNotAvailable)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlContext
-import ChipDouble
+import PretendedChip
 import KeychainServices
 import LocalAuthentication
 import Synchronization
@@ -95,9 +95,9 @@ import WhorlService
 
     @Test func `an error that a function leaves is thrown on, and caught by its code from any thread`() throws
     {
-        try onDouble { chip in
+        try onPretendedChip { chip in
             let key = try chipKey([.privateKeyUsage, .biometryCurrentSet])
-            chip.set(.fails(.userCancel))
+            chip.fail(with: .userCancel)
             let parts = ContextParts.current
             let caught = Atomic(0)
             DispatchQueue.concurrentPerform(iterations: 200) { _ in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ChipDouble
+import PretendedChip
 import Foundation
 import KeychainServices
 import LocalAuthentication
@@ -58,7 +58,7 @@ import WhorlService
     }
 
     @Test func `a key in the chip never leaves it, and its public half is a point`() throws {
-        try onDouble { _ in
+        try onPretendedChip { _ in
             let key = try chipKey()
             #expect(outcome { SecKeyCopyExternalRepresentation(key, $0) }.code == status(errSecUnimplemented))
             #expect(try bytes(publicKey(key)).count == 65)
@@ -95,14 +95,14 @@ import WhorlService
         ] as [([String: any Sendable], OSStatus)]
     )
     func `parameters that make no sense are refused`(parameters: [String: any Sendable], wanted: OSStatus) {
-        onDouble { _ in
+        onPretendedChip { _ in
             let made = outcome { SecKeyCreateRandomKey(parameters as [String: Any] as CFDictionary, $0) }
             #expect(made.code == status(wanted))
         }
     }
 
     @Test func `privateKeyUsage is for keys in the chip, and those that are guarded need it`() throws {
-        try onDouble { _ in
+        try onPretendedChip { _ in
             #expect(throws: NSError.self) { try chipKey(.userPresence) }
             _ = try chipKey([.userPresence, .privateKeyUsage])
             let access = try #require(
@@ -125,7 +125,7 @@ import WhorlService
         ] as [(ServiceError.Code, OSStatus)]
     )
     func `what the vault says when a key is made is a status`(code: ServiceError.Code, wanted: OSStatus) {
-        onDouble { chip in
+        onPretendedChip { chip in
             chip.refuse(with: ServiceError(code))
             let query: [CFString: Any] = [
                 kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: 256,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ChipDouble
+import PretendedChip
 import Crypto
 import Foundation
 import KeychainServices
@@ -18,7 +18,7 @@ private let message = Data("the combination is 7-12-31".utf8)
 
     @Test(arguments: ["256", "384", "521", "chip"])
     func `what is encrypted for a key opens with it, in Apple's sizes`(kind: String) throws {
-        try onDouble { _ in
+        try onPretendedChip { _ in
             let key = try anyKey(kind)
             let half = try publicKey(key)
             for name in Self.ecies {
@@ -129,7 +129,7 @@ private let message = Data("the combination is 7-12-31".utf8)
     }
 
     @Test func `the chip agrees on the same secret as the library`() throws {
-        try onDouble { _ in
+        try onPretendedChip { _ in
             let (chip, other) = try (chipKey(), softwareKey(256))
             let here = try exchanged(chip, other, .ecdhKeyExchangeStandard).get()
             #expect(try here == exchanged(other, chip, .ecdhKeyExchangeStandard).get())
@@ -137,7 +137,7 @@ private let message = Data("the combination is 7-12-31".utf8)
     }
 
     @Test func `nobody is asked for a secret with a key of another curve`() throws {
-        try onDouble { chip in
+        try onPretendedChip { chip in
             let other = try bytes(publicKey(softwareKey(384)))
             let error = #expect(throws: NSError.self) { try chipKey().sharedSecret(withX963: other) }
             #expect(error?.code == Int(errSecParam))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlEngine
-import ChipDouble
+import PretendedChip
 import Crypto
 import Foundation
 import KeychainServices
@@ -22,7 +22,7 @@ private let hashes: [String: Data] = [
     @Test(arguments: ["256", "384", "521", "chip"], ["X962", "RFC4754"])
     func `message and digest algorithms of each hash agree, in both forms`(kind: String, form: String) throws
     {
-        try onDouble { _ in
+        try onPretendedChip { _ in
             let key = try anyKey(kind)
             let half = try publicKey(key)
             for (name, hash) in hashes {
@@ -62,7 +62,7 @@ private let hashes: [String: Data] = [
     }
 
     @Test func `openssl says that signatures are right, and makes ones that are`() throws {
-        try onDouble { _ in
+        try onPretendedChip { _ in
             for key in [try chipKey(), try softwareKey(256), try softwareKey(kSecAttrKeyTypeRSA, 2048)] {
                 let isRSA = SecKeyGetBlockSize(key) == 256
                 let algorithm: SecKeyAlgorithm =
@@ -169,9 +169,9 @@ private let hashes: [String: Data] = [
             as [ServiceError.Code]
     )
     func `an owner who is not recognised is an error of LAErrorDomain`(code: ServiceError.Code) throws {
-        try onDouble { chip in
+        try onPretendedChip { chip in
             let key = try chipKey([.privateKeyUsage, .biometryCurrentSet])
-            chip.set(.fails(code))
+            chip.fail(with: code)
             let failure = outcome {
                 SecKeyCreateSignature(key, .ecdsaSignatureMessageX962SHA256, message as CFData, $0)
             }
@@ -195,7 +195,7 @@ private let hashes: [String: Data] = [
     func `what the vault says when a key is used is a status`(code: ServiceError.Code, wanted: OSStatus)
         throws
     {
-        try onDouble { chip in
+        try onPretendedChip { chip in
             let key = try chipKey([.privateKeyUsage, .biometryCurrentSet])
             chip.refuse(with: ServiceError(code))
             let failure = outcome {
@@ -206,7 +206,7 @@ private let hashes: [String: Data] = [
     }
 
     @Test func `a context that is bound to a key is the one that asks, and it ends the key's use`() throws {
-        try onDouble { chip in
+        try onPretendedChip { chip in
             let context = LAContext()
             context.localizedReason = "sign the order"
             let key = try chipKey([.privateKeyUsage, .userPresence], context)
@@ -226,7 +226,7 @@ private let hashes: [String: Data] = [
     }
 
     @Test func `a key keeps its context`() throws {
-        try onDouble { chip in
+        try onPretendedChip { chip in
             let key = try chipKey([.privateKeyUsage, .userPresence], LAContext())
             _ = try outcome {
                 SecKeyCreateSignature(key, .ecdsaSignatureMessageX962SHA256, message as CFData, $0)
@@ -236,7 +236,7 @@ private let hashes: [String: Data] = [
     }
 
     @Test func `without a prompt, a context that allows none is notInteractive`() throws {
-        try onDouble { chip in
+        try onPretendedChip { chip in
             let context = LAContext()
             context.interactionNotAllowed = true
             let key = try chipKey([.privateKeyUsage, .userPresence], context)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlEngine
-import ChipDouble
+import PretendedChip
 import Foundation
 import KeychainServices
 import Testing
@@ -88,7 +88,7 @@ extension `Stored keys and certificates` {
             let found = try #require(find())
             #expect(SecItemDelete([kSecClass: kSecClassKey] as CFDictionary) == errSecSuccess)
             #expect(add(found, [kSecAttrAccessControl: control(.biometryAny)]) == errSecSuccess)
-            chip.set(.fails(.userCancel))
+            chip.fail(with: .userCancel)
             #expect(copy([kSecReturnRef: true]).status == errSecUserCanceled)
         }
     }

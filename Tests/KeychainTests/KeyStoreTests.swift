@@ -3,7 +3,7 @@
 import FacesOverSocket
 import WhorlEngine
 import WhorlContext
-import ChipDouble
+import PretendedChip
 import Crypto
 import Foundation
 import KeychainServices
@@ -15,7 +15,7 @@ private let message = Data("pay 5 to Ada".utf8)
 
 @Suite struct `Stored keys and certificates` {
     let bench: KeychainBench
-    let chip = ChipDouble()
+    let chip = PretendedChip()
     let tag = Data("org.example.app.key".utf8)
 
     init() throws { bench = try KeychainBench() }
@@ -77,9 +77,9 @@ private let message = Data("pay 5 to Ada".utf8)
     @Test func `a key of this process with an access control asks for the owner when it is read`() throws {
         try onBench {
             let made = try permanent([:], control(.biometryCurrentSet))
-            chip.set(.fails(.userCancel))
+            chip.fail(with: .userCancel)
             #expect(copy([kSecReturnRef: true]).status == errSecUserCanceled)
-            chip.set(.shows)
+            chip.fail(with: nil)
             #expect(try #require(find()) == made)
             chip.addFinger()
             #expect(copy([kSecReturnRef: true]).status == errSecItemNotFound)
@@ -170,13 +170,7 @@ private let message = Data("pay 5 to Ada".utf8)
     // MARK: - Helpers
 
     func onBench(_ body: () throws -> Void) rethrows {
-        let parts = ContextParts(
-            asker: chip.handlers,
-            presenter: NoPrompt(),
-            application: ApplicationID(rawValue: "org.example.app"),
-            keychain: bench.rows(of: ["org.example.app"]),
-            hasChip: { true }
-        ).asTested
+        let parts = chip.parts(of: "org.example.app", keychain: bench.rows(of: ["org.example.app"])).asTested
         try ContextParts.$ofTask.withValue(parts) { try body() }
     }
 

@@ -3,7 +3,7 @@
 import FacesOverSocket
 import WhorlEngine
 import WhorlContext
-import ChipDouble
+import PretendedChip
 import Crypto
 import LocalAuthentication
 import SecureEnclaveKeys
@@ -22,7 +22,7 @@ import WhorlService
     @Test func `a signing key's signatures are right for its public key, over a message and over any hash`()
         throws
     {
-        try onDouble { _ in
+        try onPretendedChip { _ in
             let key = try SecureEnclave.P256.Signing.PrivateKey()
             #expect(key.publicKey.isValidSignature(try key.signature(for: message), for: message))
             let long = SHA512.hash(data: message)
@@ -33,7 +33,7 @@ import WhorlService
     }
 
     @Test func `a shared secret is the one that the library agrees on, and derives the same keys`() throws {
-        try onDouble { _ in
+        try onPretendedChip { _ in
             let mine = try SecureEnclave.P256.KeyAgreement.PrivateKey()
             let other = P256.KeyAgreement.PrivateKey()
             let here = try mine.sharedSecretFromKeyAgreement(with: other.publicKey)
@@ -69,7 +69,7 @@ import WhorlService
     }
 
     @Test func `a context asks once for all uses of a key, and without one each use asks`() throws {
-        try onDouble { chip in
+        try onPretendedChip { chip in
             let access = try #require(guarded)
             let context = LAContext()
             let bound = try SecureEnclave.P256.Signing.PrivateKey(
@@ -85,9 +85,9 @@ import WhorlService
     }
 
     @Test func `an owner who is not recognised is an LAError`() throws {
-        try onDouble { chip in
+        try onPretendedChip { chip in
             let key = try SecureEnclave.P256.Signing.PrivateKey(accessControl: try #require(guarded))
-            chip.set(.fails(.userCancel))
+            chip.fail(with: .userCancel)
             do {
                 _ = try key.signature(for: message)
                 Issue.record("it signed")
@@ -97,7 +97,7 @@ import WhorlService
     }
 
     @Test func `an access control that guards and does not say privateKeyUsage is refused`() throws {
-        try onDouble { _ in
+        try onPretendedChip { _ in
             let access = try #require(
                 SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .userPresence, nil)
             )
@@ -109,7 +109,7 @@ import WhorlService
     }
 
     @Test func `bytes that are no key are refused`() {
-        onDouble { _ in
+        onPretendedChip { _ in
             for bytes in [Data(), Data("no key".utf8), Data(count: 300)] {
                 let error = #expect(throws: NSError.self) {
                     try SecureEnclave.P256.KeyAgreement.PrivateKey(dataRepresentation: bytes)
@@ -144,27 +144,18 @@ import WhorlService
     }
 
     @Test func `it is available where there is a chip`() {
-        onDouble { _ in #expect(SecureEnclave.isAvailable) }
-        let chip = ChipDouble()
-        let parts = ContextParts(
-            asker: chip.handlers,
-            presenter: NoPrompt(),
-            application: ApplicationID(rawValue: "org.example.test")
-        ).asTested
-        ContextParts.$ofTask.withValue(parts) { #expect(!SecureEnclave.isAvailable) }
+        onPretendedChip { _ in #expect(SecureEnclave.isAvailable) }
+        let chip = PretendedChip()
+        ContextParts.$ofTask.withValue(chip.parts(hasChip: false).asTested) {
+            #expect(!SecureEnclave.isAvailable)
+        }
     }
 }
 
-/// Runs something on a machine whose chip is a double.
-private func onDouble<Value>(_ body: (ChipDouble) throws -> Value) rethrows -> Value {
-    let chip = ChipDouble()
-    let parts = ContextParts(
-        asker: chip.handlers,
-        presenter: NoPrompt(),
-        application: ApplicationID(rawValue: "org.example.test"),
-        hasChip: { true }
-    ).asTested
-    return try ContextParts.$ofTask.withValue(parts) { try body(chip) }
+/// Runs something on a test device with a chip.
+private func onPretendedChip<Value>(_ body: (PretendedChip) throws -> Value) rethrows -> Value {
+    let chip = PretendedChip()
+    return try ContextParts.$ofTask.withValue(chip.parts().asTested) { try body(chip) }
 }
 
 /// A program may extend the keys of each algorithm in its own way.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import WhorlContext
+package import WhorlContext
 internal import Foundation
 internal import WhorlGLib
 internal import MockReader
@@ -29,7 +29,7 @@ public final class TestDevice: Sendable {
 
     let machine: PretendedMachine
     let person = Person()
-    let parts: ContextParts
+    package let parts: ContextParts
 
     /// Makes a device.
     ///

@@ -3,23 +3,17 @@
 import FacesOverSocket
 import WhorlEngine
 import WhorlContext
-import ChipDouble
+import PretendedChip
 import ChildPipe
 import Foundation
 import KeychainServices
 import Testing
 import WhorlService
 
-/// Runs something on a machine whose chip is a double.
-func onDouble<Value>(_ body: (ChipDouble) throws -> Value) rethrows -> Value {
-    let chip = ChipDouble()
-    let parts = ContextParts(
-        asker: chip.handlers,
-        presenter: NoPrompt(),
-        application: ApplicationID(rawValue: "org.example.test"),
-        hasChip: { true }
-    ).asTested
-    return try ContextParts.$ofTask.withValue(parts) { try body(chip) }
+/// Runs something on a test device with a chip.
+func onPretendedChip<Value>(_ body: (PretendedChip) throws -> Value) rethrows -> Value {
+    let chip = PretendedChip()
+    return try ContextParts.$ofTask.withValue(chip.parts().asTested) { try body(chip) }
 }
 
 /// What a function of Apple's gave, or its error.
