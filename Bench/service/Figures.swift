@@ -23,8 +23,20 @@ struct Times: Sendable {
 struct Table {
     /// Whether enough is measured for a verdict.
     let isJudged: Bool
+    /// Whether only the numbers are printed.
+    let isOfValues: Bool
 
-    func row(_ what: String, _ measured: String, _ bar: String, _ isMet: Bool) {
+    func row(
+        _ number: (name: String, value: Double),
+        _ what: String,
+        _ measured: String,
+        _ bar: String,
+        _ isMet: Bool
+    ) {
+        guard !isOfValues else {
+            let line = "\(number.name) \(String(format: "%.2f", number.value))\n"
+            return FileHandle.standardOutput.write(Data(line.utf8))
+        }
         let verdict = !isJudged ? "not judged" : isMet ? "met" : "**missed**"
         FileHandle.standardOutput.write(Data("| \(what) | \(measured) | \(bar) | \(verdict) |\n".utf8))
     }

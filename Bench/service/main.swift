@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Measures the wall: the same questions to the engine in this process and to whorld as a child, in turns; 64 clients;
-// the service's memory; and its start when a client connects. Prints rows of Docs/Benchmarks.md.
+// the service's memory; and its start when a client connects. Prints rows of Docs/Benchmarks.md; with --values, one
+// number a line with its name, for `scripts/bench --against`.
 //
-// usage: ServiceBench FOLDER ACTIVATE WHORLD CALLS EVALUATIONS STARTS
+// usage: ServiceBench [--values] FOLDER ACTIVATE WHORLD CALLS EVALUATIONS STARTS
 
 import Foundation
 import WhorlGLib
 import WhorlRemote
 import WhorlService
 
-let words = CommandLine.arguments
+let words = CommandLine.arguments.filter { $0 != "--values" }
 guard words.count == 7, let calls = Int(words[4]), let evaluations = Int(words[5]), let starts = Int(words[6])
 else { exit(64) }
 let folder = words[1]
-let table = Table(isJudged: calls >= 100)
+let table = Table(isJudged: calls >= 100, isOfValues: words.count < CommandLine.arguments.count)
 
 // As whorld does, so that the wall alone makes the difference.
 GLibExecutor.ownContext()
@@ -40,6 +41,7 @@ for _ in 0..<calls {
     there.append(try await preflight(child))
 }
 table.row(
+    ("call-us", there.quantile(0.5)),
     "a call over the wall (preflight), against the same in this process",
     "p50 \(there.text(0.5)) against \(here.text(0.5)) µs, p99 \(there.text(0.99)) against \(here.text(0.99)) µs",
     "+ ≤ 200 µs, + ≤ 1,000 µs",
@@ -55,6 +57,7 @@ for press in 0..<evaluations {
 }
 let ratio = far.quantile(0.5) / near.quantile(0.5)
 table.row(
+    ("evaluation-ms", far.quantile(0.5)),
     "image → the answer at the client, against the same in this process",
     "\(far.text(0.5)) (p90 \(far.text(0.9))) ms against \(near.text(0.5)) (p90 \(near.text(0.9))) ms: "
         + "**\(String(format: "%.3f", ratio))**",
@@ -79,6 +82,7 @@ let times = try await withThrowingTaskGroup(of: Times.self) { group in
 }
 let seconds = (ContinuousClock.now - begin) / .seconds(1)
 table.row(
+    ("crowd-us", seconds * 1_000_000 / Double(times.count)),
     "64 clients that ask preflight at once",
     "\(Int(Double(times.count) / seconds)) calls/s, p99 \(String(format: "%.1f", times.quantile(0.99) / 1000)) ms",
     "p99 < 50 ms",
@@ -91,6 +95,7 @@ try await Task.sleep(for: .seconds(1))
 if let process = child.process {
     let memory = try Memory(of: process)
     table.row(
+        ("memory-mib", memory.resident),
         "whorld's memory, idle after these calls: resident, of it its own",
         String(format: "%.1f MiB, %.1f MiB", memory.resident, memory.own),
         "≤ 20 MiB",
@@ -104,6 +109,7 @@ for number in 0..<starts {
     )
 }
 table.row(
+    ("activation-ms", activation.quantile(0.5)),
     "start by socket activation → the first answer",
     "\(activation.text(0.5)) (p90 \(activation.text(0.9))) ms",
     "≤ 60 ms",
