@@ -40,7 +40,9 @@ import WhorlService
                 rules: rules
             )
             do throws(ServiceError) {
-                return .success(try await question.run(Fixture.request(), presenter: ScriptedPresenter()))
+                return .success(
+                    try await question.identify(Fixture.request(), presenter: ScriptedPresenter())
+                )
             } catch {
                 return .failure(error)
             }

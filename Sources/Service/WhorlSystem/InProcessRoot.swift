@@ -209,7 +209,7 @@ public final class InProcessRoot: Sendable {
             asker: engine,
             people: people.map { ($0.user, $0.root.engine) },
             rules: rules
-        ).run(request, presenter: presenter)
+        ).identify(request, presenter: presenter)
     }
 
     /// Returns the keychain's rows in other access groups than this program's, as a service does for its callers.

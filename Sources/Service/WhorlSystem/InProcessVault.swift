@@ -219,9 +219,7 @@ struct InProcessKeyring: LoginKeyring {
             application: request.application,
             timeout: request.timeout
         )
-        asked.asker = request.asker
-        asked.fingerObstacle = request.fingerObstacle
-        asked.obstacle = request.obstacle
+        asked.origin = request.origin
         let evaluation = try await engine.evaluate(asked, presenter: prompter.presenter)
         guard evaluation.method == .biometry, !evaluation.isReused else {
             throw ServiceError(.authenticationFailed)

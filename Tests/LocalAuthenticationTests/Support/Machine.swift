@@ -80,7 +80,7 @@ final class Machine: AuthenticationService {
             at: .test,
             hasPasscode: preconditions.hasPasscode
         )
-        return try await PromptRace(prompt: prompt, presenter: presenter).run { entry in
+        return try await PromptRace(prompt: prompt, presenter: presenter).result { entry in
             entry.send(.scan(.touch))
             return await self.outcome()
         }.get()

@@ -29,8 +29,6 @@ public protocol OwnerRequest: Sendable {
     var application: ApplicationID { get set }
     /// The time limit for each touch.
     var timeout: Duration { get set }
-    /// The time for which an earlier match counts.
-    var reuse: Duration { get }
     /// The facts about the program that asks, which a service adds.
     var origin: RequestOrigin { get set }
 }
@@ -39,9 +37,6 @@ public protocol OwnerRequest: Sendable {
 public struct RequestOrigin: Sendable {
     /// The program, as a service knows it; `nil` where it runs in this process or is not known.
     package var asker: Asker?
-    /// The stay in a login session in which an earlier match must have been made (``SessionStays``); `nil` where the service
-    /// says none, and the engine takes that of its own process.
-    package var stay: String?
     /// The reason why the caller's place lets no finger be asked for, and no earlier one count; `nil` where one may be.
     package var fingerObstacle: ServiceError?
     /// The reason why nothing may be asked for, and nothing that was shown earlier counts, as in a locked session.
@@ -56,10 +51,6 @@ extension OwnerRequest {
         get { origin.asker }
         set { origin.asker = newValue }
     }
-    package var stay: String? {
-        get { origin.stay }
-        set { origin.stay = newValue }
-    }
     package var fingerObstacle: ServiceError? {
         get { origin.fingerObstacle }
         set { origin.fingerObstacle = newValue }
@@ -71,11 +62,7 @@ extension OwnerRequest {
 }
 
 extension EvaluationRequest: OwnerRequest {}
-
-extension ConsentRequest: OwnerRequest {
-    /// No earlier match counts for a change.
-    public var reuse: Duration { .zero }
-}
+extension ConsentRequest: OwnerRequest {}
 
 /// An operation in a session, which keeps what the owner shows (``OwnerSession``).
 package protocol SessionOperation: ServiceOperation {

@@ -84,6 +84,10 @@ public struct EvaluationRequest: Sendable {
     /// it afterwards.
     package var waived = TouchStrength.any
 
+    /// The stay in a login session in which an earlier match must have been made (``SessionStays``); `nil` where the service
+    /// says none, and the engine takes that of its own process.
+    package var stay: String?
+
     /// The facts about the program that asks, which a service adds.
     public var origin = RequestOrigin()
 

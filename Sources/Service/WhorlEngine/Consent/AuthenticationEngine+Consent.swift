@@ -180,9 +180,7 @@ extension AuthenticationEngine {
             timeout: request.timeout
         )
         evaluation.session = session
-        evaluation.asker = request.asker
-        evaluation.fingerObstacle = request.fingerObstacle
-        evaluation.obstacle = request.obstacle
+        evaluation.origin = request.origin
         return evaluation
     }
 
@@ -225,9 +223,7 @@ extension AuthenticationEngine {
         evaluation.takesPasscodeAlone = request.passcodeAlone || status.need == .passcode
         // Otherwise a machine that demands two fingers would never let the second one be enrolled.
         evaluation.waived.hasTwoFingers = !status.hasTwoFingersOnAReader
-        evaluation.asker = request.asker
-        evaluation.fingerObstacle = request.fingerObstacle
-        evaluation.obstacle = request.obstacle
+        evaluation.origin = request.origin
         return evaluation
     }
 }

@@ -103,7 +103,7 @@ extension EvaluationSession {
         )
         let race = PasscodeRace(passcode: passcode, idle: idle, finger: finger)
         if let reason = obstacle?.worthTelling { entry.send(.fingerEnded(reason)) }
-        return try await race.run(prompt, presenter).get()
+        return try await race.result(prompt, presenter).get()
     }
 }
 

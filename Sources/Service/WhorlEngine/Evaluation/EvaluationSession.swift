@@ -40,16 +40,16 @@ struct EvaluationSession: Sendable {
     /// The longest wait for others that use the reader.
     private var wait: Duration { request.patience.map { min($0, timeout) } ?? timeout }
 
-    func run() async throws(ServiceError) -> Evaluation {
+    func evaluate() async throws(ServiceError) -> Evaluation {
         guard !DisplayText.isBlank(request.reason) else { throw ServiceError(.reasonMissing) }
         guard !Task.isCancelled else { throw ServiceError(.appCancel) }
         if let obstacle = request.obstacle { throw obstacle }
         return try await engine.interruptions.run { run async throws(ServiceError) in
-            try await self.run(run)
+            try await self.evaluate(run)
         }
     }
 
-    private func run(_ run: Interruptions.Run) async throws(ServiceError) -> Evaluation {
+    private func evaluate(_ run: Interruptions.Run) async throws(ServiceError) -> Evaluation {
         var survey = await engine.survey(for: request.application, demanding: strengths)
         if let obstacle = request.fingerObstacle { survey.preconditions.reader = .unclear(obstacle) }
         let plan =
@@ -131,7 +131,7 @@ struct EvaluationSession: Sendable {
                 at: scan.info,
                 hasPasscode: survey.preconditions.hasPasscode
             )
-            return await PromptRace(prompt: prompt, presenter: presenter).run { entry in
+            return await PromptRace(prompt: prompt, presenter: presenter).result { entry in
                 await self.outcome(of: scan, entry)
             }
         }
@@ -195,7 +195,7 @@ struct EvaluationSession: Sendable {
 
     func outcome(of scan: Scan, _ entry: PromptEntry) async -> PromptRace.Outcome {
         do throws(ServiceError) {
-            let success = try await scan.loop.run(entry)
+            let success = try await scan.loop.scan(entry)
             scan.kept.take(success, for: scan.store)
             return .success(evaluation(success, scan.info, scan.enrollment, isReused: false))
         } catch {

@@ -42,9 +42,9 @@ package struct ScanLoop: Sendable {
     /// error ends the loop.
     ///
     /// Every way out of it leaves a settled try, or a reservation that the next evaluation charges.
-    package func run(_ entry: PromptEntry) async throws(ServiceError) -> Success {
+    package func scan(_ entry: PromptEntry) async throws(ServiceError) -> Success {
         var first: Success?
-        return try await TouchLoop(books: books, allowed: allowed).run(
+        return try await TouchLoop(books: books, allowed: allowed).firstSuccess(
             entry,
             touch: { await source(after: first?.match).next(entry) },
             settle: { print, updated async throws(ServiceError) in

@@ -35,7 +35,7 @@ struct TouchLoop: Sendable {
     ///   - settle: Records a match; what it throws ends the loop, and it drops the reservation itself.
     /// - Returns: The success that was settled.
     /// - Throws: `biometryLockout`, `authenticationFailed`, the errors of the reader and of `settle`.
-    func run<Success>(
+    func firstSuccess<Success>(
         _ entry: PromptEntry,
         touch: () async -> Touch,
         settle: (PrintID, Template?) async throws(ServiceError) -> Settlement<Success>

@@ -44,7 +44,7 @@ package struct GroupIdentification: Sendable {
     /// - Returns: The person.
     /// - Throws: `invalidContext` for more people than the machine allows, or where a stranger would be taken for one of them
     ///   too often; `biometryNotEnrolled` where no finger of theirs can be compared; otherwise as an evaluation does.
-    package func run(
+    package func identify(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
     ) async throws(ServiceError) -> IdentifiedPerson {
@@ -166,9 +166,9 @@ package struct GroupIdentification: Sendable {
     ) async throws(ServiceError) -> IdentifiedFinger {
         let found = Mutex<IdentifiedFinger?>(nil)
         let prompt = asker.texts.prompt(for: request, asker.limits, at: info, hasPasscode: false)
-        let outcome = await PromptRace(prompt: prompt, presenter: presenter).run { entry in
+        let outcome = await PromptRace(prompt: prompt, presenter: presenter).result { entry in
             do throws(ServiceError) {
-                let finger = try await TouchLoop(books: books, allowed: ScanLoop.tries).run(
+                let finger = try await TouchLoop(books: books, allowed: ScanLoop.tries).firstSuccess(
                     entry,
                     touch: { await source.next(entry) },
                     settle: { print, _ async throws(ServiceError) in

@@ -32,7 +32,7 @@ struct PasscodeLoop: Sendable {
     /// - Throws: `appCancel` when the task was cancelled or a finger was faster; `passcodeNotSet` when the passcode was
     ///   removed; `authenticationFailed` when no further passcode will come after a wrong one, `systemCancel` when none
     ///   was handed in; `storeFailed`, and the authority's errors.
-    func run() async throws(ServiceError) -> Evaluation {
+    func firstSuccess() async throws(ServiceError) -> Evaluation {
         var isVerified = false
         var last = ServiceError.noPasscodeCame
         try await entry.each { box async throws(ServiceError) in

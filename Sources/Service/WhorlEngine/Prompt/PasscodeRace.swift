@@ -38,8 +38,8 @@ struct PasscodeRace: Sendable {
     private var entry: PromptEntry { passcode.entry }
 
     /// Shows the prompt and runs both parts beside it.
-    func run(_ prompt: Prompt, _ presenter: any PromptPresenter) async -> Outcome {
-        await PromptRace(prompt: prompt, presenter: presenter, entry: entry).run { _ in await parts() }
+    func result(_ prompt: Prompt, _ presenter: any PromptPresenter) async -> Outcome {
+        await PromptRace(prompt: prompt, presenter: presenter, entry: entry).result { _ in await parts() }
     }
 
     private func parts() async -> Outcome {
@@ -58,7 +58,7 @@ struct PasscodeRace: Sendable {
 
     private func comparePasscodes() async -> Outcome {
         do throws(ServiceError) {
-            return .success(try await passcode.run())
+            return .success(try await passcode.firstSuccess())
         } catch {
             return .failure(error)
         }

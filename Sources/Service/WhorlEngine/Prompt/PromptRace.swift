@@ -26,7 +26,7 @@ package struct PromptRace: Sendable {
     ///
     /// A button ends the scan, by cancelling its task. The end of the scan ends the prompt's updates. A success that is
     /// recorded when a button is pressed stays a success, so that the answer and the records agree.
-    package func run(_ scan: @escaping @Sendable (PromptEntry) async -> Outcome) async -> Outcome {
+    package func result(_ scan: @escaping @Sendable (PromptEntry) async -> Outcome) async -> Outcome {
         await withTaskGroup(of: Ending.self) { group in
             group.addTask {
                 let action = await presenter.show(prompt, entry)

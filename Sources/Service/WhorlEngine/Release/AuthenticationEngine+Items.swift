@@ -22,7 +22,7 @@ extension AuthenticationEngine {
         let password = request.applicationPassword
         var request = request
         request.evaluation.purpose = item.purpose(named: request.evaluation.purpose, of: use)
-        return try await ItemRelease(engine: self, request: request, presenter: presenter).run(item) {
+        return try await ItemRelease(engine: self, request: request, presenter: presenter).release(item) {
             vault,
             proof throws(ServiceError) in
             try await vault.product(of: item, for: use, proof, password)

@@ -32,7 +32,7 @@ extension AuthenticationEngine {
             engine: engine,
             request: request,
             presenter: presenter
-        ).run()
+        ).evaluate()
         if let visit {
             let shown = shown(by: evaluation, for: request, keeper)
             session?.add(since: visit) { shown.adding(to: $0) }

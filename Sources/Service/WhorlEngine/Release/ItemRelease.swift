@@ -19,7 +19,7 @@ struct ItemRelease: Sendable {
     /// Asks for what the request's session does not hold yet, then calls `use` to take the product out of the vault.
     ///
     /// If the chip does not accept the passcode that the session holds, the release asks for everything again.
-    func run<Product: Sendable>(
+    func release<Product: Sendable>(
         _ item: ProtectedItem,
         _ use: (Vault, OwnerProof) async throws(ServiceError) -> Product
     ) async throws(ServiceError) -> Released<Product> {

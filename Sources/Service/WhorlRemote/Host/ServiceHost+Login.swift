@@ -84,7 +84,7 @@ extension ServiceHost {
         addPasswords(&router, logins)
         addAccounts(&router, logins)
         router.onPrompting(LoginInterface.Identify.self) { (asked, call) async throws(ServiceRefusal) in
-            try await run(asked, call) { (identify, presenter) async throws(ServiceRefusal) in
+            try await answer(asked, call) { (identify, presenter) async throws(ServiceRefusal) in
                 var request = identify.request
                 // It tells who is there, and unlocks nothing.
                 request.purpose = .yes

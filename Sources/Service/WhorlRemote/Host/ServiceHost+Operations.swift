@@ -105,7 +105,7 @@ extension ServiceHost {
     ) {
         router.onPrompting(operation) { (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
-            return try await run(asked, call) { (operation, presenter) async throws(ServiceRefusal) in
+            return try await answer(asked, call) { (operation, presenter) async throws(ServiceRefusal) in
                 let prepared = try await prepare(operation, services, call, presenter)
                 return try await refusing(
                     presenter,
@@ -116,7 +116,7 @@ extension ServiceHost {
     }
 
     /// Runs a call during which the owner may be asked, with what the service knows of its caller.
-    func run<Asked: OwnerOperation>(
+    func answer<Asked: OwnerOperation>(
         _ asked: Prompting<Asked>,
         _ call: ServiceCall,
         _ body:
@@ -160,9 +160,11 @@ extension ServiceHost {
     func limited<Request: OwnerRequest>(_ request: Request) -> Request {
         var request = request
         request.timeout = min(request.timeout, promptRules.longestTimeout)
-        request.stay = stay(of: request.asker)
-        if request.reuse > .zero { stays.hold(for: min(request.reuse, .seconds(300))) }
-        return request
+        // No earlier match counts for a change.
+        guard var evaluation = request as? EvaluationRequest else { return request }
+        evaluation.stay = stay(of: request.asker)
+        if evaluation.reuse > .zero { stays.hold(for: min(evaluation.reuse, .seconds(300))) }
+        return evaluation as? Request ?? request
     }
 
     /// The stay of a program in its login session; `nil` where the service does not look at programs.
