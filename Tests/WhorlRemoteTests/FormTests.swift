@@ -27,17 +27,19 @@ struct FormTests {
     @Test func `a signature and a named key are lists of their bytes' numbers, as described`() throws {
         let bytes = (1...64).map(\.description).joined(separator: ",")
         try same(try #require(Signature(raw: Data(1...64))), "[\(bytes)]")
-        let point = try #require(Data(base64Encoded: Self.point))
-        let key = try #require(SigningKeyPublic(x963: point))
-        try same(key, "[\(point.map(\.description).joined(separator: ","))]")
+        let key = try #require(SigningKeyPublic(x963: Self.point))
+        try same(key, "[\(Self.point.map(\.description).joined(separator: ","))]")
         let items = try #require(InterfaceText.all.first { $0.name == "io.whorl.Items" }).text
         #expect(items.contains("method PublicKey(value: Name) -> (value: []int)"))
         #expect(items.contains("signature: ?[]int"))
     }
 
-    /// A public key of P-256 in Base64, uncompressed.
-    private static let point =
-        "BEMKBO8b1KzPCImZHE9tIzr2bR6xYbzARwgDpDlOz08nmQ1vPqigYb4whcMovsf17Vnfvmdssw/MP28SZiVB3pI="
+    /// A public key of P-256, uncompressed.
+    static let point =
+        Data(
+            base64Encoded:
+                "BEMKBO8b1KzPCImZHE9tIzr2bR6xYbzARwgDpDlOz08nmQ1vPqigYb4whcMovsf17Vnfvmdssw/MP28SZiVB3pI="
+        ) ?? Data()
 
     @Test func `an error has its code, its sentences, its cause, and its values if there are any`() throws {
         try same(

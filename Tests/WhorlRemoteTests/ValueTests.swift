@@ -25,7 +25,7 @@ struct ValueTests {
         var source = ValueSource(seed: UInt64(bitPattern: Int64(seed)))
         let machine = try await HostMachine(PromptRules(), reader: "mock:then=match", passcode: "2468 hunter")
         let methods = try InterfaceText.all.filter { $0.name != "io.whorl.Login" }.flatMap {
-            try InterfaceReader($0.text).methods($0.name)
+            try InterfaceReader($0.text).methods
         }
         #expect(methods.count > 40)
         let last = FileManager.default.temporaryDirectory.appending(path: "whorl-last-value.json")
@@ -70,108 +70,6 @@ struct ValueTests {
         }
         for await isAnswered in frames { return isAnswered }
         return false
-    }
-}
-
-/// A type of an interface's description (varlink.org, "Interface Definition").
-indirect enum InterfaceType {
-    case bool, int, float, string, object
-    case optional(InterfaceType)
-    case list(InterfaceType)
-    case dictionary(InterfaceType)
-    case members([(name: String, type: InterfaceType)])
-    case named(String)
-}
-
-/// A method with the types of its parameters.
-struct InterfaceMethod {
-    let name: String
-    let parameters: InterfaceType
-    let types: [String: InterfaceType]
-}
-
-/// Reads the description of an interface.
-struct InterfaceReader {
-    struct Unreadable: Error { let rest: String }
-
-    private var rest: Substring
-
-    init(_ text: String) {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        let plain = lines.map { $0.split(separator: "#", omittingEmptySubsequences: false).first ?? "" }
-        rest = Substring(plain.joined(separator: "\n"))
-    }
-
-    func methods(_ interface: String) throws -> [InterfaceMethod] {
-        var reader = self
-        var types: [String: InterfaceType] = [:]
-        var methods: [(String, InterfaceType)] = []
-        while let word = reader.word() {
-            switch word {
-            case "interface": _ = reader.until("\n")
-            case "type":
-                guard let name = reader.word() else { throw Unreadable(rest: String(reader.rest.prefix(60))) }
-                types[name] = try reader.type()
-            case "method":
-                guard let name = reader.word() else { throw Unreadable(rest: String(reader.rest.prefix(60))) }
-                methods.append((name, try reader.type()))
-                guard reader.take("->") else { throw Unreadable(rest: String(reader.rest.prefix(60))) }
-                _ = try reader.type()
-            case "error":
-                _ = reader.word()
-                _ = try reader.type()
-            default: throw Unreadable(rest: word)
-            }
-        }
-        return methods.map { InterfaceMethod(name: "\(interface).\($0.0)", parameters: $0.1, types: types) }
-    }
-
-    private mutating func space() { rest = rest.drop { $0.isWhitespace } }
-
-    private mutating func take(_ text: String) -> Bool {
-        space()
-        guard rest.hasPrefix(text) else { return false }
-        rest = rest.dropFirst(text.count)
-        return true
-    }
-
-    private mutating func until(_ text: String) -> Substring {
-        let end = rest.firstRange(of: text)?.lowerBound ?? rest.endIndex
-        defer { rest = rest[end...] }
-        return rest[..<end]
-    }
-
-    private mutating func word() -> String? {
-        space()
-        let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-        rest = rest.dropFirst(word.count)
-        // The name of an interface has dots.
-        return word.isEmpty ? nil : String(word)
-    }
-
-    private mutating func type() throws -> InterfaceType {
-        if take("?") { return .optional(try type()) }
-        if take("[string]") { return .dictionary(try type()) }
-        if take("[]") { return .list(try type()) }
-        if take("(") {
-            var members: [(name: String, type: InterfaceType)] = []
-            while !take(")") {
-                guard let name = word() else { throw Unreadable(rest: String(rest.prefix(60))) }
-                // A member without a type is a word of an enumeration.
-                members.append((name, take(":") ? try type() : .string))
-                _ = take(",")
-            }
-            return .members(members)
-        }
-        return switch word() {
-        case "bool"?: .bool
-        case "int"?: .int
-        case "float"?: .float
-        case "string"?: .string
-        case "object"?: .object
-        case let name?: .named(name)
-        case nil: throw Unreadable(rest: String(rest.prefix(60)))
-        }
     }
 }
 
@@ -234,11 +132,6 @@ struct ValueSource {
             ])
         case .float: return pick(["0", "-1.5", "1e300", "-1e300", "0.1", "1700000000", "5e-324"])
         case .string: return quoted(text(name))
-        case .object:
-            return pick([
-                "{}", #"{"bytes":"AAAA"}"#, requestObject(), requestObject(), requestObject(),
-                #"{"code":"noMatch"}"#, #"{"request":\#(requestObject())}"#, #"{"a":{"a":[1,{"a":null}]}}"#,
-            ])
         case .optional(let inner): return below(2) == 0 ? "null" : value(inner, method, depth + 1, name)
         case .list(let inner):
             let count = pick([0, 1, 1, 2, 3, 9, 40])
@@ -252,25 +145,19 @@ struct ValueSource {
                 return "\(quoted(key)):\(value(inner, method, depth + 1))"
             }
             return "{" + members.joined(separator: ",") + "}"
-        case .members(let members):
+        case .words(let words): return quoted(below(12) == 0 ? text(name) : pick(words))
+        case .choice(let members) where below(12) != 0:
+            let member = pick(members)
+            guard case .optional(let inner) = member.type else { return "{}" }
+            return "{\(quoted(member.name)):\(value(inner, method, depth + 1, member.name))}"
+        case .members(let members), .choice(let members):
             let kept = members.filter { _ in below(25) != 0 }
             let parts = kept.map { "\(quoted($0.name)):\(value($0.type, method, depth + 1, $0.name))" }
             return "{" + parts.joined(separator: ",") + "}"
         case .named(let type):
             guard let known = method.types[type] else { return "{}" }
-            return value(known, method, depth + 1, name)
+            return value(known, method, depth, name)
         }
-    }
-
-    /// The request of an evaluation, which interfaces call an object.
-    private mutating func requestObject() -> String {
-        let policy = pick(["biometrics", "deviceOwner", "biometrics", "x", ""])
-        let asking = pick(["true", "false"])
-        return """
-            {"policy":"\(policy)","reason":\(quoted(text("reason"))),"application":\(quoted(text("application"))),\
-            "interactionAllowed":\(asking),"timeoutMilliseconds":\(pick(["0", "-1", "300", "60000", "9223372036854775807"])),\
-            "reuseMilliseconds":\(pick(["0", "-5", "300000", "9223372036854775807"]))}
-            """
     }
 
     private mutating func text(_ name: String) -> String {
@@ -280,14 +167,12 @@ struct ValueSource {
     }
 
     private static let words: [String: [String]] = [
-        "kind": ["secret", "key", "value", "sealed", "encrypted", "damaged"],
         "access": [
             "none", "biometry-any", "biometry-current-set", "passcode", "user-presence",
             "none+application-password", "biometry-any+pcrs:7", "biometry-any-or-passcode",
         ],
         "profile": ["ada"], "finger": ["left-thumb", "right-index-finger", "leftThumb"],
-        "itemClass": ["genp", "inet", "keys", "cert"], "accessible": ["ak", "ck", "aku", "akpu", "dk"],
-        "policy": ["biometrics", "deviceOwner"], "action": ["cancel", "fallback", "passcode"],
+        "accessible": ["ak", "ck", "aku", "akpu", "dk"], "policy": ["biometrics", "device-owner"],
         "name": [
             "a", "wifi", "a\u{0CCB}", "a\u{0CC6}\u{0CC2}\u{0CD5}", "a\u{0CCA}\u{0CD5}", "caf\u{E9}",
             "cafe\u{301}",

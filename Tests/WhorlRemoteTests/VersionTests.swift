@@ -15,7 +15,7 @@ import WhorlSystem
 @Suite("Versions apart", .timeLimit(.minutes(10)))
 struct VersionTests {
     /// The calls of version 0.1 and the replies to them, each pair on a line: what later services still answer.
-    private static let transcript = URL(filePath: #filePath).deletingLastPathComponent()
+    static let transcript = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "System/transcript-0.1.jsonl")
 
     /// Adds a member that no reader knows to each object of a form of its own; a value of several kinds (one member)
@@ -75,7 +75,7 @@ struct VersionTests {
         #expect(tap.recorded.range(of: Data("io.whorl.Items.Use".utf8)) != nil)
     }
 
-    private struct Pair: Decodable {
+    struct Pair: Decodable {
         let call: JSONTree
         let reply: JSONTree
     }
@@ -84,6 +84,7 @@ struct VersionTests {
         let machine = try await RemoteMachine(enrolled: .leftThumb)
         let lines = try String(contentsOf: Self.transcript, encoding: .utf8).split(separator: "\n")
         #expect(lines.count > 20)
+        let described = try InterfaceMethod.all()
         for line in lines {
             let pair = try JSONDecoder().decode(Pair.self, from: Data(line.utf8))
             guard case .object(let call) = pair.call, case .text(let method)? = call["method"],
@@ -94,12 +95,14 @@ struct VersionTests {
             }
             let connection = try ServiceConnection(machine.transport.connect())
             let parameters = call["parameters"] ?? .object([:])
+            let check: (JSONTree) -> Void = { #expect(described[method]?.faults(of: $0) ?? [] == []) }
             do throws(ServiceCallError) {
                 let answer: CallReply<JSONTree> = try await connection.call(
                     method,
                     parameters,
-                    update: call["more"] == .flag(true) ? { _ in } : nil
+                    update: call["more"] == .flag(true) ? check : nil
                 )
+                check(answer.parameters)
                 let old = reply["parameters"] ?? .object([:])
                 #expect(Self.missing(of: old, in: answer.parameters) == [], "\(method)")
                 #expect(reply["error"] == nil, "\(method)")

@@ -26,7 +26,7 @@ enum LoginInterface {
         var passwordChangedOn: Int?
     }
 
-    /// An update or the reply; one member is set.
+    /// An update, which has a message alone, or the reply.
     struct Answer: Codable, Sendable {
         /// A sentence for the person.
         var message: String?
