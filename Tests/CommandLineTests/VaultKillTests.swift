@@ -95,6 +95,14 @@ private struct KillLoop {
                 reader: "mock:touch \(OwnerModel.anchor)"
             )
             #expect(shown.status == 0, "\(shown); \(trace)")
+            // A killed comparison counts as a wrong passcode, as a look does, and a user has ten of them.
+            let forgotten = try await session.sh(
+                """
+                sqlite3 -cmd '.timeout 60000' "$WHORL_STATE_DIR/whorl.sqlite" \
+                    "DELETE FROM vault_tries WHERE profile LIKE 'passcodes: %'"
+                """
+            )
+            #expect(forgotten.status == 0, "\(forgotten); \(trace)")
         }
         try await settle(command, isAcknowledged: outcome.answer("result") != nil)
     }
