@@ -108,17 +108,22 @@ enum Watchdog {
 
 /// The signals that ask the service to end.
 enum EndSignals {
-    /// Calls `body` at the first SIGTERM or SIGINT; the next one ends the process at once.
-    static func onFirst(_ body: @escaping @Sendable () -> Void) {
+    /// Calls `body` at the first SIGTERM or SIGINT after the return; the next one ends the process at once.
+    ///
+    /// Dispatch registers a source on a thread of its own. Until then a signal ends the process: ignoring it would lose the
+    /// word to end.
+    static func onFirst(_ body: @escaping @Sendable () -> Void) async {
         for number in [SIGTERM, SIGINT] {
-            signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
                 signal(number, SIG_DFL)
                 source.cancel()
                 body()
             }
-            source.activate()
+            await withCheckedContinuation { registered in
+                source.setRegistrationHandler { registered.resume() }
+                source.activate()
+            }
         }
     }
 }

@@ -54,7 +54,7 @@ struct SystemService {
             limits: limits,
             admission: UserAdmission { accounts.refusal(of: $0) }
         ) { count.set($0) }
-        EndSignals.onFirst { Task { await end(server, roots, at: .now) } }
+        await EndSignals.onFirst { Task { await end(server, roots, at: .now) } }
         await followSleep(roots.interruptions, host)
         let place = FprintPlace(of: roots, readers: servesOverBus)
         await followSessions(host, place)
