@@ -8,6 +8,14 @@ internal import WhorlFingerprint
 // Where a finger is enrolled or a passcode is set, a change needs the consent of the owner, for which the service asks
 // before it asks for anything else.
 
+extension Operations {
+    static let ofFingers: [any ServiceOperation.Type] = [
+        ListFingers.self, ReadEnrollmentState.self, CompareFingers.self, EnrollFinger.self,
+        RemoveFingers.self,
+        ListAcceptableFingers.self, AcceptFingers.self, ReconcileReader.self, ExerciseReader.self,
+    ]
+}
+
 /// Lists the enrolled fingers; nothing is made if nothing was ever stored.
 ///
 /// Errors: `enrollmentTampered`, `enrollmentRolledBack`, a storage error.

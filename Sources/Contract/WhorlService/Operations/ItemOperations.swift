@@ -8,6 +8,13 @@ public import WhorlSecretMemory
 // Security does not depend on a verdict of the service: unless the access control is met, the chip releases nothing.
 // The proof of what was shown stays in the service.
 
+extension Operations {
+    static let ofItems: [any ServiceOperation.Type] = [
+        HasChip.self, ReadChipIdentity.self, MakeAttestedKey.self, MakeItem.self, DecodeItem.self,
+        JudgeItems.self, UseItem.self,
+    ]
+}
+
 /// Returns whether a chip is available to this user's items; nothing is created.
 public struct HasChip: ServiceOperation {
     public typealias Reply = Valued<Bool>

@@ -2,6 +2,13 @@
 
 // The upkeep of the state and its chip, and questions about them.
 
+extension Operations {
+    static let ofMaintenance: [any ServiceOperation.Type] = [
+        ReadFacts.self, HasState.self, ReadChangeMark.self, ReadVaultStatus.self, ProvisionVault.self,
+        ResetVault.self, ResealItems.self, ListAttempts.self, ReadLog.self, ReadLockFileFault.self,
+    ]
+}
+
 /// Reads the facts about the directory and the TPM as they are now; neither is asked.
 public struct ReadFacts: ServiceOperation {
     public typealias Reply = MaintenanceFacts

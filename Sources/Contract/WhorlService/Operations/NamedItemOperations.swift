@@ -2,6 +2,13 @@
 
 // Secrets and keys that the service stores under a name; ``UseItem`` opens them.
 
+extension Operations {
+    static let ofNamedItems: [any ServiceOperation.Type] = [
+        PrepareVault.self, AddItem.self, ListItems.self, ReadItemAccess.self, ReadPublicKey.self,
+        DeleteItem.self,
+    ]
+}
+
 /// Makes the vault if nothing was ever stored, so that a refusal comes before a person types a secret.
 ///
 /// Errors: `noChip`, in which case nothing was made; a storage error.

@@ -2,6 +2,12 @@
 
 // Questions about the owner: whether an evaluation could succeed, and whether the owner is present.
 
+extension Operations {
+    static let ofOwner: [any ServiceOperation.Type] = [
+        PreflightPolicy.self, EvaluatePolicy.self, IsOptedOut.self, SetOptedOut.self,
+    ]
+}
+
 /// Returns whether an evaluation could succeed now. It never prompts, and never opens the reader.
 ///
 /// Without errors of its own: the answer has the obstacle.

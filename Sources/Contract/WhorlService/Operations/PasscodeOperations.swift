@@ -4,6 +4,14 @@ public import WhorlSecretMemory
 
 // The owner's passcode, and the keyring of a desktop.
 
+extension Operations {
+    static let ofPasscode: [any ServiceOperation.Type] = [
+        IsPasscodeSet.self, AskForFinger.self, SetPasscode.self, ChangePasscode.self,
+        ListItemsLostWithoutPasscode.self, RemovePasscode.self,
+        ReadKeyringStatus.self, TurnKeyringOn.self, TurnKeyringOff.self,
+    ]
+}
+
 /// Returns whether a passcode is set.
 ///
 /// Errors: `noChip` where a passcode could not be set either; a storage error.

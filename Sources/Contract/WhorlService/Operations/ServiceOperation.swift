@@ -160,19 +160,5 @@ public struct NoValue: Codable, Sendable {
 ///
 /// Those that belong to the socket itself (prompts, agents, logins, sessions, readers, the keychain's rows) are its own.
 package enum Operations {
-    package static let all: [any ServiceOperation.Type] = [
-        PreflightPolicy.self, EvaluatePolicy.self, IsOptedOut.self, SetOptedOut.self,
-        HasChip.self, ReadChipIdentity.self, MakeAttestedKey.self, MakeItem.self, DecodeItem.self,
-        JudgeItems.self, UseItem.self,
-        PrepareVault.self, AddItem.self, ListItems.self, ReadItemAccess.self, ReadPublicKey.self,
-        DeleteItem.self,
-        ListFingers.self, ReadEnrollmentState.self, CompareFingers.self, EnrollFinger.self,
-        RemoveFingers.self,
-        ListAcceptableFingers.self, AcceptFingers.self, ReconcileReader.self, ExerciseReader.self,
-        IsPasscodeSet.self, AskForFinger.self, SetPasscode.self, ChangePasscode.self,
-        ListItemsLostWithoutPasscode.self, RemovePasscode.self,
-        ReadKeyringStatus.self, TurnKeyringOn.self, TurnKeyringOff.self,
-        ReadFacts.self, HasState.self, ReadChangeMark.self, ReadVaultStatus.self, ProvisionVault.self,
-        ResetVault.self, ResealItems.self, ListAttempts.self, ReadLog.self, ReadLockFileFault.self,
-    ]
+    package static let all = ofOwner + ofItems + ofNamedItems + ofFingers + ofPasscode + ofMaintenance
 }
