@@ -40,6 +40,7 @@ package final class PretendedChip: ServiceAsker {
     ///   - application: The program's name.
     ///   - keychain: The rows of the keychain; without them there are none.
     ///   - hasChip: Whether the machine says that it has a chip.
+    /// - Returns: The environment.
     package func parts(
         of application: String = "org.example.test",
         keychain: (any KeychainRowService)? = nil,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// An operation says what it is and does above its type; its members are described by their protocol.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public import Foundation
 public import WhorlSecretMemory
@@ -59,9 +61,9 @@ public struct MakeAttestedKey: ServiceOperation {
     }
 }
 
-/// Makes an item that the caller stores; the service stores nothing. The item opens only when its access control is met.
+/// Makes an item that the caller stores; the service stores nothing.
 ///
-/// Errors: `noChip` without a chip; `passcodeNeeded`, `enrollmentChanged` and others where the access control cannot be met.
+/// The item opens only when its access control is met. Errors: `noChip` without a chip; `passcodeNeeded`, `enrollmentChanged` and others where the access control cannot be met.
 public struct MakeItem: ServiceOperation {
     public typealias Reply = AttachedItem
     public static let name = "io.whorl.Items.Make"

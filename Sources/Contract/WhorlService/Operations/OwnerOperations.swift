@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// An operation says what it is and does above its type; its members are described by their protocol.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 // Questions about the owner: whether an evaluation could succeed, and whether the owner is present.
 
@@ -8,9 +10,9 @@ extension Operations {
     ]
 }
 
-/// Returns whether an evaluation could succeed now. It never prompts, and never opens the reader.
+/// Returns whether an evaluation could succeed now.
 ///
-/// Without errors of its own: the answer has the obstacle.
+/// It never prompts, and never opens the reader. Without errors of its own: the answer has the obstacle.
 public struct PreflightPolicy: ServiceOperation {
     public typealias Reply = Preflight
     public static let name = "io.whorl.Owner.Preflight"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// An operation says what it is and does above its type; its members are described by their protocol.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public import WhorlSecretMemory
 

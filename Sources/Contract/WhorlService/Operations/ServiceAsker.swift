@@ -10,6 +10,7 @@ public struct Prompter: Sendable {
     /// Called for each event of an enrollment, on a thread of the service.
     public let observer: @Sendable (EnrollmentProgress) -> Void
 
+    /// Puts the program's side together.
     public init(
         _ presenter: any PromptPresenter,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
@@ -47,18 +48,27 @@ extension ServiceAsker {
         _ operation: Asked
     ) async throws(ServiceError) -> Asked.Reply { try await answer(operation, nil) }
 
+    /// Asks for a value.
+    ///
+    /// - Throws: the errors that the operation names.
     public func ask<Asked: ServiceOperation, Value>(
         _ operation: Asked
     ) async throws(ServiceError) -> Value where Asked.Reply == Valued<Value> {
         try await answer(operation, nil).value
     }
 
+    /// Asks for a value that may not exist.
+    ///
+    /// - Throws: the errors that the operation names.
     public func ask<Asked: ServiceOperation, Value>(
         _ operation: Asked
     ) async throws(ServiceError) -> Value? where Asked.Reply == Optionally<Value> {
         try await answer(operation, nil).value
     }
 
+    /// Asks for something that has no answer but its end.
+    ///
+    /// - Throws: the errors that the operation names.
     public func ask<Asked: ServiceOperation>(
         _ operation: Asked
     ) async throws(ServiceError) where Asked.Reply == NoValue { _ = try await answer(operation, nil) }

@@ -139,20 +139,25 @@ public struct OperationRules: Sendable, Hashable {
 
 /// A reply that is one value.
 public struct Valued<Value: Codable & Sendable>: Codable, Sendable {
+    /// The value.
     public let value: Value
 
+    /// Makes a reply.
     public init(_ value: Value) { self.value = value }
 }
 
 /// A reply that is one value, or none.
 public struct Optionally<Value: Codable & Sendable>: Codable, Sendable {
+    /// The value; `nil` for none.
     public let value: Value?
 
+    /// Makes a reply.
     public init(_ value: Value?) { self.value = value }
 }
 
 /// A reply without a member.
 public struct NoValue: Codable, Sendable {
+    /// Makes a reply.
     public init() {}
 }
 

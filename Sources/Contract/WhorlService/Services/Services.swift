@@ -37,11 +37,13 @@ public struct Services: ServiceAsker {
         self.upkeep = upkeep
     }
 
+    /// Answers an operation, in this process or through the socket.
     public func answer<Asked: ServiceOperation>(
         _ operation: Asked,
         _ prompter: Prompter?
     ) async throws(ServiceError) -> Asked.Reply { try await asker.answer(operation, prompter) }
 
+    /// Decodes an item that the caller stored.
     public func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem {
         try asker.sealedItem(encoded: encoded)
     }
