@@ -108,7 +108,9 @@ enum Watchdog {
 
 /// The signals that ask the service to end.
 enum EndSignals {
-    /// Calls `body` at the first SIGTERM or SIGINT after the return; the next one ends the process at once.
+    /// Calls `body` for the first SIGTERM or SIGINT.
+    ///
+    /// The second one ends the process. Both are registered when this function returns.
     ///
     /// Dispatch registers a source on a thread of its own. Until then a signal ends the process: ignoring it would lose the
     /// word to end.

@@ -3,7 +3,9 @@
 package import Foundation
 package import WhorlSecretMemory
 
-/// The operations that `LAContext` and the keychain need, as methods: an engine has them, and so has one that is pretended.
+/// The operations that `LAContext` and the keychain need, as methods.
+///
+/// The engine and the test devices conform to it.
 package protocol AuthenticationService: Sendable {
     /// Answers ``PreflightPolicy``.
     func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight
@@ -56,7 +58,7 @@ package protocol AuthenticationService: Sendable {
     ) async throws(ServiceError) -> Released<ItemProduct>
 }
 
-/// A service whose chip has no certificate, as a pretended one.
+/// The answers of a service whose chip has no certificate, such as a test device.
 extension AuthenticationService {
     /// Throws `noEndorsement`.
     package func chipIdentity() async throws(ServiceError) -> ChipIdentity {

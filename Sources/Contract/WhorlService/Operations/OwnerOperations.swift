@@ -12,7 +12,7 @@ extension Operations {
 
 /// Returns whether an evaluation could succeed now.
 ///
-/// It never prompts, and never opens the reader. Without errors of its own: the answer has the obstacle.
+/// It never prompts, and never opens the reader. The answer contains the obstacle, if there is one.
 public struct PreflightPolicy: ServiceOperation {
     public typealias Reply = Preflight
     public static let name = "io.whorl.Owner.Preflight"

@@ -99,7 +99,7 @@ extension ServiceAsker {
     ) async throws(ServiceError) -> Asked.Reply { try await answer(operation, nil) }
 }
 
-/// What the faces ask for most, without the operation's own words.
+/// Shorter forms of the operations that most programs use.
 extension ServiceAsker {
     /// Returns whether an evaluation could succeed now; a service that cannot be asked is the obstacle.
     public func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {

@@ -92,7 +92,7 @@ public enum AllowedCallers: Sendable, Hashable {
     case root
 }
 
-/// Who may ask for an operation, and what it does.
+/// The rules of an operation: the programs that may ask for it, and its effect.
 public struct OperationRules: Sendable, Hashable {
     /// The effect of an operation.
     public enum Effect: Sendable, Hashable {
