@@ -169,11 +169,11 @@ import WhorlSupport
         let fixture = try await Fixture.enrolled([.wait])
         let presenter = TypingPresenter()
         let request = Fixture.request(.deviceOwner, timeout: .milliseconds(50))
-        #expect(await fixture.answer(presenter, request).code == .systemCancel)
+        #expect(await fixture.answer(presenter, request).code == .timedOut)
         #expect(presenter.updates.last == .ended("Nothing came in time."))
         #expect(!fixture.reader.isOpen)
         #expect(try await !fixture.record().isPending)
-        #expect(await fixture.answer(TypingPresenter(), request, connected: false).code == .systemCancel)
+        #expect(await fixture.answer(TypingPresenter(), request, connected: false).code == .timedOut)
     }
 
     @Test func `waits anew after each thing that the person does`() async throws {

@@ -51,7 +51,7 @@ public struct EvaluationRequest: Sendable {
     ///
     /// If `false`, only the reuse window can make the evaluation succeed.
     public var interactionAllowed: Bool
-    /// The time limit for each touch, after which the evaluation ends with `systemCancel`.
+    /// The time limit for each touch, after which the evaluation ends with `timedOut`.
     ///
     /// Where the passcode is asked for too, the time starts again with each touch, each key and each verdict.
     public var timeout: Duration

@@ -177,7 +177,7 @@ package final class AuthenticationEngine: AuthenticationService {
     /// If the machine demands the passcode with each touch, both policies ask for the finger and then for the passcode.
     ///
     /// - Throws: `reasonMissing` before any other error; then the obstacle that ``preflight(_:for:)`` would return;
-    ///   `notInteractive`, `readerInUse`, `systemCancel` when nothing came in time or the reader gave up, `userCancel`,
+    ///   `notInteractive`, `readerInUse`, `timedOut`, `systemCancel` when the reader gave up, `userCancel`,
     ///   `userFallback`, `appCancel` when the task was cancelled, `biometryDisconnected` when the reader was unplugged,
     ///   `biometryNotAvailable` when it failed or gave an answer that cannot be true, `storeFailed` when a record could
     ///   not be written, `passcodeNotSet` when the passcode was removed during the evaluation. The error of the

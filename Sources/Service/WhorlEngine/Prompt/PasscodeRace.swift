@@ -99,7 +99,7 @@ struct PasscodeRace: Sendable {
 
 extension ServiceError {
     fileprivate static let nothingCame = ServiceError(
-        .systemCancel,
+        .timedOut,
         message: "Nothing came in time.",
         recovery: "Try again, and touch the reader or type the passcode when asked."
     )
