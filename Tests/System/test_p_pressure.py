@@ -316,6 +316,71 @@ def test_c13_one_users_full_share_leaves_the_others_theirs():
     assert any("QuotaReached" in what for what in refused) and "without a reason" not in refused, refused
     assert peak <= resident + 64 and most <= files + 256 * 3 + 300 and slowest < 30, (resident, peak, files, most, slowest)
 
+GROUP = pathlib.Path("/sys/fs/cgroup/system.slice/whorld.service")
+
+
+def hoard(seconds, at_most=400):
+    """Reads a value of 1 MiB again and again, keeps what comes, and returns how much that was and what ended it."""
+    kept, endings, client = [], [], Client(timeout=60)
+    row = {
+        "record": {"itemClass": "genp", "accessGroup": "t", "accessible": "ak", "flags": 0, "isSynchronizable": False,
+                   "attributes": {}, "hasValue": True},
+        "kind": "value", "start": 0, "count": 1 << 20,
+    }
+    match = {"groups": ["t"], "itemClass": "genp", "attributes": {}, "leftOutFlags": 0, "leftOut": []}
+    call("io.whorl.Keychain.Delete", {"groups": ["t"], "match": match})
+    call("io.whorl.Keychain.Add", {"groups": ["t"], "new": [row], "replacing": []}, secrets=[os.urandom(1 << 20)])
+    for number in range(at_most):
+        try:
+            client.call("io.whorl.Keychain.Find", {"groups": ["t"], "match": match, "withValues": True, "limit": 10}, update=lambda _: None)
+        except Refused as error:
+            endings.append(error.parameters.get("quota", error.name))
+        except (OSError, HungUp) as error:
+            endings.append(type(error).__name__)
+        kept += client.files
+        # Every second one after its connection has ended, and every third one read and left open.
+        if number % 2 or endings:
+            client.close()
+            client = Client(timeout=60, proves=False) if len(endings) < 3 else None
+        else:
+            client.files = []
+        if number % 3 == 0 and kept:
+            os.pread(kept[-1], 1 << 20, 0)
+        if not client:
+            break
+        try:
+            client.prove()
+        except (OSError, HungUp, Refused) as error:
+            endings.append("at the door")
+    time.sleep(seconds)
+    return {"kept": len(set(kept)), "endings": endings}
+
+
+def test_c5_the_secrets_that_a_user_keeps_are_none_of_the_services_memory():
+    pid = wake()
+    fingers()
+
+    def count(word):
+        return int(dict(line.split() for line in (GROUP / "memory.events").read_text().splitlines())[word])
+
+    before, high = int((GROUP / "memory.current").read_text()), count("high")
+    results = multiprocessing.get_context("fork").SimpleQueue()
+    holder = multiprocessing.get_context("fork").Process(target=lambda: results.put(act("mallory", hoard, 10)))
+    holder.start()
+    slowest = most = 0
+    while holder.is_alive():
+        begun = time.monotonic()
+        act("owner", call, "io.whorl.Fingers.List")
+        slowest = max(slowest, time.monotonic() - begun)
+        most = max(most, int((GROUP / "memory.current").read_text()))
+    result = results.get()
+    print(f"        {result}; another user's slowest call {slowest:.1f} s, {(most - before) >> 20} MiB more")
+    assert service_pid() == pid and holder.exitcode == 0
+    assert result["kept"] < 24 and "secrets" in result["endings"], result
+    assert most - before < 64 << 20 and count("high") == high and slowest < 10, (most - before, count("high"), slowest)
+    # They are let go, and count no longer.
+    assert act("mallory", hoard, 0, 5) == {"kept": 5, "endings": []}
+
 
 def pester(end, kind):
     """One of the ways to take the service from others, again and again."""

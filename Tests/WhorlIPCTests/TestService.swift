@@ -11,6 +11,7 @@ final class TestService {
     struct Words: Codable, Sendable, Equatable { var text: String }
     struct Count: Codable, Sendable, Equatable { var number: Int }
     struct Attached: Codable, Sendable { let secret: SecretBox }
+    struct Pair: Codable, Sendable { let first: SecretBox, second: SecretBox }
     struct Place: Codable, Sendable { var secret: Int }
     struct Asker: Codable, Sendable { var uid: UInt32, pid: Int32? }
 
@@ -66,6 +67,10 @@ final class TestService {
                 SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes.reversed()) }
             }
             return ServiceReply(Attached(secret: SecretBox(turned)))
+        }
+        router.on("org.example.test.TurnTwo", admitting: Router.everyCaller, taking: 2) {
+            (pair: Pair, _) async throws(ServiceRefusal) in
+            ServiceReply(Words(text: "\(pair.first.bytes.count) \(pair.second.bytes.count)"))
         }
         for (name, count) in [("Wait", 8), ("WaitWithOne", 1)] {
             router.on("org.example.test.\(name)", admitting: Router.everyCaller, taking: count) {

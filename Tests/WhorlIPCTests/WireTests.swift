@@ -136,22 +136,28 @@ import Testing
         #expect(left == [UInt8](repeating: 0, count: 13))
     }
 
-    @Test(arguments: [0, 13, 100_000]) func `takes no memory once it has been read`(count: Int) throws {
-        // As large as it may be, and with a hole behind its bytes.
+    @Test(arguments: [0, 1, 13, 4096, 100_000, SecretDescriptor.largest])
+    func `takes no memory once it has been read`(count: Int) throws {
+        let file = try SecretDescriptor.make([UInt8](repeating: 7, count: count))
+        let read = try SecretDescriptor.read(file)
+        #expect(read.withUnsafeBytes { $0.count == count && $0.allSatisfy { $0 == 7 } })
+        var status = stat()
+        try #require(fstat(file.number, &status) == 0)
+        #expect(status.st_blocks == 0 && status.st_size == off_t(count))
+    }
+
+    @Test(arguments: [0, 13, 100_000])
+    func `is not read from a file with holes, which takes no memory by being refused`(count: Int) throws {
         let number = whorl_memfd_create("whorl-secret")
         let file = Descriptor(owning: number)
         let bytes = [UInt8](repeating: 7, count: count)
         try #require(pwrite(number, bytes, count, 0) == count)
         try #require(ftruncate(number, off_t(SecretDescriptor.largest)) == 0 && whorl_seal_size(number) == 0)
-        let read = try SecretDescriptor.read(file)
-        #expect(
-            read.withUnsafeBytes {
-                $0.prefix(count).allSatisfy { $0 == 7 } && $0.dropFirst(count).allSatisfy { $0 == 0 }
-            }
-        )
-        var status = stat()
-        try #require(fstat(number, &status) == 0)
-        #expect(status.st_blocks == 0 && status.st_size == off_t(SecretDescriptor.largest))
+        var (before, after) = (stat(), stat())
+        try #require(fstat(number, &before) == 0)
+        #expect(throws: SecretDescriptor.Fault.wiped) { _ = try SecretDescriptor.read(file) }
+        try #require(fstat(number, &after) == 0)
+        #expect(after.st_blocks == before.st_blocks)
     }
 
     @Test func `may be empty, and may have 1 MiB`() throws {

@@ -15,10 +15,11 @@ package final class ServiceServer: Sendable {
         package var connections = 4096
         /// The most calls of one connection that wait for the one under way.
         package var waitingCalls = 16
-        /// The most bytes of messages that are unfinished, wait, or are being answered, and of answers that were not read, that one
-        /// user's connections hold together.
+        /// The most bytes that one user's connections hold together: messages that are unfinished, wait, or are being answered,
+        /// answers that were not read, and secrets of answers that the user's programs keep.
         package var bytesOfUser = 12 << 20
-        /// The most descriptors that came with messages of one user's connections and are held together.
+        /// The most descriptors that are held together: those that came with messages of one user's connections, and those of
+        /// answers' secrets that the user's programs keep.
         package var descriptorsOfUser = 256
         var channel = Channel.Limits()
 
@@ -113,11 +114,13 @@ package final class ServiceServer: Sendable {
     /// Stops listening and hangs up on all clients.
     package func stop() {
         stopListening()
-        let open = connections.withLock { connections in
+        let (open, shares) = connections.withLock { connections in
             connections.isStopped = true
-            return Array(connections.open.values)
+            return (Array(connections.open.values), Array(connections.shares.values))
         }
         for connection in open { connection.close() }
+        // Whoever has not read a secret by now does not read it any more.
+        for share in shares { share.wipe(olderThan: .seconds(10)) }
     }
 
     /// The number of open connections.

@@ -20,6 +20,8 @@ package enum SecretDescriptor {
         case notSealed
         /// It is larger than ``SecretDescriptor/largest``.
         case tooLarge
+        /// Some of its bytes have no memory: it was read before, or wiped because it was not read for too long.
+        case wiped
         /// The system refused to make or to read it.
         case system(SystemCallError)
     }
@@ -90,7 +92,18 @@ package enum SecretDescriptor {
     private static func fill(_ room: UnsafeMutableRawBufferPointer, from file: Descriptor) throws(Fault) {
         let count = room.isEmpty ? 0 : pread(file.number, room.baseAddress, room.count, 0)
         guard count == room.count else { throw .system(SystemCallError("pread")) }
+        // A hole reads as zeros, which are nobody's secret. Asked after reading, as it may have been wiped meanwhile.
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { throw .system(SystemCallError("fstat")) }
+        guard Int(status.st_blocks) * 512 >= count else { throw .wiped }
         wipe(file, count: count)
+    }
+
+    /// Overwrites all bytes of a memory file, and frees their memory.
+    static func wipe(_ file: Descriptor) {
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { return }
+        wipe(file, count: Int(status.st_size))
     }
 
     /// Overwrites the bytes, and frees their memory.
@@ -106,7 +119,7 @@ package enum SecretDescriptor {
             guard size > 0, pwrite(file.number, zeros, size, position) == size else { break }
             position = lseek(file.number, position + off_t(size), Int32(WHORL_SEEK_DATA))
         }
-        // What the other side has written meanwhile goes with it.
-        _ = whorl_free(file.number, Int64(count))
+        // What the other side has written meanwhile goes with it; of a page that is not whole the kernel frees nothing.
+        _ = whorl_free(file.number, Int64(count + 65_535) & ~65_535)
     }
 }
