@@ -217,6 +217,24 @@ def test_a_lock_ends_an_open_prompt_and_its_reader_is_free():
         lock(False)
 
 
+def test_a_lock_that_the_login_manager_forgot_ends_when_the_screen_is_told_to_unlock():
+    lock(True)
+    try:
+        subprocess.run(["systemctl", "restart", "systemd-logind"], check=True)
+        answer, prompts = act("owner", evaluate, {"kind": "yes"})
+        assert answer == "notInteractive" and not prompts, "a restart of the login manager unlocked the session"
+    finally:
+        # It forgot the hint, so that this changes nothing, and is not announced.
+        lock(False)
+    subprocess.run(["loginctl", "unlock-session", "1"], check=True)
+    deadline = time.monotonic() + 20
+    while True:
+        answer, prompts = touched(evaluate, {"kind": "yes"})
+        if isinstance(answer, dict) or time.monotonic() > deadline:
+            break
+    assert answer["method"] == "biometry", answer
+
+
 def behind_the_lock():
     """Keeps a proof for what this program stored, and tries it before, during and after a lock."""
     with Client() as client:

@@ -18,14 +18,15 @@ private final class ScriptedSessions: SessionManager {
     private let sink: AsyncStream<SessionChange>.Continuation
     private let changes: AsyncStream<SessionChange>
     private let hasBus: Bool
-    private let isLockedFirst: Bool
+    /// What the hint of each session says.
+    let isHintSet: Mutex<Bool>
     let asked = Mutex(0)
 
     init(_ own: Result<String?, SystemBus.Fault> = .success("2"), hasBus: Bool = true, isLocked: Bool = false)
     {
         self.own = own
         self.hasBus = hasBus
-        isLockedFirst = isLocked
+        isHintSet = Mutex(isLocked)
         (changes, sink) = AsyncStream.makeStream()
     }
 
@@ -34,7 +35,9 @@ private final class ScriptedSessions: SessionManager {
         return try own.get()
     }
 
-    func isLocked(_ session: String) async throws(SystemBus.Fault) -> Bool { isLockedFirst }
+    func isLocked(_ session: String) async throws(SystemBus.Fault) -> Bool {
+        isHintSet.withLock(\.self)
+    }
     func sessionChanges() async throws(SystemBus.Fault) -> AsyncStream<SessionChange> {
         guard hasBus else { throw SystemBus.Fault(name: nil, cause: "there is no bus") }
         return changes
@@ -162,6 +165,25 @@ struct OwnStayTests {
             try await root.services.evaluate(asked, presenter: presenter)
         }
         sessions.send(.unlocked("2"))
+        #expect(try await eventually { await isAskable(root) })
+    }
+
+    @Test func `goes on where the login manager has forgotten the lock and the screen is to be unlocked`()
+        async throws
+    {
+        let sessions = ScriptedSessions()
+        let root = try await root(sessions)
+        #expect(await isAskable(root))
+        sessions.send(.locked("2"))
+        #expect(try await eventually { await !isAskable(root) })
+        // The locker is asked to unlock, and does not.
+        sessions.isHintSet.withLock { $0 = true }
+        sessions.send(.unlocking("2"))
+        sessions.send(.unlocking("3"))
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(await !isAskable(root))
+        sessions.isHintSet.withLock { $0 = false }
+        sessions.send(.unlocking("2"))
         #expect(try await eventually { await isAskable(root) })
     }
 

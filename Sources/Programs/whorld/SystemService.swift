@@ -135,7 +135,8 @@ extension SystemService {
         await OffPoolTimer.wait(atMost: .seconds(1)) { begun in
             Task {
                 do throws(SystemBus.Fault) {
-                    let changes = try await LoginManager().sessionChanges()
+                    let manager = LoginManager()
+                    let changes = try await manager.sessionChanges()
                     begun()
                     for await change in changes {
                         switch change {
@@ -144,6 +145,9 @@ extension SystemService {
                             await place.end(in: session)
                         case .locking(let session): host.beginLocking(session)
                         case .unlocked(let session): host.unlock(session)
+                        case .unlocking(let session):
+                            // Without an answer, it stays locked.
+                            if (try? await manager.isLocked(session)) == false { host.unlock(session) }
                         case .left(let session):
                             host.leave(session, endsCalls: configuration.touch == .activeSeatOnly)
                             await place.end(in: session)

@@ -60,8 +60,11 @@ actor OwnStay {
             await lock(session)
             interruptions.end(.lock)
         case .unlocked(session): interruptions.end(.lock)
+        // Without an answer, it stays locked.
+        case .unlocking(session):
+            if (try? await manager.isLocked(session)) == false { interruptions.end(.lock) }
         case .left(session): stays.end(in: session)
-        case .locked, .locking, .unlocked, .left: break
+        case .locked, .locking, .unlocked, .unlocking, .left: break
         }
     }
 

@@ -8,6 +8,10 @@ package enum SessionChange: Sendable, Hashable {
     case locking(String)
     /// The session's screen was unlocked.
     case unlocked(String)
+    /// The program that locks the session's screen is asked to unlock it; only the hint says whether it has.
+    ///
+    /// A login manager that was restarted behind a lock has forgotten its hint, and says nothing when the screen is unlocked.
+    case unlocking(String)
     /// The session is no longer the one that its seat shows.
     case left(String)
 }
@@ -69,6 +73,9 @@ extension LoginManager: SessionManager {
         // The hint tells that a screen is locked; the signal asks the program that locks it, which may set no hint.
         try await SystemBus.shared.followAll("\(service).Session.Lock", from: service) { path, _ in
             if let session = Self.session(at: path) { sink.yield(.locking(session)) }
+        }
+        try await SystemBus.shared.followAll("\(service).Session.Unlock", from: service) { path, _ in
+            if let session = Self.session(at: path) { sink.yield(.unlocking(session)) }
         }
         try await SystemBus.shared.followAll(
             "org.freedesktop.DBus.Properties.PropertiesChanged",
