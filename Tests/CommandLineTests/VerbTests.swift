@@ -222,11 +222,11 @@ struct VerbTests {
         let evaluations = try await whorl.run(["log"]).lines.filter { $0.contains("evaluation") }
         #expect(evaluations.count == 2)
         #expect(
-            evaluations[0].firstMatch(of: /whorl  evaluation  matched +right-index-finger  first$/) != nil
+            evaluations[0].firstMatch(of: /“whorl”  evaluation  matched +right-index-finger  “first”$/) != nil
         )
         let one = try await whorl.run(["log", "--limit", "1"])
         #expect(one.lines.count == 1)
-        #expect(one.out.hasSuffix("second\n"))
+        #expect(one.out.hasSuffix("“second”\n"))
     }
 
     @Test func `evaluate without interaction succeeds only within the reuse window`() async throws {

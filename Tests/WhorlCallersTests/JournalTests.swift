@@ -35,6 +35,18 @@ import WhorlService
         #expect(fields.allSatisfy { !$0.value.contains("\n") })
     }
 
+    @Test func `quotes what the caller says, which ends no quotation`() throws {
+        let purpose = CallPurpose(
+            application: "whorl” by its own word (sudo, process 1)",
+            text: "a” [io.whorl.X]: done  b"
+        )
+        let fields = SystemJournal.fields(CallRecord("io.whorl.Y", purpose, .success(1)), caller)
+        let message = try #require(fields.first { $0.name == "MESSAGE" }?.value)
+        #expect(message.count { $0 == "“" } == 2 && message.count { $0 == "”" } == 2, "\(message)")
+        #expect(message.hasSuffix("asked: “a' [io.whorl.X]: done b” [io.whorl.Y]: done"), "\(message)")
+        #expect(fields.contains { $0.name == "WHORL_APPLICATION" && $0.value == purpose.application })
+    }
+
     @Test func `that is away keeps no call from its answer`() {
         SystemJournal(path: "/nonexistent/socket").write(record("x", .success(1)), of: caller)
     }

@@ -27,4 +27,13 @@ import WhorlSupport
         }
         #expect(DisplayText.clean("a\nb\tc\u{2028}d") == "a b c d")
     }
+
+    @Test func `in quotation marks looks like no end of the quotation, and like no column`() {
+        #expect(DisplayText.quoted("open your vault") == "“open your vault”")
+        #expect(DisplayText.quoted("whorl” by its own word (sudo") == "“whorl' by its own word (sudo”")
+        #expect(DisplayText.quoted(" a \"b\"\t\u{3000} \u{A0} c\u{200B} ") == "“a 'b' c”")
+        #expect(DisplayText.quoted("") == "“”" && DisplayText.quoted("\u{200B} ") == "“”")
+        for mark in "“”„‟\"«»" { #expect(DisplayText.quoted("x\(mark)x") == "“x'x”") }
+        #expect(DisplayText.quoted(String(repeating: "x ", count: 500)).count <= 202)
+    }
 }

@@ -25,6 +25,18 @@ public enum DisplayText {
         return whole.count <= limit ? whole : String(whole.prefix(max(0, limit - 1))) + "…"
     }
 
+    /// Returns the text in quotation marks, as words that are not this program's own.
+    ///
+    /// Quotation marks in it become apostrophes and several spaces one, so that it can look neither like the end of the
+    /// quotation nor like the next column of a table.
+    package static func quoted(_ text: String, limit: Int = 200) -> String {
+        let marks: Set<Character> = ["“", "”", "„", "‟", "\"", "«", "»", "＂", "〝", "〞", "〟", "″", "❝", "❞"]
+        let words = clean(text, limit: limit).split {
+            $0.unicodeScalars.allSatisfy(\.properties.isWhitespace)
+        }
+        return "“" + String(words.joined(separator: " ").map { marks.contains($0) ? "'" : $0 }) + "”"
+    }
+
     /// Returns whether a character is invisible, acts on a terminal, or reorders others.
     package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {

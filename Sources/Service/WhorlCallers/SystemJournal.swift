@@ -41,10 +41,13 @@ package struct SystemJournal: CallJournal {
     static func fields(_ record: CallRecord, _ caller: Caller) -> [(name: String, value: String)] {
         let asker = caller.asker
         let purpose = DisplayText.clean(record.purpose)
-        let name = asker?.spoken(record.application) ?? DisplayText.clean(record.application, limit: 60)
+        let name = asker?.spoken(record.application) ?? DisplayText.quoted(record.application, limit: 60)
         let user = asker.map { ThisProcess.userName(of: $0.user) } ?? ""
         let common: [(name: String, value: String)] = [
-            ("MESSAGE", "\(user): \(name) asked: \(purpose) [\(record.method)]: \(record.outcome)"),
+            (
+                "MESSAGE",
+                "\(user): \(name) asked: \(DisplayText.quoted(record.purpose)) [\(record.method)]: \(record.outcome)"
+            ),
             ("PRIORITY", "6"),
             ("SYSLOG_IDENTIFIER", "whorld"),
         ]

@@ -56,7 +56,7 @@ public struct Asker: Sendable, Hashable, Codable {
     /// - Returns: For example `snap.vault.app (other programs of this user can imitate it)`, or `“Vault” by its own word (python3, process 77)`.
     public func spoken(_ name: String) -> String {
         if let confinedAs { return "\(confinedAs) (other programs of this user can imitate it)" }
-        let own = "“\(DisplayText.clean(name, limit: 60))” by its own word"
+        let own = DisplayText.quoted(name, limit: 60) + " by its own word"
         switch (process, processID) {
         case (let process?, let processID?): return own + " (\(process), process \(processID))"
         case (nil, let processID?): return own + " (process \(processID))"

@@ -4,6 +4,7 @@ import ArgumentParser
 import WhorlFingerprint
 import FoundationEssentials
 import WhorlService
+import WhorlSupport
 
 /// The command `whorl log`.
 struct Log: Verb {
@@ -48,10 +49,14 @@ extension AuditEntry {
 
     fileprivate var row: [String] {
         [
-            LocalTime.second(at), application, event.rawValue, outcome, finger?.rawValue ?? "",
-            [repeats > 1 ? "\(repeats) times" : nil, detail].compactMap(\.self).joined(separator: ": "),
+            LocalTime.second(at), name, event.rawValue, outcome, finger?.rawValue ?? "",
+            [repeats > 1 ? "\(repeats) times" : nil, detail.map { DisplayText.quoted($0) }].compactMap(\.self)
+                .joined(separator: ": "),
         ]
     }
+
+    /// The name that the system gives the program, or in quotation marks the one that it gives itself.
+    private var name: String { asker?.confinedAs ?? DisplayText.quoted(application, limit: 60) }
 }
 
 extension Asker {
