@@ -431,7 +431,7 @@ extension ServiceError.Code {
         .invalidRequest,
         .authFailed
     )
-    .message { "The \($0.subject) takes an application password." }
+    .message { "The \($0.subject.isEmpty ? "item" : $0.subject) takes an application password." }
     .recovery("Give it with `--application-password-fd N`.")
     /// The application password is wrong.
     public static let applicationPasswordWrong = row(
