@@ -7,10 +7,10 @@ internal import Glibc
 ///
 /// The kernel counts such a file as memory of the process that made it, wherever it is. So the service keeps a descriptor
 /// of its own of each, and asks the kernel whether anyone else still has one: `fcntl(F_SETLEASE)` grants a lease for
-/// reading where nobody has the file open for writing (fcntl(2), "Leases"). A memory file itself does not count as opened;
+/// reading where no descriptor has the file open for writing (fcntl(2), "Leases"). A memory file itself does not count as opened;
 /// what goes to the client is opened once more through `/proc/self/fd`, and does. Its mode lets no other user open it again.
 struct LentFiles {
-    /// How much the files hold.
+    /// An amount of memory and descriptors.
     struct Size: Equatable {
         var bytes = 0
         var descriptors = 0
@@ -33,7 +33,7 @@ struct LentFiles {
 
     /// Keeps a memory file, and returns the descriptor for the client.
     ///
-    /// - Parameter file: A memory file of this process that nobody else has.
+    /// - Parameter file: A memory file of this process alone.
     /// - Returns: A further descriptor of it.
     /// - Throws: the system's refusal.
     mutating func lend(_ file: Descriptor) throws(SystemCallError) -> Descriptor {
@@ -53,7 +53,7 @@ struct LentFiles {
     /// Whether as many were lent since the last look that another one is worth its time.
     var isWorthALook: Bool { files.count >= next }
 
-    /// Wipes and closes the files that nobody else holds any longer.
+    /// Wipes and closes the files of which no other process has a descriptor.
     mutating func takeBack() {
         let now = ContinuousClock.now
         end { file in

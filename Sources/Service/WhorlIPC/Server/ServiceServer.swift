@@ -119,7 +119,7 @@ package final class ServiceServer: Sendable {
             return (Array(connections.open.values), Array(connections.shares.values))
         }
         for connection in open { connection.close() }
-        // Whoever has not read a secret by now does not read it any more.
+        // A client that has not read its secret by now does not need it.
         for share in shares { share.wipe(olderThan: .seconds(10)) }
     }
 

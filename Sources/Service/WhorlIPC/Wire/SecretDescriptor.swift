@@ -92,7 +92,7 @@ package enum SecretDescriptor {
     private static func fill(_ room: UnsafeMutableRawBufferPointer, from file: Descriptor) throws(Fault) {
         let count = room.isEmpty ? 0 : pread(file.number, room.baseAddress, room.count, 0)
         guard count == room.count else { throw .system(SystemCallError("pread")) }
-        // A hole reads as zeros, which are nobody's secret. Asked after reading, as it may have been wiped meanwhile.
+        // A hole reads as zeros, which are no secret. The check follows the read, during which the file may be wiped.
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .system(SystemCallError("fstat")) }
         guard Int(status.st_blocks) * 512 >= count else { throw .wiped }
