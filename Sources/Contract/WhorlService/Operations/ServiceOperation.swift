@@ -11,6 +11,23 @@ public protocol ServiceOperation: Codable, Sendable {
     static var name: String { get }
     /// The programs that may ask, and what it does.
     static var rules: OperationRules { get }
+    /// Whether it is an ``OwnerOperation``; known without a look at the type's conformances, which takes long in a large program.
+    static var asksOwner: Bool { get }
+    /// Whether it is in a session, which keeps what the owner shows.
+    static var isInSession: Bool { get }
+}
+
+extension ServiceOperation {
+    public static var asksOwner: Bool { false }
+    public static var isInSession: Bool { false }
+}
+
+extension OwnerOperation {
+    public static var asksOwner: Bool { true }
+}
+
+extension SessionOperation {
+    public static var isInSession: Bool { true }
 }
 
 /// An operation during which the owner may be asked.

@@ -25,7 +25,7 @@ struct RemoteAsker: ServiceAsker {
 extension ServiceClient {
     /// Names the operation's session at the service, which is begun if there is none.
     fileprivate func namingSession<Asked: ServiceOperation>(_ operation: Asked) async -> Asked {
-        guard var inSession = operation as? any SessionOperation else { return operation }
+        guard Asked.isInSession, var inSession = operation as? any SessionOperation else { return operation }
         inSession.sessionID = await RemoteSession.id(of: inSession.session, self)
         return inSession as? Asked ?? operation
     }

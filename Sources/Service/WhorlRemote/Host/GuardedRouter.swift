@@ -113,7 +113,7 @@ struct MethodRule: Sendable, Hashable {
     init<Asked: ServiceOperation>(_ operation: Asked.Type) {
         name = Asked.name
         rules = Asked.rules
-        asksOwner = Asked.self is any OwnerOperation.Type
+        asksOwner = Asked.asksOwner
     }
 }
 
@@ -133,7 +133,7 @@ private struct ChangeJournal: Sendable {
         let subject = (operation as? any NamedChange)?.subject
         let text = subject.map { "\(change.text): \($0)" } ?? change.text
         // Calls in which the owner is asked have a record with the reason that they give.
-        if !(operation is any OwnerOperation) {
+        if !Asked.asksOwner {
             let purpose = CallPurpose(application: "", text: text)
             rules.record(CallRecord(Asked.name, purpose, answer), of: caller)
         }

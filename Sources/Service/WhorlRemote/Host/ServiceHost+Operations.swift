@@ -24,11 +24,15 @@ protocol SameForAllPrograms: ServiceOperation {}
 extension ServiceHost {
     /// Adds an operation that the services of the user who connected answer.
     func add(_ operation: any ServiceOperation.Type, _ router: inout GuardedRouter) {
-        if let operation = operation as? any (OwnerOperation & ConfinedOperation).Type {
-            promptingWithin(&router, operation)
-        } else if let operation = operation as? any OwnerOperation.Type {
-            promptingUnconfined(&router, operation)
-        } else if let operation = operation as? any ConfinedOperation.Type {
+        // Few conformances are looked up: each takes long in a large program, and the service starts at a call.
+        let isForConfined = operation.rules.callers == .anyProgram
+        if operation.asksOwner {
+            if isForConfined, let operation = operation as? any (OwnerOperation & ConfinedOperation).Type {
+                promptingWithin(&router, operation)
+            } else if let operation = operation as? any OwnerOperation.Type {
+                promptingUnconfined(&router, operation)
+            }
+        } else if isForConfined, let operation = operation as? any ConfinedOperation.Type {
             asking(&router, operation)
         } else {
             askingUnconfined(&router, operation)
@@ -151,7 +155,7 @@ extension ServiceHost {
     ) -> Asked {
         var operation = operation
         operation.request = limited(operation.request.asked(by: caller))
-        guard var inSession = operation as? any SessionOperation else { return operation }
+        guard Asked.isInSession, var inSession = operation as? any SessionOperation else { return operation }
         inSession.session = session(inSession.sessionID, of: call, by: caller.asker)
         return inSession as? Asked ?? operation
     }
