@@ -307,7 +307,9 @@ let supports: KeyValuePairs<String, String> = [
     "ReaderProbe": "WhorlFingerprint WhorlLibfprint",
     "ReplyProbe": "LocalAuthentication LocalAuthenticationTesting",
     "SeededGenerator": "",
-    "SoftwareMachine": "WhorlEngine WhorlEnrollment WhorlFingerprint SoftwareTPM WhorlService WhorlSystem",
+    "SoftwareMachine": """
+    WhorlEngine WhorlEnrollment WhorlFingerprint SoftwareTPM WhorlService WhorlSystem WhorlVault
+    """,
     "SoftwareTPM": "ChildPipe",
 ]
 

@@ -60,7 +60,6 @@ struct AgreedEnroller: Sendable {
         profile: String,
         on reader: any FingerprintReader,
         timeout: Duration = .seconds(60),
-        allowingSameFinger: Bool = false,
         isGuided: Bool = false,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
     ) async throws(ServiceError) -> EnrolledFinger {
@@ -72,7 +71,6 @@ struct AgreedEnroller: Sendable {
             on: reader,
             consent: try await store.agreed(.add(finger), profile),
             timeout: timeout,
-            allowingSameFinger: allowingSameFinger,
             isGuided: isGuided,
             observer: observer
         )

@@ -18,7 +18,6 @@ struct FingerEnrollerTests {
         on reader: TestReader,
         profile: String = "ada",
         timeout: Duration = .seconds(60),
-        allowingSameFinger: Bool = false,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
     ) async throws(ServiceError) -> EnrolledFinger {
         try await fixture.enroller.enroll(
@@ -26,7 +25,6 @@ struct FingerEnrollerTests {
             profile: profile,
             on: reader,
             timeout: timeout,
-            allowingSameFinger: allowingSameFinger,
             observer: observer
         )
     }
@@ -87,14 +85,6 @@ struct FingerEnrollerTests {
         #expect(error == ServiceError(.duplicate, details: [.finger: "right-index-finger"]))
         #expect(try await fixture.store.fingers(of: "ada") == [first])
         #expect(reader.stored == kept)
-    }
-
-    @Test func `the same finger may be enrolled twice where that was asked for`() async throws {
-        let fixture = try Fixture()
-        let reader = TestReader(.test(), presses("index") + presses("index"))
-        _ = try await enroll(fixture, .rightIndex, on: reader)
-        _ = try await enroll(fixture, .leftThumb, on: reader, allowingSameFinger: true)
-        #expect(try await fixture.store.fingers(of: "ada").count == 2)
     }
 
     @Test func `another profile's finger is no duplicate`() async throws {

@@ -8,6 +8,7 @@ import KeychainServices
 import LocalAuthentication
 import WhorlSecretMemory
 import SoftwareTPM
+import SoftwareMachine
 import Testing
 import WhorlVault
 import WhorlService

@@ -2,6 +2,7 @@
 
 import Foundation
 import WhorlStateStore
+import SoftwareMachine
 import Testing
 import WhorlVault
 import WhorlService

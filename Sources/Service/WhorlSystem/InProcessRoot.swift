@@ -3,11 +3,11 @@
 package import WhorlStateStore
 package import WhorlGLib
 package import WhorlEngine
-package import WhorlEnrollment
+import WhorlEnrollment
 package import WhorlFingerprint
 public import WhorlService
 internal import WhorlSupport
-package import WhorlVault
+import WhorlVault
 
 /// The root of services in this process, for one configuration: the only type that knows every part.
 ///
@@ -218,22 +218,6 @@ public final class InProcessRoot: Sendable {
         return KeychainRows(of: profile, in: groups) { creating async throws(ServiceError) in
             creating ? try await state.created() : try await state.existing()
         }
-    }
-
-    /// Returns the vault, which is created if nothing was ever stored.
-    package func vault() async throws(ServiceError) -> Vault { try await state.createdVault() }
-
-    /// Returns the store, which is made if it does not exist.
-    package func store() async throws(ServiceError) -> EnrollmentStore {
-        engine.state.store(on: try await state.created())
-    }
-
-    /// Returns an enroller that enrolls, removes and accepts fingers; the store is made if it does not exist.
-    ///
-    /// Where a finger is enrolled or a passcode is set, changes need the consent of the owner, for which
-    /// `AuthenticationEngine.consent(to:_:presenter:)` asks.
-    package func enroller() async throws(ServiceError) -> FingerEnroller {
-        engine.enroller(try await store(), for: application)
     }
 }
 

@@ -8,6 +8,7 @@ internal import LocalAuthentication
 internal import LoginAssertion
 internal import WhorlSecretMemory
 internal import SecureEnclaveKeys
+internal import SoftwareMachine
 internal import WhorlVault
 import WhorlService
 internal import WhorlSystem

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlEngine
-import WhorlEnrollment
+package import WhorlEnrollment
 package import WhorlFingerprint
 import Foundation
 package import SoftwareTPM
-import WhorlService
+package import WhorlService
 package import WhorlSystem
+package import WhorlVault
 
 /// A machine as programs have it, with a TPM of its own and a reader that a script makes.
 extension InProcessRoot {
@@ -31,6 +32,19 @@ extension InProcessRoot {
         configuration.allowsSimulatedTPM = true
         configuration.application = ApplicationID(rawValue: application)
         self.init(configuration)
+    }
+
+    /// Returns the vault, which is created if nothing was ever stored.
+    package func vault() async throws(ServiceError) -> Vault { try await engine.vault.createdVault() }
+
+    /// Returns the store, which is made if it does not exist.
+    package func store() async throws(ServiceError) -> EnrollmentStore {
+        engine.state.store(on: try await engine.state.created())
+    }
+
+    /// Returns an enroller; the store is made if it does not exist.
+    package func enroller() async throws(ServiceError) -> FingerEnroller {
+        engine.enroller(try await store(), for: application)
     }
 
     /// Adds a finger, as `whorl enroll` does it in a process of its own.

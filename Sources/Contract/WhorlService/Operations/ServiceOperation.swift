@@ -18,15 +18,19 @@ public protocol ServiceOperation: Codable, Sendable {
 }
 
 extension ServiceOperation {
+    /// No owner is asked.
     public static var asksOwner: Bool { false }
+    /// It is in no session.
     public static var isInSession: Bool { false }
 }
 
 extension OwnerOperation {
+    /// The owner may be asked.
     public static var asksOwner: Bool { true }
 }
 
 extension SessionOperation {
+    /// It is in a session.
     public static var isInSession: Bool { true }
 }
 

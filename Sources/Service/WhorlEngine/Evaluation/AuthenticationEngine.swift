@@ -31,7 +31,7 @@ package final class AuthenticationEngine: AuthenticationService {
     package let state: StateAccess
     let reader: ReaderProvider
     let passcode: any PasscodeAuthority
-    let vault: any VaultSource
+    package let vault: any VaultSource
     let texts: PromptTexts
     let time: MachineTime
     /// The evaluations that are under way.

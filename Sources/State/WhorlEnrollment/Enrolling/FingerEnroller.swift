@@ -64,7 +64,6 @@ package struct FingerEnroller: Sendable {
     ///   - reader: The reader; it need not be open.
     ///   - consent: The owner's consent to this finger; `nil` if no finger is enrolled and no passcode is set.
     ///   - timeout: The time limit for each presentation.
-    ///   - allowingSameFinger: Whether a finger may be enrolled a second time under another name.
     ///   - isGuided: Whether the person is guided: see ``NewFinger/isGuided``.
     ///   - observer: Gets the events, on the reader's own thread.
     /// - Returns: The finger as it was stored on disk.
@@ -78,7 +77,6 @@ package struct FingerEnroller: Sendable {
         on reader: any FingerprintReader,
         consent: OwnerConsent?,
         timeout: Duration = .seconds(60),
-        allowingSameFinger: Bool = false,
         isGuided: Bool = false,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
     ) async throws(ServiceError) -> EnrolledFinger {
@@ -91,7 +89,6 @@ package struct FingerEnroller: Sendable {
                 finger: finger,
                 label: label,
                 profile: profile,
-                allowsSameFinger: allowingSameFinger,
                 isGuided: isGuided,
                 consent: consent,
                 date: Date()
@@ -167,7 +164,7 @@ package struct FingerEnroller: Sendable {
         // The gallery is read now: another process may have enrolled the finger since the enrollment began.
         let others = try await store.gallery(of: request.profile, on: touches.info.id)
         let entry = GalleryEntry(id: id, template: template)
-        let match = try await touches.confirmation(of: entry, against: request.allowsSameFinger ? [] : others)
+        let match = try await touches.confirmation(of: entry, against: others)
         guard match != id else { return }
         let finger = try await store.finger(match, of: request.profile)?.finger
         throw ServiceError(.duplicate, details: finger.map { [.finger: $0.rawValue] } ?? [:])
@@ -205,7 +202,6 @@ struct EnrollmentRequest: Sendable {
     let finger: Finger
     let label: String?
     let profile: String
-    let allowsSameFinger: Bool
     let isGuided: Bool
     let consent: OwnerConsent?
     let date: Date
