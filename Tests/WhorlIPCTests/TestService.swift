@@ -26,7 +26,7 @@ final class TestService {
         method Echo(text: string) -> (text: string)
         """
 
-    init(_ change: (inout ServiceServer.Limits) -> Void = { _ in }) throws {
+    init(memory: ClientMemory? = nil, _ change: (inout ServiceServer.Limits) -> Void = { _ in }) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "whorl-ipc-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         path = folder.appending(path: "s").path
@@ -34,7 +34,7 @@ final class TestService {
         change(&limits)
         let (waits, sink) = AsyncStream.makeStream(of: Bool.self)
         self.waits = waits
-        server = ServiceServer(Self.router(sink), limits: limits)
+        server = ServiceServer(Self.router(sink), limits: limits, memory: memory)
         try server.listen(on: UnixSocket.listen(at: path))
     }
 

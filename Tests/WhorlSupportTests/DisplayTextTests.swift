@@ -28,11 +28,23 @@ import WhorlSupport
         #expect(DisplayText.clean("a\nb\tc\u{2028}d") == "a b c d")
     }
 
+    @Test func `as one word has nothing that could be other words`() {
+        #expect(
+            DisplayText.word("python3.11") == "python3.11" && DisplayText.word("kworker/0:1") == "kworker/0:1"
+        )
+        #expect(DisplayText.word("sudo, process 1)") == "sudo__process_1_")
+        #expect(DisplayText.word("zähler") == "zähler")
+    }
+
     @Test func `in quotation marks looks like no end of the quotation, and like no column`() {
         #expect(DisplayText.quoted("open your vault") == "“open your vault”")
         #expect(DisplayText.quoted("whorl” by its own word (sudo") == "“whorl' by its own word (sudo”")
         #expect(DisplayText.quoted(" a \"b\"\t\u{3000} \u{A0} c\u{200B} ") == "“a 'b' c”")
         #expect(DisplayText.quoted("") == "“”" && DisplayText.quoted("\u{200B} ") == "“”")
+        // A mark or a space with an accent is neither.
+        #expect(DisplayText.quoted("a”\u{323} [x]: done") == "“a' [x]: done”")
+        #expect(DisplayText.quoted("a \u{323} \u{323} \u{323}b") == "“a b”")
+        #expect(DisplayText.quoted("a’’ b״ cʺ d‶") == "“a' b' c' d'”")
         for mark in "“”„‟\"«»" { #expect(DisplayText.quoted("x\(mark)x") == "“x'x”") }
         #expect(DisplayText.quoted(String(repeating: "x ", count: 500)).count <= 202)
     }

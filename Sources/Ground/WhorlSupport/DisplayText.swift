@@ -27,15 +27,38 @@ public enum DisplayText {
 
     /// Returns the text in quotation marks, as words that are not this program's own.
     ///
-    /// Quotation marks in it become apostrophes and several spaces one, so that it can look neither like the end of the
-    /// quotation nor like the next column of a table.
+    /// Quotation marks in it become apostrophes, several of them or several spaces one, and a space takes no accent: so it looks
+    /// neither like the end of the quotation nor like the next column of a table.
     package static func quoted(_ text: String, limit: Int = 200) -> String {
-        let marks: Set<Character> = ["“", "”", "„", "‟", "\"", "«", "»", "＂", "〝", "〞", "〟", "″", "❝", "❞"]
-        let words = clean(text, limit: limit).split {
-            $0.unicodeScalars.allSatisfy(\.properties.isWhitespace)
+        var words = String.UnicodeScalarView()
+        for scalar in clean(text, limit: limit).unicodeScalars {
+            let isSpace = scalar.properties.isWhitespace
+            let isMark = scalar.properties.isQuotationMark || likeQuotationMarks.contains(scalar)
+            let plain: Unicode.Scalar = isSpace ? " " : isMark ? "'" : scalar
+            let isAccent = scalar.properties.generalCategory.isMark
+            let last = words.last ?? " "
+            if last == " ", isSpace || isAccent { continue }
+            if last == "'", isMark || isAccent { continue }
+            words.append(plain)
         }
-        return "“" + String(words.joined(separator: " ").map { marks.contains($0) ? "'" : $0 }) + "”"
+        if words.last == " " { words.removeLast() }
+        return "“" + String(words) + "”"
     }
+
+    /// Returns a name as one word, such as that of a process, which it chooses itself.
+    package static func word(_ name: String, limit: Int = 40) -> String {
+        String(
+            clean(name, limit: limit).map { $0.isLetter || $0.isNumber || "._+@:/-…".contains($0) ? $0 : "_" }
+        )
+    }
+
+    /// Letters and signs that Unicode does not count as quotation marks.
+    private static let likeQuotationMarks: Set<Unicode.Scalar> = [
+        "\u{2BA}", "\u{2DD}", "\u{2EE}", "\u{5F4}", "\u{2032}", "\u{2033}", "\u{2034}", "\u{2035}",
+        "\u{2036}", "\u{2037}", "\u{275B}",
+        "\u{275C}", "\u{275D}", "\u{275E}", "\u{2BB}", "\u{2BC}", "\u{2BD}", "\u{3003}", "\u{1F676}",
+        "\u{1F677}", "\u{1F678}", "`", "\u{B4}",
+    ]
 
     /// Returns whether a character is invisible, acts on a terminal, or reorders others.
     package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
@@ -51,6 +74,11 @@ public enum DisplayText {
     package static func isBlank(_ text: String) -> Bool {
         clean(text).unicodeScalars.allSatisfy(\.properties.isWhitespace)
     }
+}
+
+extension Unicode.GeneralCategory {
+    /// Whether the character is drawn over the one before it.
+    fileprivate var isMark: Bool { [.nonspacingMark, .enclosingMark, .spacingMark].contains(self) }
 }
 
 /// Returns a path quoted for a shell, for commands that people copy.

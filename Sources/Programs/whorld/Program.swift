@@ -55,8 +55,6 @@ struct Whorld: AsyncParsableCommand {
     static func main() async {
         guard ThisProcess.hideMemory() else { _exit(71) }  // EX_OSERR
         signal(SIGPIPE, SIG_IGN)
-        // A lease for the blink of an eye, as the secrets of answers get one, must not end the service when it is broken.
-        signal(SIGIO, SIG_IGN)
         GLibExecutor.ownContext()
         do {
             let command = try parse()

@@ -49,10 +49,12 @@ struct SystemService {
         // A connection serves one call, and a closed one counts until the service has seen it.
         limits.connectionsOfUser = 256
         let accounts = AccountRule()
+        let memory = ClientMemory.ofThisService()
         let server = ServiceServer(
             host.router(version: WhorlVersion.text),
             limits: limits,
-            admission: UserAdmission { accounts.refusal(of: $0) }
+            admission: UserAdmission { accounts.refusal(of: $0) },
+            memory: memory
         ) { count.set($0) }
         await EndSignals.onFirst { Task { await end(server, roots, at: .now) } }
         await followSleep(roots.interruptions, host)
@@ -65,7 +67,7 @@ struct SystemService {
         roots.letGoIdle { server.connectionCount(of: $0) > 0 }
         // A start for which no client comes ends too.
         count.set(0)
-        await count.waitUntilIdle { await wait(for: place, host.stays) }
+        await count.waitUntilIdle { await wait(for: place, host.stays, memory) }
         // Clients that connect from now on wait in the socket, for which systemd starts the service again.
         server.stopListening()
         while server.connectionCount > 0 { await OffPoolTimer.waitUncancelled(.milliseconds(50)) }
@@ -73,14 +75,15 @@ struct SystemService {
         await roots.close()
     }
 
-    /// Returns after the time without use, in which no client of the bus has a reader and no earlier match may be asked for.
-    private func wait(for place: FprintPlace, _ stays: SessionStays) async {
+    /// Returns after the time without use, in which no client of the bus has a reader, no earlier match may be asked for and
+    /// no client keeps much of what was sent.
+    private func wait(for place: FprintPlace, _ stays: SessionStays, _ memory: ClientMemory?) async {
         repeat {
             guard configuration.idleSeconds > 0 else {
                 while true { await OffPoolTimer.waitUncancelled(.seconds(86_400)) }
             }
             await OffPoolTimer.waitUncancelled(.seconds(configuration.idleSeconds))
-        } while await !place.isFree() || stays.isHeld
+        } while await !place.isFree() || stays.isHeld || memory?.isLittle == false
     }
 
     /// Returns whether a reader has a place on the bus: as for all other programs, only one that the file names, if it does.

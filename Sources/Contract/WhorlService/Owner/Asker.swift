@@ -58,7 +58,8 @@ public struct Asker: Sendable, Hashable, Codable {
         if let confinedAs { return "\(confinedAs) (other programs of this user can imitate it)" }
         let own = DisplayText.quoted(name, limit: 60) + " by its own word"
         switch (process, processID) {
-        case (let process?, let processID?): return own + " (\(process), process \(processID))"
+        case (let process?, let processID?):
+            return own + " (\(DisplayText.word(process)), process \(processID))"
         case (nil, let processID?): return own + " (process \(processID))"
         default: return own + " (unknown process)"
         }

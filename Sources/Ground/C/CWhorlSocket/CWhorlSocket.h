@@ -56,16 +56,6 @@ static inline int whorl_seal_size(int fd) { return fcntl(fd, 1033, 7); }
 /// Returns the seals of a descriptor; -1 if it is not a memfd.
 static inline int whorl_seals(int fd) { return fcntl(fd, 1034); }
 
-/// Whether a descriptor other than this one, on which memfd_create(2) has returned, has the file open for writing: 1 or 0;
-/// -1 if the kernel does not tell.
-static inline int whorl_is_open_for_writing(int memfd) {
-    if (fcntl(memfd, 1024 /* F_SETLEASE */, F_RDLCK) == 0) {
-        fcntl(memfd, 1024, F_UNLCK);
-        return 0;
-    }
-    return errno == EAGAIN ? 1 : -1;
-}
-
 /// `whence` of lseek(2): the next byte that takes memory, and the next that takes none.
 enum { WHORL_SEEK_DATA = 3, WHORL_SEEK_HOLE = 4 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 /// A change of a login session that ends what its programs were doing at the reader.
 package enum SessionChange: Sendable, Hashable {
     /// The session's screen was locked.
@@ -47,7 +49,10 @@ extension LoginManager: SessionManager {
             "('\(Self.service).Session', 'LockedHint')",
             within: 5
         )
-        return answer[0]?.flag ?? false
+        guard let isLocked = answer[0]?.flag else {
+            throw SystemBus.Fault(name: nil, cause: "the hint of a session is no truth value")
+        }
+        return isLocked
     }
 
     /// Returns the object's path of a session, by `auto` or a name that the login manager gave.
@@ -74,8 +79,18 @@ extension LoginManager: SessionManager {
         try await SystemBus.shared.followAll("\(service).Session.Lock", from: service) { path, _ in
             if let session = Self.session(at: path) { sink.yield(.locking(session)) }
         }
+        // Each one makes the service ask: so only one a second counts for each session, and more of them hold up no lock.
+        let recent = Mutex<[String: ContinuousClock.Instant]>([:])
         try await SystemBus.shared.followAll("\(service).Session.Unlock", from: service) { path, _ in
-            if let session = Self.session(at: path) { sink.yield(.unlocking(session)) }
+            guard let session = Self.session(at: path) else { return }
+            let isNew = recent.withLock { recent in
+                let now = ContinuousClock.now
+                recent = recent.filter { now - $0.value < .seconds(1) }
+                guard recent[session] == nil else { return false }
+                recent[session] = now
+                return true
+            }
+            if isNew { sink.yield(.unlocking(session)) }
         }
         try await SystemBus.shared.followAll(
             "org.freedesktop.DBus.Properties.PropertiesChanged",

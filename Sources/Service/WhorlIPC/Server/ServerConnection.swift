@@ -75,6 +75,7 @@ final class ServerConnection: @unchecked Sendable {
 
     private func take(_ message: Frame) {
         waiting.append(message)
+        guard share.mayReceive else { return channel.close(saying: .keptMemory) }
         guard share.change(by: [message], 1) else { return channel.close(saying: .quota("messages")) }
         // The one under way is not among them.
         guard waiting.count <= mostWaiting else { return channel.close(saying: .quota("waiting calls")) }

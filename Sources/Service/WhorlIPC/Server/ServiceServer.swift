@@ -15,11 +15,10 @@ package final class ServiceServer: Sendable {
         package var connections = 4096
         /// The most calls of one connection that wait for the one under way.
         package var waitingCalls = 16
-        /// The most bytes that one user's connections hold together: messages that are unfinished, wait, or are being answered,
-        /// answers that were not read, and secrets of answers that the user's programs keep.
+        /// The most bytes of messages that are unfinished, wait, or are being answered, and of answers that were not read, that one
+        /// user's connections hold together.
         package var bytesOfUser = 12 << 20
-        /// The most descriptors that are held together: those that came with messages of one user's connections, and those of
-        /// answers' secrets that the user's programs keep.
+        /// The most descriptors that came with messages of one user's connections and are held together.
         package var descriptorsOfUser = 256
         var channel = Channel.Limits()
 
@@ -40,6 +39,7 @@ package final class ServiceServer: Sendable {
         ///
         /// - Returns: The reason why not.
         func refusal(for user: PeerUser, _ limits: Limits) -> ServiceRefusal? {
+            guard shares[user.uid]?.mayReceive != false else { return .keptMemory }
             let count = ofUser[user.uid] ?? 0
             guard count < 2 * limits.connectionsOfUser else { return .quota("connections") }
             guard !isStopped, open.count < limits.connections else { return .crowded }
@@ -59,6 +59,7 @@ package final class ServiceServer: Sendable {
 
     private let servesPairs: Bool
     private let admission: UserAdmission?
+    private let memory: ClientMemory?
     private let onCount: @Sendable (Int) -> Void
 
     /// Describes a server that does not listen yet.
@@ -69,18 +70,21 @@ package final class ServiceServer: Sendable {
     ///   - servesPairs: Whether a client may hand further connections in (`io.whorl.Connection.Adopt`), as the program
     ///     that has started this process does.
     ///   - admission: Decides which users are served; without it every user is.
+    ///   - memory: Watches what clients hold; without it nothing does.
     ///   - onCount: Called with the number of open connections after each change, on any thread.
     package init(
         _ router: Router,
         limits: Limits = Limits(),
         servesPairs: Bool = false,
         admission: UserAdmission? = nil,
+        memory: ClientMemory? = nil,
         onCount: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         self.router = router
         self.limits = limits
         self.servesPairs = servesPairs
         self.admission = admission
+        self.memory = memory
         self.onCount = onCount
     }
 
@@ -114,13 +118,11 @@ package final class ServiceServer: Sendable {
     /// Stops listening and hangs up on all clients.
     package func stop() {
         stopListening()
-        let (open, shares) = connections.withLock { connections in
+        let open = connections.withLock { connections in
             connections.isStopped = true
-            return (Array(connections.open.values), Array(connections.shares.values))
+            return Array(connections.open.values)
         }
         for connection in open { connection.close() }
-        // A client that has not read its secret by now does not need it.
-        for share in shares { share.wipe(olderThan: .seconds(10)) }
     }
 
     /// The number of open connections.
@@ -191,7 +193,11 @@ package final class ServiceServer: Sendable {
             if let refusal = connections.refusal(for: user, limits) { throw refusal }
             let share =
                 connections.shares[user.uid]
-                ?? UserShare(mostBytes: limits.bytesOfUser, mostDescriptors: limits.descriptorsOfUser)
+                ?? UserShare(
+                    mostBytes: limits.bytesOfUser,
+                    mostDescriptors: limits.descriptorsOfUser,
+                    memory: memory
+                )
             connections.shares[user.uid] = share
             let connection = ServerConnection(
                 Channel(socket, limits: limits.channel, share: share),

@@ -8,98 +8,63 @@ internal import WhorlSupport
 /// The memory and the descriptors that all connections of one user hold together, so that many of them hold no more than one
 /// may.
 ///
-/// Messages count from their first byte until they have been answered, and answers until the client has read them. The
-/// memory files of answers count until no program has them any longer, whatever becomes of the connection.
+/// Messages count from their first byte until they have been answered, and answers until the client has read them. What it
+/// holds after that is no single user's for the kernel: see ``ClientMemory``.
 final class UserShare: Sendable {
     private struct Held {
         var bytes = 0
         var descriptors = 0
         /// Descriptors that wait to be closed, the one that is being closed first.
         var closing: [Int32] = []
-        var lent = LentFiles()
-        /// Whether a timer is set for the next look at what was lent.
-        var isLooking = false
-
-        var allBytes: Int { bytes + lent.size.bytes }
-        var allDescriptors: Int { descriptors + closing.count + lent.size.descriptors }
+        /// The bytes that were sent since clients held little, and the look that found that.
+        var sent = (bytes: 0, since: UInt64(0))
     }
 
     private let mostBytes: Int
     private let mostDescriptors: Int
+    private let memory: ClientMemory?
     private let held = Mutex(Held())
 
     /// Allows so many bytes and descriptors.
-    init(mostBytes: Int, mostDescriptors: Int) {
+    init(mostBytes: Int, mostDescriptors: Int, memory: ClientMemory? = nil) {
         self.mostBytes = mostBytes
         self.mostDescriptors = mostDescriptors
+        self.memory = memory
+    }
+
+    /// Whether the user's programs may be sent something: not where much of what was sent is held, and they may hold it.
+    var mayReceive: Bool {
+        guard let memory, memory.isFull else { return true }
+        let calms = memory.calms
+        return held.withLock { $0.sent.since != calms || $0.sent.bytes < memory.mostOfUser }
+    }
+
+    /// Counts an answer and the memory files beside it.
+    func countSent(_ bytes: Int, _ files: [Descriptor]) {
+        guard let memory else { return }
+        // The kernel keeps something of its own for each.
+        let size = files.reduce(bytes + 4096) { $0 + 4096 + SecretDescriptor.memory(of: $1) }
+        memory.count(size)
+        let calms = memory.calms
+        held.withLock { held in
+            if held.sent.since != calms { held.sent = (0, calms) }
+            held.sent.bytes += size
+        }
     }
 
     /// The number of bytes that are held now.
-    var bytesHeld: Int { held.withLock(\.allBytes) }
+    var bytesHeld: Int { held.withLock(\.bytes) }
 
     /// The number of descriptors that are held now, with those that wait to be closed.
-    var descriptorsHeld: Int { held.withLock(\.allDescriptors) }
+    var descriptorsHeld: Int { held.withLock { $0.descriptors + $0.closing.count } }
 
-    /// Whether nothing is held.
-    var isEmpty: Bool { held.withLock { $0.allBytes == 0 && $0.allDescriptors == 0 } }
+    /// Whether nothing is held, and nothing that was sent counts.
+    var isEmpty: Bool {
+        held.withLock { $0.bytes == 0 && $0.descriptors == 0 && $0.closing.isEmpty && $0.sent.bytes == 0 }
+    }
 
     /// Whether a message with descriptors may come; as long as too many wait to be closed, none may.
-    var hasRoomForDescriptors: Bool {
-        held.withLock { held in
-            if held.allDescriptors >= mostDescriptors { held.lent.takeBack() }
-            return held.allDescriptors < mostDescriptors
-        }
-    }
-
-    // MARK: - Files of answers
-
-    /// Keeps memory files that go to a client, and returns the descriptors for it.
-    ///
-    /// - Returns: `nil` where the user's programs hold as many already as they may.
-    /// - Throws: the system's refusal.
-    func lend(_ files: [Descriptor]) throws(SystemCallError) -> [Descriptor]? {
-        guard !files.isEmpty else { return [] }
-        let isFirst = held.withLock { held in
-            defer { held.isLooking = true }
-            return !held.isLooking
-        }
-        if isFirst { look(after: .milliseconds(100)) }
-        return try held.withLock { held throws(SystemCallError) in
-            var lent: [Descriptor] = []
-            for file in files { lent.append(try held.lent.lend(file)) }
-            if held.lent.isWorthALook { held.lent.takeBack() }
-            return isWithin(&held) ? lent : nil
-        }
-    }
-
-    /// Looks for files that were let go, ever less often as long as none is.
-    private func look(after wait: Duration) {
-        OffPoolTimer.run(after: wait) { [self] in
-            let next: Duration? = held.withLock { held in
-                let before = held.lent.size
-                held.lent.takeBack()
-                held.isLooking = held.lent.size.descriptors > 0
-                guard held.isLooking else { return nil }
-                return held.lent.size == before ? min(wait * 2, .seconds(10)) : .milliseconds(100)
-            }
-            if let next { look(after: next) }
-        }
-    }
-
-    /// Wipes what programs have had for longer than a time: the memory would count for the service's next process too.
-    func wipe(olderThan age: Duration) { held.withLock { $0.lent.wipe(olderThan: age) } }
-
-    /// Whether what is held is within the share, when those files no longer count that were let go.
-    private func isWithin(_ held: inout Held, bytes: Bool = true, descriptors: Bool = true) -> Bool {
-        func isWithin() -> Bool {
-            (!bytes || held.allBytes <= mostBytes) && (!descriptors || held.allDescriptors <= mostDescriptors)
-        }
-        if isWithin() { return true }
-        held.lent.takeBack()
-        return isWithin()
-    }
-
-    // MARK: - Other descriptors
+    var hasRoomForDescriptors: Bool { descriptorsHeld < mostDescriptors }
 
     /// Closes a descriptor that a client has made, on a thread of this user.
     ///
@@ -134,7 +99,8 @@ final class UserShare: Sendable {
         held.withLock { held in
             held.bytes += bytes
             held.descriptors += descriptors
-            return isWithin(&held, bytes: bytes > 0, descriptors: descriptors > 0)
+            return (bytes <= 0 || held.bytes <= mostBytes)
+                && (descriptors <= 0 || held.descriptors + held.closing.count <= mostDescriptors)
         }
     }
 
@@ -162,6 +128,17 @@ extension ServiceRefusal {
             ]
         )
     }
+
+    /// The refusal of a user whose programs may keep what the service has sent, as long as so much is kept.
+    static let keptMemory = ServiceRefusal(
+        "io.whorl.Connection.QuotaReached",
+        [
+            "quota": "memory",
+            "message":
+                "Programs keep too much of what the service has sent, and this user's were sent the most.",
+            "recovery": "End the program that keeps it; `journalctl -u whorld` names those that ask.",
+        ]
+    )
 
     /// The refusal of a message of which more bytes come than one may have.
     static let largeMessage = ServiceRefusal(

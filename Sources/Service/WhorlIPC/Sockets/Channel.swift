@@ -115,19 +115,11 @@ final class Channel: @unchecked Sendable {
             unsentBytes += bytes.count + 1
             guard unsentBytes <= limits.mostUnsent else { return end(.slow) }
             guard hold() else { return close(saying: .quota("messages")) }
-            do throws(SystemCallError) {
-                guard let files = try lent(descriptors) else { return close(saying: .quota("secrets")) }
-                unsent.append(Outgoing(bytes: (bytes + [0])[...], descriptors: files))
-            } catch {
-                return end(.failed(error))
-            }
+            guard share?.mayReceive != false else { return close(saying: .keptMemory) }
+            share?.countSent(bytes.count, descriptors)
+            unsent.append(Outgoing(bytes: (bytes + [0])[...], descriptors: descriptors))
             if !isWaitingForRoom { write() }
         }
-    }
-
-    /// Returns the descriptors for a peer whose share counts them; `nil` where it holds too many already.
-    private func lent(_ files: [Descriptor]) throws(SystemCallError) -> [Descriptor]? {
-        if let share { try share.lend(files) } else { files }
     }
 
     /// The number of bytes that the peer has not read, as the kernel counts them; `nil` once the connection has ended.

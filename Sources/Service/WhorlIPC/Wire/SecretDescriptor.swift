@@ -20,7 +20,7 @@ package enum SecretDescriptor {
         case notSealed
         /// It is larger than ``SecretDescriptor/largest``.
         case tooLarge
-        /// Some of its bytes have no memory: it was read before, or wiped because it was not read for too long.
+        /// Some of its bytes have no memory: it was read before, or never written.
         case wiped
         /// The system refused to make or to read it.
         case system(SystemCallError)
@@ -92,18 +92,15 @@ package enum SecretDescriptor {
     private static func fill(_ room: UnsafeMutableRawBufferPointer, from file: Descriptor) throws(Fault) {
         let count = room.isEmpty ? 0 : pread(file.number, room.baseAddress, room.count, 0)
         guard count == room.count else { throw .system(SystemCallError("pread")) }
-        // A hole reads as zeros, which are no secret. The check follows the read, during which the file may be wiped.
-        var status = stat()
-        guard fstat(file.number, &status) == 0 else { throw .system(SystemCallError("fstat")) }
-        guard Int(status.st_blocks) * 512 >= count else { throw .wiped }
+        // A hole reads as zeros, which are no secret.
+        guard memory(of: file) >= count else { throw .wiped }
         wipe(file, count: count)
     }
 
-    /// Overwrites all bytes of a memory file, and frees their memory.
-    static func wipe(_ file: Descriptor) {
+    /// Returns the memory that a file takes, in bytes.
+    static func memory(of file: Descriptor) -> Int {
         var status = stat()
-        guard fstat(file.number, &status) == 0 else { return }
-        wipe(file, count: Int(status.st_size))
+        return fstat(file.number, &status) == 0 ? Int(status.st_blocks) * 512 : 0
     }
 
     /// Overwrites the bytes, and frees their memory.
