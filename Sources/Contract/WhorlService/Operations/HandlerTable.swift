@@ -4,10 +4,19 @@ package import Foundation
 
 /// Answers operations in this process: one handler for each.
 package struct HandlerTable: ServiceAsker {
-    private typealias Handler<Asked: ServiceOperation> =
-        @Sendable (Asked, Prompter?) async throws(ServiceError) -> Asked.Reply
+    /// The handler of one operation.
+    ///
+    /// A function by itself could be kept as well; but its type names the reply, and the runtime looks up a dozen conformances
+    /// for that, in each process and for each operation.
+    private final class Handler<Asked: ServiceOperation>: Sendable {
+        let answer: @Sendable (Asked, Prompter?) async throws(ServiceError) -> Asked.Reply
 
-    private var handlers: [ObjectIdentifier: any Sendable] = [:]
+        init(_ answer: @escaping @Sendable (Asked, Prompter?) async throws(ServiceError) -> Asked.Reply) {
+            self.answer = answer
+        }
+    }
+
+    private var handlers: [ObjectIdentifier: any AnyObject & Sendable] = [:]
     private let decoding: @Sendable (Data) throws(ServiceError) -> SealedItem
 
     /// Makes a table without handlers.
@@ -31,12 +40,12 @@ package struct HandlerTable: ServiceAsker {
         guard let handler = handlers[ObjectIdentifier(Asked.self)] as? Handler<Asked> else {
             throw ServiceError(.serviceUnavailable, cause: "nothing here answers \(Asked.name)")
         }
-        return try await handler(operation, prompter)
+        return try await handler.answer(operation, prompter)
     }
 
-    private mutating func add<Asked: ServiceOperation>(_ handler: @escaping Handler<Asked>) {
-        handlers[ObjectIdentifier(Asked.self)] = handler
-    }
+    private mutating func add<Asked: ServiceOperation>(
+        _ answer: @escaping @Sendable (Asked, Prompter?) async throws(ServiceError) -> Asked.Reply
+    ) { handlers[ObjectIdentifier(Asked.self)] = Handler(answer) }
 
     /// Adds the handler of an operation.
     package mutating func on<Asked: ServiceOperation>(
