@@ -232,7 +232,7 @@ def test_a_lock_that_the_login_manager_forgot_ends_when_the_screen_is_told_to_un
         answer, prompts = touched(evaluate, {"kind": "yes"})
         if isinstance(answer, dict) or time.monotonic() > deadline:
             break
-    assert answer["method"] == "biometry", answer
+    assert isinstance(answer, dict) and answer["method"] == "biometry", answer
 
 
 def behind_the_lock():

@@ -343,7 +343,9 @@ def hoard(way, seconds, at_most=400):
             endings.append(error.parameters.get("quota", error.name))
         except (OSError, HungUp) as error:
             endings.append(type(error).__name__)
-        files, client.files = (client.files if client else []), []
+        files = client.files if client else []
+        if client:
+            client.files = []
         if way == "keep":
             kept += files
         elif way == "read and keep":
