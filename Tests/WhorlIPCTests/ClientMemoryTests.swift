@@ -39,7 +39,7 @@ private final class Sum: Sendable {
         let memory = sum.memory
         let (collector, other) = (share(memory), share(memory))
         sum.now = 5 << 20
-        for _ in 0..<3 { collector.countSent(1 << 20, []) }
+        for _ in 0..<3 { collector.countSent(1 << 30, []) }
         other.countSent(100, [])
         #expect(collector.mayReceive && other.mayReceive)
         sum.now = 9 << 20
@@ -66,6 +66,22 @@ private final class Sum: Sendable {
         for _ in 0..<400 { share.countSent(10, [file]) }
         #expect(!share.mayReceive)
         #expect(!share.isEmpty, "it would be forgotten with the last connection")
+    }
+
+    @Test func `keeps no one waiting for ever who goes on with little`() async throws {
+        let sum = sum
+        let share = share(ClientMemory(most: 8 << 20, mostOfUser: 50_000) { sum.now })
+        sum.now = 9 << 20
+        share.countSent(1 << 30, [])
+        #expect(!share.mayReceive)
+        let small = self.share(ClientMemory(most: 0, mostOfUser: 50_000) { 1 })
+        for _ in 0..<256 { small.countSent(0, []) }
+        #expect(!small.mayReceive)
+        let patient = self.share(ClientMemory(most: 0, mostOfUser: 1 << 20) { 1 })
+        patient.countSent((1 << 20) + 16_384, [])
+        #expect(!patient.mayReceive)
+        #expect(try await eventually { patient.mayReceive })
+        #expect(!share.mayReceive, "a second gives back no gibibyte")
     }
 
     @Test func `is no one's where the system does not tell it`() {

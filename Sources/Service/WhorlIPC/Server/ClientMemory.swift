@@ -21,7 +21,8 @@ package final class ClientMemory: Sendable {
 
     /// The largest sum in bytes with which every user is served.
     let most: Int
-    /// The most bytes that a user was sent since the sum was less than half of ``most``, and is served all the same.
+    /// The most bytes that a user was sent since the sum was less than half of ``most``, and is served all the same; 16 KiB of
+    /// them are forgotten each second.
     let mostOfUser: Int
     private let read: @Sendable () -> Int?
     /// The sum at the beginning: what the kernel needs for the process itself.

@@ -16,8 +16,25 @@ final class UserShare: Sendable {
         var descriptors = 0
         /// Descriptors that wait to be closed, the one that is being closed first.
         var closing: [Int32] = []
-        /// The bytes that were sent since clients held little, and the look that found that.
-        var sent = (bytes: 0, since: UInt64(0))
+        /// What was sent since clients held little.
+        var sent = Sent()
+    }
+
+    /// The bytes that a user was sent since a look that found little; with time they count less.
+    private struct Sent {
+        /// The bytes a second that no longer count.
+        private static let forgotten = 16_384.0
+
+        private var bytes = 0.0
+        private var last = ContinuousClock.now
+        var calms: UInt64 = 0
+
+        mutating func add(_ more: Int, _ calms: UInt64) {
+            bytes = (calms == self.calms ? Double(now) : 0) + Double(more)
+            (last, self.calms) = (.now, calms)
+        }
+
+        var now: Int { Int(max(0, bytes - (ContinuousClock.now - last) / .seconds(1) * Self.forgotten)) }
     }
 
     private let mostBytes: Int
@@ -36,7 +53,7 @@ final class UserShare: Sendable {
     var mayReceive: Bool {
         guard let memory, memory.isFull else { return true }
         let calms = memory.calms
-        return held.withLock { $0.sent.since != calms || $0.sent.bytes < memory.mostOfUser }
+        return held.withLock { $0.sent.calms != calms || $0.sent.now < memory.mostOfUser }
     }
 
     /// Counts an answer and the memory files beside it.
@@ -46,10 +63,7 @@ final class UserShare: Sendable {
         let size = files.reduce(bytes + 4096) { $0 + 4096 + SecretDescriptor.memory(of: $1) }
         memory.count(size)
         let calms = memory.calms
-        held.withLock { held in
-            if held.sent.since != calms { held.sent = (0, calms) }
-            held.sent.bytes += size
-        }
+        held.withLock { $0.sent.add(size, calms) }
     }
 
     /// The number of bytes that are held now.
@@ -60,7 +74,7 @@ final class UserShare: Sendable {
 
     /// Whether nothing is held, and nothing that was sent counts.
     var isEmpty: Bool {
-        held.withLock { $0.bytes == 0 && $0.descriptors == 0 && $0.closing.isEmpty && $0.sent.bytes == 0 }
+        held.withLock { $0.bytes == 0 && $0.descriptors == 0 && $0.closing.isEmpty && $0.sent.now == 0 }
     }
 
     /// Whether a message with descriptors may come; as long as too many wait to be closed, none may.
