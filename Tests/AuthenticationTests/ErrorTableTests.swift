@@ -10,7 +10,7 @@ import WhorlService
     /// The codes whose sentences have a gap without the values that belong to the failure.
     private static let needingValues: Set<ServiceError.Code> = [
         .fingerExists, .readerNotConnected, .noSuchItem, .itemExists, .enrollmentChanged, .itemTampered,
-        .measuredBootChanged, .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong,
+        .measuredBootChanged, .accessDenied, .applicationPasswordWrong,
         .secretTooLarge, .digestWrongSize, .accessRefused, .passcodeNeeded, .storeNotWritable, .storeTooOpen,
         .storeDamaged, .storeNewer, .storeForeign, .storeBusy, .storeKeyMissing, .storeKeyDamaged, .diskFull,
     ]
