@@ -16,7 +16,7 @@ final class UserShare: Sendable {
         var descriptors = 0
         /// Descriptors that wait to be closed, the one that is being closed first.
         var closing: [Int32] = []
-        /// What was sent since clients held little.
+        /// The bytes that were sent since clients last held little.
         var sent = Sent()
     }
 
@@ -59,7 +59,7 @@ final class UserShare: Sendable {
     /// Counts an answer and the memory files beside it.
     func countSent(_ bytes: Int, _ files: [Descriptor]) {
         guard let memory else { return }
-        // The kernel keeps something of its own for each.
+        // The kernel needs a few kilobytes for each message and each file.
         let size = files.reduce(bytes + 4096) { $0 + 4096 + SecretDescriptor.memory(of: $1) }
         memory.count(size)
         let calms = memory.calms
