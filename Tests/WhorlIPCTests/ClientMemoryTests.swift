@@ -9,7 +9,7 @@ import WhorlSecretMemory
 
 @testable import WhorlIPC
 
-/// What the kernel would say about a service's control group.
+/// A sum that a test chooses in place of the kernel's.
 private final class Sum: Sendable {
     private let bytes = Mutex(0)
     var memory: ClientMemory { ClientMemory(most: 8 << 20, mostOfUser: 2 << 20) { [self] in now } }
@@ -45,7 +45,7 @@ private final class Sum: Sendable {
         sum.now = 9 << 20
         collector.countSent(1 << 20, [])
         #expect(!collector.mayReceive && other.mayReceive)
-        // What was sent goes on counting until little is held.
+        // Half of the limit is not little: what was sent still counts.
         sum.now = 7 << 20
         #expect(try await eventually { collector.mayReceive })
         sum.now = 9 << 20
@@ -68,7 +68,7 @@ private final class Sum: Sendable {
         #expect(!share.isEmpty, "it would be forgotten with the last connection")
     }
 
-    @Test func `keeps no one waiting for ever who goes on with little`() async throws {
+    @Test func `lets a user with few bytes a second receive again while the sum is large`() async throws {
         let sum = sum
         let share = share(ClientMemory(most: 8 << 20, mostOfUser: 50_000) { sum.now })
         sum.now = 9 << 20
@@ -101,6 +101,7 @@ private final class Sum: Sendable {
     @Test func `is what the control group has beside the process's own and cached files`() {
         let stat = "anon 1000\nfile 700\nkernel 50\nshmem 500\nslab 1\n"
         #expect(ClientMemory.held(of: 2000, stat) == 800)
+        #expect(ClientMemory.held(of: 2000, stat + "slab_reclaimable 300\n") == 500)
         #expect(ClientMemory.held(of: 0, stat) == 0)
         for text in ["", "anon 1\nfile 2\n", "anon x\nfile 1\nshmem 1\n", "anon 1 1\nfile 1\nshmem 1"] {
             #expect(ClientMemory.held(of: 9, text) == nil, "\(text)")

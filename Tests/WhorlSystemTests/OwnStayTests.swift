@@ -18,7 +18,7 @@ private final class ScriptedSessions: SessionManager {
     private let sink: AsyncStream<SessionChange>.Continuation
     private let changes: AsyncStream<SessionChange>
     private let hasBus: Bool
-    /// What the hint of each session says.
+    /// The hint of each session.
     let isHintSet: Mutex<Bool>
     let asked = Mutex(0)
 

@@ -112,8 +112,8 @@ enum EndSignals {
     ///
     /// The second one ends the process. Both are registered when this function returns.
     ///
-    /// Dispatch registers a source on a thread of its own. Until then a signal ends the process: ignoring it would lose the
-    /// word to end.
+    /// Dispatch registers a source on another thread. Until then a signal ends the process; if it were ignored, it would be
+    /// lost.
     static func onFirst(_ body: @escaping @Sendable () -> Void) async {
         for number in [SIGTERM, SIGINT] {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())

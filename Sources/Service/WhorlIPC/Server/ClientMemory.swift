@@ -101,6 +101,7 @@ extension ClientMemory {
         return held(of: current, stat)
     }
 
+    /// The kernel frees cached files and reclaimable slabs when memory is short, so they are left out.
     static func held(of current: Int, _ stat: String) -> Int? {
         var values: [Substring: Int] = [:]
         for line in stat.split(separator: "\n") {
@@ -110,7 +111,8 @@ extension ClientMemory {
         guard let anonymous = values["anon"], let files = values["file"], let shared = values["shmem"] else {
             return nil
         }
-        return max(0, current - anonymous - max(0, files - shared))
+        let reclaimable = max(0, files - shared) + (values["slab_reclaimable"] ?? 0)
+        return max(0, current - anonymous - reclaimable)
     }
 
     /// Returns a file of the kernel of up to 16 KiB.

@@ -149,7 +149,7 @@ extension ServiceRefusal {
         [
             "quota": "memory",
             "message":
-                "Programs keep too much of what the service has sent, and this user's were sent the most.",
+                "Programs keep too much of what the service has sent, and it has sent much to this user's.",
             "recovery": "End the program that keeps it; `journalctl -u whorld` names those that ask.",
         ]
     )

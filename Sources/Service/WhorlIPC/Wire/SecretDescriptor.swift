@@ -116,7 +116,7 @@ package enum SecretDescriptor {
             guard size > 0, pwrite(file.number, zeros, size, position) == size else { break }
             position = lseek(file.number, position + off_t(size), Int32(WHORL_SEEK_DATA))
         }
-        // What the other side has written meanwhile goes with it; of a page that is not whole the kernel frees nothing.
+        // This also frees what the other side has written since. The kernel frees whole pages only.
         _ = whorl_free(file.number, Int64(count + 65_535) & ~65_535)
     }
 }
