@@ -331,6 +331,15 @@ def hoard(way, seconds, at_most=400):
     match = {"groups": ["t"], "itemClass": "genp", "attributes": {}, "leftOutFlags": 0, "leftOut": []}
     find = {"groups": ["t"], "match": match, "withValues": True, "limit": 10}
     resource.setrlimit(resource.RLIMIT_NOFILE, (65536, 65536))
+    # What was kept before is let go, which the service sees a moment later.
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            call("io.whorl.Fingers.List")
+            break
+        except (Refused, HungUp, OSError):
+            assert time.monotonic() < deadline, "what is let go still counts"
+            time.sleep(0.2)
     while count < at_most and len(endings) < 3:
         try:
             if client is None:
@@ -404,7 +413,7 @@ def test_c5_what_a_user_keeps_of_the_services_memory_takes_it_from_no_one_else()
         assert service_pid() == pid and holder.exitcode == 0
         assert most - before < 110 << 20 and high() == throttled and slowest < 10, (way, most - before, high(), slowest)
         if way != "keep by path":
-            assert "memory" in result["endings"] and result["reads"] < 100, (way, result)
+            assert "memory" in result["endings"] and 40 < result["reads"] < 100, (way, result)
     # It is let go, and the user is served again, as much as he likes.
     result = act("mallory", hoard, "none", 0, 150)
     assert result == {"reads": 150, "endings": []}, result
