@@ -11,6 +11,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import threading
 import time
 
@@ -417,6 +418,69 @@ def test_c5_what_a_user_keeps_of_the_services_memory_takes_it_from_no_one_else()
     # It is let go, and the user is served again, as much as he likes.
     result = act("mallory", hoard, "none", 0, 150)
     assert result == {"reads": 150, "endings": []}, result
+
+
+def fill(mebibytes):
+    """Writes memory that counts for the service's control group, and keeps it until the process ends.
+
+    Its clients need more than an hour for as much: what they may be sent is less the more they keep.
+    """
+    (GROUP / "cgroup.procs").write_text(str(os.getpid()))
+    file = os.memfd_create("kept")
+    for _ in range(mebibytes):
+        os.write(file, os.urandom(1 << 20))
+    pathlib.Path("/sys/fs/cgroup/cgroup.procs").write_text(str(os.getpid()))
+    print("filled", flush=True)
+    sys.stdin.read()
+
+
+def test_c5_service_whose_memory_clients_keep_begins_anew_when_no_one_is_being_asked():
+    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
+    subprocess.run(["pam-auth-update", "--enable", "whorl"], check=True)
+    try:
+        if not fingers("owner"):
+            enrolled()
+        begin_anew()
+    finally:
+        subprocess.run(["pam-auth-update", "--package", "--remove", "whorl"], check=True)
+
+
+def begin_anew():
+    from people import lay
+    from test_j_logins import PROMPT, sudo
+
+    pid = wake()
+    child = sudo()
+    child.expect_exact(PROMPT)
+    with subprocess.Popen(
+        [sys.executable, "-c", "import test_p_pressure; test_p_pressure.fill(110)"],
+        cwd=pathlib.Path(__file__).parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as holder:
+        assert holder.stdout.readline() == "filled\n"
+        result = act("mallory", hoard, "none", 0, 3)
+        print(f"        with 110 MiB kept: {result}")
+        time.sleep(5)
+        assert service_pid() == pid, "it ended in the middle of a login"
+        lay("right")
+        child.expect(pexpect.EOF)
+        child.close()
+        assert child.exitstatus == 0 and child.before.strip().endswith("0"), (child.exitstatus, child.before)
+        slowest = 0
+        deadline = time.monotonic() + 30
+        while service_pid() in (0, pid) and time.monotonic() < deadline:
+            begun = time.monotonic()
+            act("owner", call, "io.whorl.Fingers.List")
+            slowest = max(slowest, time.monotonic() - begun)
+        assert service_pid() not in (0, pid), "it did not end"
+        now = int((GROUP / "memory.current").read_text()) >> 20
+        print(f"        another user's slowest call while it ended: {slowest:.1f} s; the next one's memory is {now} MiB")
+        assert slowest < 15 and now < 90, (slowest, now)
+        # What is still kept is no longer its own, and no one is refused.
+        result = act("mallory", hoard, "none", 0, 30)
+        assert result == {"reads": 30, "endings": []}, result
+        holder.stdin.close()
+    log = subprocess.run(["journalctl", "-u", "whorld", "-b", "--no-pager"], capture_output=True, text=True, check=True).stdout
+    assert log.count("Programs keep too much memory") == 1, log[-2000:]
 
 
 def pester(end, kind):

@@ -77,11 +77,49 @@ private final class Sum: Sendable {
         let small = self.share(ClientMemory(most: 0, mostOfUser: 50_000) { 1 })
         for _ in 0..<256 { small.countSent(0, []) }
         #expect(!small.mayReceive)
-        let patient = self.share(ClientMemory(most: 0, mostOfUser: 1 << 20) { 1 })
-        patient.countSent((1 << 20) + 16_384, [])
+        let tight = ClientMemory(most: 8, mostOfUser: 1 << 18) { 9 }
+        tight.count(1 << 20)
+        let patient = self.share(tight)
+        patient.countSent((1 << 18) + 16_384, [])
         #expect(!patient.mayReceive)
         #expect(try await eventually { patient.mayReceive })
         #expect(!share.mayReceive, "a second gives back no gibibyte")
+    }
+
+    @Test func `is refused to more users the more it is, and to none who was sent next to nothing`() {
+        let memory = sum.memory
+        let shares = [1 << 20, 1 << 19, 1 << 17].map { bytes in
+            let share = share(memory)
+            share.countSent(bytes, [])
+            return share
+        }
+        func served(at now: Int) -> [Bool] {
+            sum.now = now
+            // The sum is looked at again when so much was sent.
+            memory.count(1 << 20)
+            return shares.map(\.mayReceive)
+        }
+        #expect(served(at: 8 << 20) == [true, true, true])
+        #expect(served(at: 9 << 20) == [true, true, true])
+        #expect(served(at: 21 << 19) == [false, true, true])
+        #expect(served(at: 23 << 19) == [false, false, true])
+        #expect(served(at: 1 << 30) == [false, false, true])
+    }
+
+    @Test func `ends the service once, when it is half as large again as the limit`() {
+        let memory = sum.memory
+        let ends = Mutex(0)
+        memory.onExcess { ends.withLock { $0 += 1 } }
+        sum.now = 12 << 20
+        memory.count(1 << 20)
+        #expect(ends.withLock(\.self) == 0)
+        sum.now += 1
+        memory.count(1000)
+        #expect(ends.withLock(\.self) == 0, "it is looked at when a mebibyte was sent")
+        for _ in 0..<3 { memory.count(1 << 20) }
+        #expect(ends.withLock(\.self) == 1)
+        memory.onExcess { ends.withLock { $0 += 10 } }
+        #expect(ends.withLock(\.self) == 11, "it is so already")
     }
 
     @Test func `is no one's where the system does not tell it`() {

@@ -57,6 +57,7 @@ struct SystemService {
             memory: memory
         ) { count.set($0) }
         await EndSignals.onFirst { Task { await end(server, roots, at: .now) } }
+        memory?.onExcess { Task { await beginAnew(server, roots) } }
         await followSleep(roots.interruptions, host)
         let place = FprintPlace(of: roots, readers: servesOverBus)
         await followSessions(host, place)
@@ -113,6 +114,22 @@ struct SystemService {
         }
         await roots.close()
         _exit(0)
+    }
+
+    /// Ends the service because its clients hold too much of its memory, in a moment in which no one is being asked; after two
+    /// minutes in any case.
+    ///
+    /// systemd starts the next one for the next client, and what clients hold does not count as its memory.
+    private func beginAnew(_ server: ServiceServer, _ roots: RootsOfUsers) async {
+        ServiceManager.log(
+            .warning,
+            "Programs keep too much memory of what the service has sent, so it ends and begins without that."
+        )
+        let begin = ContinuousClock.now
+        while !roots.interruptions.isQuiet, ContinuousClock.now - begin < .seconds(120) {
+            await OffPoolTimer.waitUncancelled(.milliseconds(100))
+        }
+        await end(server, roots, at: .now)
     }
 
     /// Prepares for the machine's sleep from now on; returns when that is arranged, or after a second.

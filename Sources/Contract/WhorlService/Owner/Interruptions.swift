@@ -109,6 +109,9 @@ package final class Interruptions: Sendable {
         for await _ in quiet {}
     }
 
+    /// Whether no evaluation is under way.
+    package var isQuiet: Bool { state.withLock(\.runs.isEmpty) }
+
     /// Lets evaluations begin again.
     package func end(_ interruption: Interruption) { _ = state.withLock { $0.present.remove(interruption) } }
 

@@ -8,12 +8,16 @@ internal import Synchronization
 /// The kernel counts a page as memory of the process that wrote it, for as long as any process holds it: a secret's file that
 /// a client keeps, what waits in a socket that the client does not read, a page that the client has moved into a pipe (splice(2)).
 /// It does not tell who holds a page, and the end of the connection frees none. But it tells the sum for the service's control
-/// group. While that is large, a user who was sent much gets nothing more, and all others are served.
+/// group. While that is large, a user who was sent much gets nothing more, and all others are served. The larger it is, the less
+/// is much. The next process of the service begins with none of it, so with half as much again the service ends (``onExcess(_:)``).
 package final class ClientMemory: Sendable {
     private struct State {
         /// The bytes that were sent since the last look.
         var unseen = 0
-        var isFull = false
+        /// The sum of the last look.
+        var sum = 0
+        /// What happens at the first excess.
+        var excess: (@Sendable () -> Void)?
         /// Counts the looks that found little.
         var calms: UInt64 = 0
         var looked = ContinuousClock.now
@@ -21,9 +25,9 @@ package final class ClientMemory: Sendable {
 
     /// The largest sum in bytes with which every user is served.
     let most: Int
-    /// The most bytes that a user was sent since the sum was less than half of ``most``, and is served all the same; 16 KiB of
-    /// them are forgotten each second.
-    let mostOfUser: Int
+    /// The most bytes that a user was sent since the sum was less than half of ``most``, and is served all the same, where the
+    /// sum is just larger than ``most``; 16 KiB of them are forgotten each second.
+    private let mostOfUser: Int
     private let read: @Sendable () -> Int?
     /// The sum at the beginning: what the kernel needs for the process itself.
     private let first: Int
@@ -49,6 +53,14 @@ package final class ClientMemory: Sendable {
     /// Whether clients hold so little that the service may end: its next process does not count what they hold.
     package var isLittle: Bool { (read() ?? 0) - first < most / 8 }
 
+    /// Runs `body` when the sum is first half as large again as ``most``; at once where it is.
+    package func onExcess(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.excess = body
+            look(&state)
+        }
+    }
+
     /// The number of looks that found little; a user's bytes from before the last one count no longer.
     var calms: UInt64 { state.withLock(\.calms) }
 
@@ -60,20 +72,31 @@ package final class ClientMemory: Sendable {
         }
     }
 
-    /// Whether the sum is large, as of a moment ago.
-    var isFull: Bool {
+    /// The most bytes that a user was sent and is served, as of a moment ago; `nil` where the sum is small and each user is served.
+    var allowance: Int? {
         state.withLock { state in
-            if state.isFull, ContinuousClock.now - state.looked > .milliseconds(200) { look(&state) }
-            return state.isFull
+            if state.sum > most, ContinuousClock.now - state.looked > .milliseconds(200) { look(&state) }
+            guard state.sum > most else { return nil }
+            // Who was sent next to nothing is served to the end: logins are.
+            let left = max(0, excess - state.sum)
+            return max(
+                min(mostOfUser, 1 << 18),
+                Int(Double(mostOfUser) * Double(left) / Double(max(1, excess - most)))
+            )
         }
     }
 
+    private var excess: Int { most + most / 2 }
+
     private func look(_ state: inout State) {
-        let sum = read() ?? 0
+        state.sum = read() ?? 0
         state.unseen = 0
-        state.isFull = sum > most
         state.looked = .now
-        if sum < most / 2 { state.calms += 1 }
+        if state.sum < most / 2 { state.calms += 1 }
+        if state.sum > excess, let body = state.excess {
+            state.excess = nil
+            body()
+        }
     }
 }
 

@@ -51,9 +51,9 @@ final class UserShare: Sendable {
 
     /// Whether the user's programs may be sent something: not where much of what was sent is held, and they may hold it.
     var mayReceive: Bool {
-        guard let memory, memory.isFull else { return true }
+        guard let memory, let allowance = memory.allowance else { return true }
         let calms = memory.calms
-        return held.withLock { $0.sent.calms != calms || $0.sent.now < memory.mostOfUser }
+        return held.withLock { $0.sent.calms != calms || $0.sent.now < allowance }
     }
 
     /// Counts an answer and the memory files beside it.
