@@ -411,11 +411,15 @@ test-container: ## builds the login server's image, and signs in at a container 
 	@scripts/setup --test-container
 	SWIFT='$(SWIFT)' scripts/test-container
 
-install-server: ## installs the login server and its unit to PREFIX under DESTDIR, after make build-server
-	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" Server/deploy/install $(SERVER_STAGE)
+install-server: ## installs the login server and its unit to PREFIX under DESTDIR, after make build-server; starts nothing
+	@test -x $(SERVER_STAGE)/whorl-login-server -a -f $(SERVER_STAGE)/man/whorl-login-server.1 || \
+		{ echo "the login server is not built: run make build-server first" >&2; exit 1; }
+	$(PLACE) install server
+	@[ -e "$(DESTDIR)/etc/whorl-login-server.conf" ] || \
+		install -D -m 644 Server/deploy/whorl-login-server.conf "$(DESTDIR)/etc/whorl-login-server.conf"
 
 uninstall-server: ## removes what install-server put there, but for options and data
-	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" Server/deploy/uninstall
+	$(PLACE) remove server
 
 prompt: ## builds the desktop's prompt; installs libgtk-4-dev if it is missing
 	@scripts/setup --prompt

@@ -3,7 +3,7 @@
 # What is installed, in one place: scripts/place installs and removes by it. A line is a component, a mode, a source, and its destination
 # below DESTDIR. A mode `link` makes a symbolic link to the source; a * is the same in source and destination; @BINDIR@ and its like are
 # filled in texts. Whatever is more than that is in the Makefile's targets. The packages divide the same files among them
-# (packaging/debian/*.install), fprintd's place is taken by scripts/fprintd-place, and the login server has Server/deploy.
+# (packaging/debian/*.install), and fprintd's place is taken by scripts/fprintd-place.
 define INSTALLED
 program  755   $(WHORL)                                      $(BINDIR)/whorl
 program  755   $(PRODUCTS)/whorl-simulate                    $(BINDIR)/whorl-simulate
@@ -44,6 +44,12 @@ prompt   711   $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt-wait   $(LIBEXECDIR)/whorl
 prompt   711   $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt        $(LIBEXECDIR)/whorl-prompt
 prompt   644   systemd/whorl-prompt.service.in               $(USERUNITDIR)/whorl-prompt.service
 prompt   644   systemd/whorl-prompt.desktop.in               $(AUTOSTARTDIR)/whorl-prompt.desktop
+
+server   755   $(SERVER_STAGE)/whorl-login-server            $(BINDIR)/whorl-login-server
+server   644   $(SERVER_STAGE)/man/whorl-login-server.1      $(MANDIR)/whorl-login-server.1
+server   644   $(SERVER_STAGE)/man/whorl-login-server.*.1    $(MANDIR)/whorl-login-server.*.1
+server   644   Server/deploy/whorl-login-server.service.in   $(UNITDIR)/whorl-login-server.service
+server   644   Server/deploy/whorl-login-server.sysusers     $(SYSUSERSDIR)/whorl-login-server.conf
 
 kiosk    755   $(KIOSK_BUILD)/release/kiosk-greeter          $(LIBEXECDIR)/kiosk-greeter
 kiosk    755   Samples/kiosk/deploy/kiosk-limit              $(LIBEXECDIR)/kiosk-limit
