@@ -8,15 +8,16 @@ internal import Synchronization
 /// The kernel counts a page as memory of the process that wrote it, for as long as any process holds it: a secret's file that
 /// a client keeps, what waits in a socket that the client does not read, a page that the client has moved into a pipe (splice(2)).
 /// It does not tell who holds a page, and the end of the connection frees none. But it tells the sum for the service's control
-/// group. While that is large, a user who was sent much gets nothing more, and all others are served. The larger it is, the less
-/// is much. The next process of the service begins with none of it, so with half as much again the service ends (``onExcess(_:)``).
+/// group. While the sum is large, a user who was sent more than an allowance gets nothing more, and all others are served. The
+/// allowance shrinks as the sum grows. Above one and a half times ``most`` the service ends (``onExcess(_:)``), since its next
+/// process is not charged for any of it.
 package final class ClientMemory: Sendable {
     private struct State {
         /// The bytes that were sent since the last look.
         var unseen = 0
         /// The sum of the last look.
         var sum = 0
-        /// What happens at the first excess.
+        /// Called once, when the sum is too large.
         var excess: (@Sendable () -> Void)?
         /// Counts the looks that found little.
         var calms: UInt64 = 0
@@ -53,7 +54,7 @@ package final class ClientMemory: Sendable {
     /// Whether clients hold so little that the service may end: its next process does not count what they hold.
     package var isLittle: Bool { (read() ?? 0) - first < most / 8 }
 
-    /// Runs `body` when the sum is first half as large again as ``most``; at once where it is.
+    /// Calls `body` once, as soon as the sum is more than one and a half times ``most``.
     package func onExcess(_ body: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.excess = body
@@ -72,12 +73,12 @@ package final class ClientMemory: Sendable {
         }
     }
 
-    /// The most bytes that a user was sent and is served, as of a moment ago; `nil` where the sum is small and each user is served.
+    /// The bytes that a user may have been sent to be served, as of a moment ago; `nil` while the sum is small.
     var allowance: Int? {
         state.withLock { state in
             if state.sum > most, ContinuousClock.now - state.looked > .milliseconds(200) { look(&state) }
             guard state.sum > most else { return nil }
-            // Who was sent next to nothing is served to the end: logins are.
+            // A user who was sent very little is always served, so that logins work.
             let left = max(0, excess - state.sum)
             return max(
                 min(mostOfUser, 1 << 18),
