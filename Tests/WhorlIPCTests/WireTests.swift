@@ -109,6 +109,22 @@ import Testing
         try JSONCheck.object(Array(#"{"a":"e\#(few)e\#(few)"}"#.utf8))
     }
 
+    @Test(arguments: ["0", "[]", "{}", "\"\""])
+    func `is refused when it has more values than its reader takes`(value: String) throws {
+        func text(_ count: Int) -> [UInt8] {
+            Array("{\"a\":[\(Array(repeating: value, count: count).joined(separator: ","))]}".utf8)
+        }
+        // The object and the array are values too.
+        try JSONCheck.object(text(98), mostValues: 100)
+        #expect(throws: JSONCheck.Fault.tooManyValues) { try JSONCheck.object(text(99), mostValues: 100) }
+        try JSONCheck.object(text(300_000))
+        let members = (0..<99).map { "\"\($0)\":\(value)" }.joined(separator: ",")
+        try JSONCheck.object(Array("{\(members)}".utf8), mostValues: 100)
+        #expect(throws: JSONCheck.Fault.tooManyValues) {
+            try JSONCheck.object(Array("{\(members)}".utf8), mostValues: 99)
+        }
+    }
+
     @Test func `is refused when it lies deeper than 32, also 500,000 deep`() throws {
         func nested(_ depth: Int) -> [UInt8] {
             Array(#"{"a":"#.utf8) + Array(repeating: UInt8(ascii: "["), count: depth - 1)

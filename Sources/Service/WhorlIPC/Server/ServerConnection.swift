@@ -11,6 +11,8 @@ final class ServerConnection: @unchecked Sendable {
     // Sendable: what changes is touched in the channel's `perform` alone, but `isProven`, which the one call under way has.
 
     private static let endings = DispatchQueue(label: "whorl.endings")
+    /// The most values in the JSON of a call; a row of a keychain has about twenty.
+    private static let mostValues = 32_768
 
     private let channel: Channel
     private let router: Router
@@ -115,7 +117,7 @@ final class ServerConnection: @unchecked Sendable {
         from sender: Int32
     ) async -> Router.Answer? {
         // What is no call is answered by hanging up.
-        guard (try? JSONCheck.object(contents.bytes)) != nil,
+        guard (try? JSONCheck.object(contents.bytes, mostValues: Self.mostValues)) != nil,
             let head = try? Wire.decode(CallHead.self, contents.bytes)
         else { return nil }
         let answer =

@@ -15,6 +15,8 @@ struct JSONCheck {
         case doubleName
         /// A text has more than ``JSONCheck/mostMarks`` combining marks in a row.
         case tooManyMarks
+        /// There are more values than the reader takes.
+        case tooManyValues
     }
 
     /// The most arrays and objects that may lie in each other.
@@ -27,18 +29,29 @@ struct JSONCheck {
     static let mostMarks = 30
 
     /// Checks that `bytes` are one JSON object.
-    static func object(_ bytes: [UInt8]) throws(Fault) {
+    ///
+    /// - Parameters:
+    ///   - bytes: The text.
+    ///   - mostValues: The most values in it, counting arrays, objects and what is in them. A decoder makes an object of tens of
+    ///     bytes of each value, which may have been two bytes long.
+    /// - Throws: the first fault of the text.
+    static func object(_ bytes: [UInt8], mostValues: Int = .max) throws(Fault) {
         guard bytes.first(where: { !isSpace($0) }) == UInt8(ascii: "{") else { throw .malformed }
-        var check = JSONCheck(bytes: bytes)
+        var check = JSONCheck(bytes: bytes, left: mostValues)
         try check.run()
     }
 
     private let bytes: [UInt8]
+    /// The number of values that may follow.
+    private var left: Int
     private var position = 0
     /// The names of each open object; `nil` for an array.
     private var open: [Set<[UInt8]>?] = []
 
-    private init(bytes: [UInt8]) { self.bytes = bytes }
+    private init(bytes: [UInt8], left: Int) {
+        self.bytes = bytes
+        self.left = left
+    }
 
     private mutating func run() throws(Fault) {
         try value()
@@ -75,6 +88,8 @@ struct JSONCheck {
     private mutating func value() throws(Fault) {
         skipSpaces()
         guard position < bytes.count else { throw .malformed }
+        guard left > 0 else { throw .tooManyValues }
+        left -= 1
         switch bytes[position] {
         case UInt8(ascii: "{"): try begin([])
         case UInt8(ascii: "["): try begin(nil)
