@@ -151,6 +151,49 @@ import Testing
         while service.server.bytesHeld(of: geteuid()) > 0 { await Task.yield() }
     }
 
+    @Test func `of reasons ends in a flood, and comes back with time`() async throws {
+        let service = try TestService {
+            $0.connectionsOfUser = 1
+            $0.refusals = 8
+        }
+        let holder = try RawClient(service)
+        holder.send(#"{"method":"org.example.test.Echo","parameters":{"text":"x"}}"#)
+        #expect(try await apart { holder.receive() }?.contains("x") == true)
+        func refused() async throws -> Bool {
+            let client = try RawClient(service)
+            return try await apart { client.receive() }?.contains("QuotaReached") == true
+        }
+        var told = 0
+        for _ in 0..<60 where try await refused() { told += 1 }
+        #expect(told >= 8 && told < 60)
+        while try await !refused() { try await Task.sleep(for: .milliseconds(10)) }
+    }
+
+    @Test func `of decisions is one for all connections that come meanwhile, and no one else waits for them`()
+        async throws
+    {
+        let asked = Mutex<[UInt32]>([])
+        let told = Mutex<[String]>([])
+        let gate = DispatchSemaphore(value: 0)
+        let admission = UserAdmission { uid in
+            asked.withLock { $0.append(uid) }
+            gate.wait()
+            return uid == 1 ? ServiceRefusal("org.example.test.Refused") : nil
+        }
+        for _ in 0..<70 {
+            admission.decide(1) { refusal in told.withLock { $0.append(refusal?.name ?? "served") } }
+        }
+        // The seventieth of one user has waited for no one; another user has a place.
+        #expect(told.withLock(\.self) == Array(repeating: "io.whorl.Connection.QuotaReached", count: 6))
+        let isServed = await withCheckedContinuation { done in
+            admission.decide(2) { done.resume(returning: $0 == nil) }
+            for _ in 0..<2 { gate.signal() }
+        }
+        #expect(isServed)
+        #expect(asked.withLock(\.self) == [1, 2])
+        #expect(told.withLock { $0.count { $0 == "org.example.test.Refused" } } == 64)
+    }
+
     @Test func `that is not served is told why, and looked for once`() async throws {
         let asked = Mutex(0)
         let path = FileManager.default.temporaryDirectory.appending(path: "whorl-\(UUID())").path

@@ -21,12 +21,16 @@ package final class ServiceServer: Sendable {
         /// The most descriptors that came with messages of one user's connections and are held together.
         package var descriptorsOfUser = 256
         var channel = Channel.Limits()
+        /// The most clients that are told at once why they are refused.
+        package var refusals = 512
 
         package init() {}
     }
 
     private struct Connections {
         var next: UInt64 = 0
+        /// The users at their limit, and when it was last seen that their clients are there.
+        var crowded: [UInt32: ContinuousClock.Instant] = [:]
         var open: [UInt64: ServerConnection] = [:]
         var ofUser: [UInt32: Int] = [:]
         var shares: [UInt32: UserShare] = [:]
@@ -38,15 +42,23 @@ package final class ServiceServer: Sendable {
         /// has gone are left out, and hold as many places again at the most.
         ///
         /// - Returns: The reason why not.
-        func refusal(for user: PeerUser, _ limits: Limits) -> ServiceRefusal? {
+        mutating func refusal(for user: PeerUser, _ limits: Limits) -> ServiceRefusal? {
             guard shares[user.uid]?.mayReceive != false else { return .keptMemory }
             let count = ofUser[user.uid] ?? 0
             guard count < 2 * limits.connectionsOfUser else { return .quota("connections") }
             guard !isStopped, open.count < limits.connections else { return .crowded }
             guard shares[user.uid]?.hasRoomForDescriptors != false else { return .quota("descriptors") }
-            guard count >= limits.connectionsOfUser else { return nil }
+            guard count >= limits.connectionsOfUser else {
+                crowded[user.uid] = nil
+                return nil
+            }
+            // Not for each connection of a flood.
+            if let last = crowded[user.uid], ContinuousClock.now - last < .milliseconds(20) {
+                return .quota("connections")
+            }
             let sockets = open.values.filter { $0.user.uid == user.uid }.map(\.socket)
             let isFull = sockets.count - UnixSocket.countHungUp(sockets) >= limits.connectionsOfUser
+            crowded[user.uid] = isFull ? .now : nil
             return isFull ? .quota("connections") : nil
         }
     }
@@ -60,6 +72,7 @@ package final class ServiceServer: Sendable {
     private let servesPairs: Bool
     private let admission: UserAdmission?
     private let memory: ClientMemory?
+    private let refusals: Refusals
     private let onCount: @Sendable (Int) -> Void
 
     /// Describes a server that does not listen yet.
@@ -85,6 +98,7 @@ package final class ServiceServer: Sendable {
         self.servesPairs = servesPairs
         self.admission = admission
         self.memory = memory
+        refusals = Refusals(most: limits.refusals)
         self.onCount = onCount
     }
 
@@ -146,8 +160,8 @@ package final class ServiceServer: Sendable {
             for _ in 0..<32 {
                 do throws(SystemCallError) {
                     guard let socket = try UnixSocket.accept(from: listener) else { return }
-                    // A client that has gone already is none.
-                    try? begin(socket)
+                    // A client that has gone already is none, and costs next to nothing.
+                    if !UnixSocket.hasGone(socket) { try? begin(socket) }
                 } catch {
                     // Out of descriptors: those that wait are taken when some are free again.
                     registration.wait(for: [])
@@ -167,7 +181,7 @@ package final class ServiceServer: Sendable {
         let user = try PeerUser(of: socket)
         guard let admission else { return begin(socket, of: user) }
         admission.decide(user.uid) { [weak self] refusal in
-            if let refusal { Channel.say(refusal, on: socket) } else { self?.begin(socket, of: user) }
+            if let refusal { self?.refusals.say(refusal, on: socket) } else { self?.begin(socket, of: user) }
         }
     }
 
@@ -176,7 +190,7 @@ package final class ServiceServer: Sendable {
         do throws(ServiceRefusal) {
             place = try admit(user, socket)
         } catch {
-            return Channel.say(error, on: socket)
+            return refusals.say(error, on: socket)
         }
         onCount(connectionCount)
         place.connection.start { [weak self] _ in self?.remove(place.number, of: user.uid) }
@@ -196,7 +210,8 @@ package final class ServiceServer: Sendable {
                 ?? UserShare(
                     mostBytes: limits.bytesOfUser,
                     mostDescriptors: limits.descriptorsOfUser,
-                    memory: memory
+                    memory: memory,
+                    refusals: refusals
                 )
             connections.shares[user.uid] = share
             let connection = ServerConnection(

@@ -20,13 +20,16 @@ package final class UserAdmission: Sendable {
 
     private struct State {
         var verdicts: [UInt32: Verdict] = [:]
-        var undecided = 0
+        /// The connections that wait for a decision, by their user.
+        var undecided: [UInt32: [@Sendable (ServiceRefusal?) -> Void]] = [:]
     }
 
     /// The time for which a decision counts.
     private static let lifetime = Duration.seconds(30)
-    /// The most decisions that are kept, and the most that are waited for.
+    /// The most decisions that are kept, and the most users that wait for one.
     private static let most = 1024
+    /// The most connections of one user that wait for its decision.
+    private static let mostOfUser = 64
 
     private let rule: Rule
     private let queue = DispatchQueue(label: "whorl.users")
@@ -46,20 +49,25 @@ package final class UserAdmission: Sendable {
             if let verdict = state.verdicts[uid], now - verdict.since < Self.lifetime {
                 return (verdict, false)
             }
-            guard state.undecided < Self.most else { return (nil, true) }
-            state.undecided += 1
+            let waiting = state.undecided[uid]
+            guard (waiting?.count ?? 0) < Self.mostOfUser, state.undecided.count < Self.most else {
+                return (nil, true)
+            }
+            state.undecided[uid, default: []].append(done)
+            if waiting == nil { queue.async { [self] in decide(uid) } }
             return (nil, false)
         }
         if let verdict = kept.verdict { return done(verdict.refusal) }
-        guard !kept.isCrowded else { return done(.crowded) }
-        queue.async { [self] in
-            let refusal = rule(uid)
-            state.withLock { state in
-                state.undecided -= 1
-                if state.verdicts.count >= Self.most { state.verdicts.removeAll() }
-                state.verdicts[uid] = Verdict(refusal: refusal, since: .now)
-            }
-            done(refusal)
+        if kept.isCrowded { done(.crowded) }
+    }
+
+    private func decide(_ uid: UInt32) {
+        let refusal = rule(uid)
+        let waiting = state.withLock { state in
+            if state.verdicts.count >= Self.most { state.verdicts.removeAll() }
+            state.verdicts[uid] = Verdict(refusal: refusal, since: .now)
+            return state.undecided.removeValue(forKey: uid) ?? []
         }
+        for done in waiting { done(refusal) }
     }
 }

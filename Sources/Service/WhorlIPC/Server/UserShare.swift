@@ -40,10 +40,17 @@ final class UserShare: Sendable {
     private let mostBytes: Int
     private let mostDescriptors: Int
     private let memory: ClientMemory?
+    let refusals: Refusals
     private let held = Mutex(Held())
 
     /// Allows so many bytes and descriptors.
-    init(mostBytes: Int, mostDescriptors: Int, memory: ClientMemory? = nil) {
+    init(
+        mostBytes: Int,
+        mostDescriptors: Int,
+        memory: ClientMemory? = nil,
+        refusals: Refusals = Refusals(most: 512)
+    ) {
+        self.refusals = refusals
         self.mostBytes = mostBytes
         self.mostDescriptors = mostDescriptors
         self.memory = memory

@@ -139,7 +139,7 @@ final class Channel: @unchecked Sendable {
         perform {
             guard onEnd != nil else { return }
             // In the middle of another message the peer could not tell it from that. A client has nothing to refuse.
-            if unsent.isEmpty, share != nil { Self.say(refusal, on: socket) }
+            if unsent.isEmpty { share?.refusals.say(refusal, on: socket) }
             end(ending)
         }
     }

@@ -8,14 +8,24 @@ package enum UnixSocket {
     /// The longest path of a socket in bytes, without the zero at its end (`sockaddr_un.sun_path`).
     static let longestPath = 107
 
-    /// Connects to a listening socket.
+    /// Connects to a listening socket; where its backlog is full, waits for a place for up to 5 seconds.
     ///
-    /// - Throws: `connect` with `ENOENT` or `ECONNREFUSED` where no service listens, `EAGAIN` where its backlog is full.
+    /// - Throws: `connect` with `ENOENT` or `ECONNREFUSED` where no service listens, `EAGAIN` where its backlog stays full.
     package static func connect(to path: String) throws(SystemCallError) -> Descriptor {
-        let socket = try make()
-        try withAddress(path) { address, size throws(SystemCallError) in
-            guard Glibc.connect(socket.number, address, size) == 0 else { throw SystemCallError("connect") }
+        let socket = try make(waits: true)
+        // The kernel wakes those that wait for a place in their order; who asks again and again gets none in a flood.
+        var limit = timeval(tv_sec: 5, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        guard setsockopt(socket.number, SOL_SOCKET, SO_SNDTIMEO, &limit, size) == 0 else {
+            throw SystemCallError("setsockopt")
         }
+        try withAddress(path) { address, size throws(SystemCallError) in
+            // A signal ends the wait for a place too.
+            while Glibc.connect(socket.number, address, size) != 0 {
+                guard errno == EINTR else { throw SystemCallError("connect") }
+            }
+        }
+        try adopt(socket)
         return socket
     }
 
@@ -73,6 +83,12 @@ package enum UnixSocket {
         return places.count { $0.revents & Int16(POLLHUP | POLLERR) != 0 }
     }
 
+    /// Whether the other side has closed a connection, and has sent nothing.
+    static func hasGone(_ socket: Descriptor) -> Bool {
+        var byte: UInt8 = 0
+        return recv(socket.number, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
+    }
+
     /// Whether a connection is open on both sides, and nothing has come in that was not read.
     static func isQuiet(_ socket: Descriptor) -> Bool {
         var place = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
@@ -87,12 +103,11 @@ package enum UnixSocket {
         else { throw SystemCallError("fcntl") }
     }
 
-    private static let type = Int32(
-        SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-    )
+    private static let waitingType = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    private static let type = waitingType | Int32(SOCK_NONBLOCK.rawValue)
 
-    private static func make() throws(SystemCallError) -> Descriptor {
-        let number = socket(AF_UNIX, type, 0)
+    private static func make(waits: Bool = false) throws(SystemCallError) -> Descriptor {
+        let number = socket(AF_UNIX, waits ? waitingType : type, 0)
         guard number >= 0 else { throw SystemCallError("socket") }
         return Descriptor(owning: number)
     }
