@@ -121,6 +121,16 @@ package enum ThisProcess {
         return prctl(4, 0, 0, 0, 0) == 0  // PR_SET_DUMPABLE, on every architecture
     }
 
+    /// Gives large blocks back to the system as soon as they are freed, not only where they lie at the end of the heap.
+    ///
+    /// Without it, the C library keeps blocks of up to 32 MiB once one of their size was freed (mallopt(3)).
+    package static func freeLargeBlocksAtOnce() {
+        typealias Call = @convention(c) (_ parameter: CInt, _ value: CInt) -> CInt
+        // Another C library than glibc has no such option.
+        guard let mallopt = gnuFunction("mallopt", as: Call.self) else { return }
+        _ = mallopt(-3, 1 << 20)  // M_MMAP_THRESHOLD
+    }
+
     private static func linkTarget(_ path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path, &buffer, buffer.count)

@@ -55,6 +55,7 @@ struct Whorld: AsyncParsableCommand {
     static func main() async {
         guard ThisProcess.hideMemory() else { _exit(71) }  // EX_OSERR
         signal(SIGPIPE, SIG_IGN)
+        ThisProcess.freeLargeBlocksAtOnce()
         GLibExecutor.ownContext()
         do {
             let command = try parse()

@@ -8,7 +8,14 @@ import WhorlService
 extension ServiceHost {
     func addKeychain(_ router: inout GuardedRouter) {
         router.on(KeychainInterface.Find.self) { (asked, call) async throws(ServiceRefusal) in
-            try await find(asked, try await groups(asked.groups, call), call)
+            let groups = try await groups(asked.groups, call)
+            if asked.withValues {
+                try await turns.take(call.client.user) { () async throws(ServiceRefusal) in
+                    try await find(asked, groups, call)
+                }
+            } else {
+                try await find(asked, groups, call)
+            }
             return Valued([])
         }
         router.onAttaching(KeychainInterface.Add.self) {
@@ -54,10 +61,11 @@ extension ServiceHost {
     func rows<Value: Sendable>(
         _ groups: CallerGroups,
         _ call: ServiceCall,
+        hasValues: Bool = false,
         _ body: @escaping @Sendable (any KeychainPages) throws(ServiceRefusal) -> Value
     ) async throws(ServiceRefusal) -> Value {
         let keychain = try keychain(call.client.user, groups.searched)
-        let queue = Self.bringsMuch(call) ? Self.largeCalls : Self.calls
+        let queue = hasValues || Self.bringsMuch(call) ? Self.largeCalls : Self.calls
         let result = await withCheckedContinuation {
             (done: CheckedContinuation<Result<Value, ServiceRefusal>, Never>) in
             queue.async {
@@ -68,7 +76,7 @@ extension ServiceHost {
     }
 
     private static let calls = DispatchQueue(label: "whorl.keychain-rows", attributes: .concurrent)
-    /// One of these at a time: the values of all connections of a user would fill the memory.
+    /// One of these at a time: the values of many connections would fill the memory.
     private static let largeCalls = DispatchQueue(label: "whorl.large-keychain-rows")
 
     private static func bringsMuch(_ call: ServiceCall) -> Bool {
@@ -132,7 +140,8 @@ extension ServiceHost {
         var rest = numbers[...]
         while !rest.isEmpty, !Task.isCancelled {
             let next = rest.prefix(RowPacker.mostRows)
-            let page = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
+            let page = try await rows(groups, call, hasValues: asked.withValues) {
+                (keychain) throws(ServiceRefusal) in
                 try refusing(
                     keychain.page(
                         match,
@@ -143,7 +152,7 @@ extension ServiceHost {
                 )
             }
             if rest.count < numbers.count { await call.untilRead() }
-            try send(page.rows, groups, call)
+            try await send(page.rows, groups, call)
             rest = rest.dropFirst(page.count)
         }
     }
@@ -155,19 +164,31 @@ extension ServiceHost {
         _ groups: CallerGroups,
         _ call: ServiceCall
     ) async throws(ServiceRefusal) {
-        let found = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
+        let found = try await rows(groups, call, hasValues: asked.withValues) {
+            (keychain) throws(ServiceRefusal) in
             try refusing(keychain.rows(match, withValues: asked.withValues, limit: asked.limit))
         }
-        try send(found, groups, call)
+        try await send(found, groups, call)
     }
 
     private func send(
         _ rows: [KeychainRow],
         _ groups: CallerGroups,
         _ call: ServiceCall
-    ) throws(ServiceRefusal) {
+    ) async throws(ServiceRefusal) {
+        // Until they are read, the values are in this service's memory. Small ones are not worth the wait.
+        if try update(rows, groups, call) > 1 << 16 { await call.untilRead() }
+    }
+
+    /// Sends rows, and returns how many bytes their values have.
+    private func update(
+        _ rows: [KeychainRow],
+        _ groups: CallerGroups,
+        _ call: ServiceCall
+    ) throws(ServiceRefusal) -> Int {
         var message = RowPacker()
         for row in rows { message.add(groups.shown(row)) }
         call.update(Valued(message.rows), descriptors: try refusing(message.files()))
+        return message.count
     }
 }

@@ -24,6 +24,8 @@ package struct ServiceHost: Sendable {
     /// The stays in login sessions, by which an earlier match counts.
     package let stays = SessionStays()
     let running = RunningCalls()
+    /// The searches for values.
+    let turns = UserTurns(most: 2)
     /// The access of logins; without it the service has no accounts to log in to.
     package var logins: LoginAccess?
 

@@ -97,6 +97,9 @@ struct RowPacker {
     private(set) var rows: [WireRow] = []
     private var bytes = Data()
 
+    /// The number of bytes of the values.
+    var count: Int { bytes.count }
+
     /// The most rows of one message.
     static let mostRows = 32
     /// The size of the values at which a message is full, in bytes.

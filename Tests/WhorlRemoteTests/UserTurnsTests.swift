@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+@testable import WhorlIPC
+@testable import WhorlRemote
+
+@Suite(.timeLimit(.minutes(5))) final class `Calls that hold large values`: Sendable {
+    private let turns = UserTurns(most: 2)
+    private let running = Mutex<[UInt32: Int]>([:])
+    private let most = Mutex<[UInt32: Int]>([:])
+
+    private func count(_ uid: UInt32, _ change: Int) {
+        let now = running.withLock { running in
+            running[uid, default: 0] += change
+            return running[uid] ?? 0
+        }
+        most.withLock { $0[uid] = max($0[uid] ?? 0, now) }
+    }
+
+    @Test func `are two of each user at a time, and all have their turn`() async throws {
+        let ended = await withTaskGroup { group in
+            for number in 0..<60 {
+                let user = PeerUser(uid: UInt32(number % 3), gid: 0, pid: 0)
+                group.addTask { [self] in
+                    do throws(ServiceRefusal) {
+                        return try await turns.take(user) { () async throws(ServiceRefusal) in
+                            count(user.uid, 1)
+                            for _ in 0..<20 { await Task.yield() }
+                            count(user.uid, -1)
+                            // One that fails leaves its turn too.
+                            if number % 7 == 0 { throw ServiceRefusal("org.example.test.Refused") }
+                            return 1
+                        }
+                    } catch { return 1 }
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(ended == 60)
+        #expect(most.withLock(\.self).values.allSatisfy { $0 <= 2 })
+        #expect(running.withLock(\.self).values.allSatisfy { $0 == 0 })
+    }
+}
