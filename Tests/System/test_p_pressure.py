@@ -483,6 +483,193 @@ def begin_anew():
     assert log.count("Programs keep too much memory") == 1, log[-2000:]
 
 
+class Pressed:
+    """Measures the service and another user's calls while an attack runs."""
+
+    def __init__(self, *attackers):
+        self.attackers = attackers
+
+    def __enter__(self):
+        # What an attack before this one has left does not count.
+        subprocess.run(["systemctl", "restart", "whorld.service"], check=True)
+        self.pid, self.most, self.slowest, self.calls = wake(), 0, 0, 0
+        processes = [multiprocessing.get_context("fork").Process(target=one, args=rest) for one, *rest in self.attackers]
+        for process in processes:
+            process.start()
+        while any(process.is_alive() for process in processes):
+            begun = time.monotonic()
+            act("owner", call, "io.whorl.Fingers.List")
+            self.slowest, self.calls = max(self.slowest, time.monotonic() - begun), self.calls + 1
+            self.most = max(self.most, int((GROUP / "memory.current").read_text()) >> 20)
+            time.sleep(0.1)
+        return self
+
+    def __exit__(self, *error):
+        if error[0] is None:
+            print(f"        the group's memory {self.most} MiB, the service's peak {memory(self.pid)[1]} MiB; "
+                  f"another user's slowest call of {self.calls}: {self.slowest:.1f} s")
+            assert service_pid() == self.pid, "the service ended"
+
+
+def keep_refused(count, seconds):
+    """Connects as a user who is refused, and keeps what it is told without reading it."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    kept, end = [], time.monotonic() + seconds
+    while len(kept) < min(count, hard - 100) and time.monotonic() < end:
+        client = socket.socket(socket.AF_UNIX)
+        client.settimeout(10)
+        try:
+            client.connect(PATH)
+            kept.append(client)
+        except OSError:
+            client.close()
+            time.sleep(0.01)
+    time.sleep(5)
+    return len(kept)
+
+
+def test_c11_what_the_refused_keep_takes_no_memory():
+    with Pressed((as_number, 100_000, lambda: keep_refused(40_000, 30))) as pressed:
+        assert pressed.most < 64, pressed.most
+
+
+def search_at_once(connections):
+    """Asks for a value of 1 MiB on many connections, and reads no answer."""
+    row = {
+        "record": {"itemClass": "genp", "accessGroup": "t", "accessible": "ak", "flags": 0, "isSynchronizable": False,
+                   "attributes": {}, "hasValue": True},
+        "kind": "value", "start": 0, "count": 1 << 20,
+    }
+    match = {"groups": ["t"], "itemClass": "genp", "attributes": {}, "leftOutFlags": 0, "leftOut": []}
+    find = {"groups": ["t"], "match": match, "withValues": True, "limit": 10}
+    call("io.whorl.Keychain.Add", {"groups": ["t"], "new": [row], "replacing": []}, secrets=[os.urandom(1 << 20)])
+    clients = [Client(timeout=60) for _ in range(connections)]
+    for client in clients:
+        for _ in range(8):
+            client.send("io.whorl.Keychain.Find", find, more=True)
+    time.sleep(20)
+
+
+def test_c13_many_searches_at_once_hold_few_values():
+    with Pressed((act, "mallory", search_at_once, 240)) as pressed:
+        assert pressed.most < 128 and memory(pressed.pid)[1] <= 128, (pressed.most, memory(pressed.pid))
+
+
+def store_at_once(seconds):
+    """Stores values of 16 MiB, four at a time, as fast as it goes."""
+    row = {
+        "record": {"itemClass": "genp", "accessGroup": "big", "accessible": "ak", "flags": 0, "isSynchronizable": False,
+                   "attributes": {}, "hasValue": True},
+        "kind": "value", "start": 0, "count": 16 << 20,
+    }
+    match = {"groups": ["big"], "itemClass": "genp", "attributes": {}, "leftOutFlags": 0, "leftOut": []}
+    value, end = os.urandom(1 << 20) * 16, time.monotonic() + seconds
+
+    def store():
+        while time.monotonic() < end:
+            try:
+                call("io.whorl.Keychain.Add", {"groups": ["big"], "new": [row], "replacing": []}, secrets=[value])
+                call("io.whorl.Keychain.Delete", {"groups": ["big"], "matches": [match]})
+            except (OSError, HungUp, Refused):
+                pass  # Whatever it is answered, it goes on.
+
+    threads = [threading.Thread(target=store) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_c13_large_values_of_several_calls_are_held_one_after_the_other():
+    with Pressed((act, "mallory", store_at_once, 25)) as pressed:
+        assert pressed.most < 192 and memory(pressed.pid)[1] <= 128, (pressed.most, memory(pressed.pid))
+
+
+def many_values(kind, seconds):
+    """Sends messages of nearly 1 MiB that have half a million values, from 12 connections at once."""
+    body = ",".join([kind] * ((1 << 20) // (len(kind) + 1) - 200))
+    message = ('{"method":"io.whorl.Fingers.List","parameters":{"unknown":[' + body + "]}}\0").encode()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        clients = []
+        for _ in range(12):
+            client = socket.socket(socket.AF_UNIX)
+            client.settimeout(30)
+            try:
+                client.connect(PATH)
+                client.sendall(message[:-1])
+                clients.append(client)
+            except OSError:
+                client.close()
+        for client in clients:
+            try:
+                client.sendall(b"\0")
+            except OSError:
+                pass  # It was hung up on.
+        for client in clients:
+            try:
+                while client.recv(65536):
+                    pass
+            except OSError:
+                pass
+            client.close()
+
+
+def test_c13_messages_of_many_values_are_not_decoded():
+    for kind in ("0", "[]", "{}"):
+        with Pressed((act, "mallory", many_values, kind, 12)) as pressed:
+            assert memory(pressed.pid)[1] <= 128 and pressed.slowest < 15, (kind, memory(pressed.pid), pressed.slowest)
+
+
+def connect_without_end(seconds):
+    """Connects and hangs up as fast as it goes, in four processes."""
+    for _ in range(3):
+        if os.fork() == 0:
+            break
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        client = socket.socket(socket.AF_UNIX)
+        client.setblocking(False)
+        try:
+            client.connect(PATH)
+        except OSError:
+            pass
+        client.close()
+
+
+def test_c13_flood_of_connections_leaves_the_others_their_logins():
+    from people import lay
+    from test_j_logins import PROMPT, sudo
+
+    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
+    subprocess.run(["pam-auth-update", "--enable", "whorl"], check=True)
+    try:
+        if not fingers("owner"):
+            enrolled()
+        flood = multiprocessing.get_context("fork").Process(target=act, args=("mallory", connect_without_end, 60))
+        flood.start()
+        time.sleep(2)
+        times = []
+        while flood.is_alive() and len(times) < 6:
+            begun = time.monotonic()
+            child = sudo()
+            shown = child.expect_exact([PROMPT, "password for"])
+            if shown != 0:
+                child.close(force=True)
+                tell_fallback(len(times) + 1, begun)
+            lay("right")
+            child.expect(pexpect.EOF)
+            child.close()
+            assert child.exitstatus == 0, child.before
+            times.append(round(time.monotonic() - begun, 1))
+        print(f"        logins by touch in the flood, in seconds: {times}")
+        assert len(times) >= 3
+        flood.join()
+    finally:
+        subprocess.run(["pam-auth-update", "--package", "--remove", "whorl"], check=True)
+
+
 def pester(end, kind):
     """One of the ways to take the service from others, again and again."""
     while time.time() < end:
@@ -507,6 +694,14 @@ def press(end, kind):
         act("mallory", pester, time.time() + min(left, 200), kind)
 
 
+def tell_fallback(number, begun):
+    subprocess.run(["journalctl", "--sync"], check=True)
+    for lines in (["WHORL_METHOD=io.whorl.Login.Verify"], ["-t", "sudo"], ["-u", "whorld"]):
+        print("        the journal's last lines of", *lines, flush=True)
+        subprocess.run(["journalctl", "--no-pager", "-o", "short-precise", "-n", "12", *lines])
+    raise AssertionError(f"login {number} fell back to the password after {time.monotonic() - begun:.1f} s")
+
+
 def sudos(count, until=0):
     """Logs in so many times, and goes on until a time; returns the sorted seconds of each."""
     from people import lay
@@ -523,11 +718,7 @@ def sudos(count, until=0):
             shown = child.expect([pexpect.EOF, "password for"])
         if shown != 0:
             child.close(force=True)
-            subprocess.run(["journalctl", "--sync"], check=True)
-            for lines in (["WHORL_METHOD=io.whorl.Login.Verify"], ["-t", "sudo"], ["-u", "whorld"]):
-                print("        the journal's last lines of", *lines, flush=True)
-                subprocess.run(["journalctl", "--no-pager", "-o", "short-precise", "-n", "12", *lines])
-            raise AssertionError(f"login {len(times) + 1} fell back to the password after {time.monotonic() - begun:.1f} s")
+            tell_fallback(len(times) + 1, begun)
         child.close()
         assert child.exitstatus == 0 and child.before.strip().endswith("0"), (child.exitstatus, child.before)
         times.append(time.monotonic() - begun)
