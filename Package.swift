@@ -66,7 +66,7 @@ let tests: KeyValuePairs<String, String> = [
     "EnrollmentTests":
         "WhorlEnrollment WhorlFingerprint WhorlSecretMemory WhorlStateStore WhorlService crypto grdb",
     "FingerprintTests": "WhorlFingerprint",
-    "GLibRuntimeTests": "CWhorlGLib WhorlGLib",
+    "GLibRuntimeTests": "CWhorlGLib CWhorlSocket ChildPipe WhorlGLib",
     "KeychainTests": """
     FacesOverSocket WhorlEngine WhorlContext ChildPipe PretendedChip IdiomProbe KeychainIdioms \
     WhorlEnrollment WhorlFingerprint KeychainServices WhorlStateStore LocalAuthentication \
@@ -153,7 +153,7 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
     "Hardware": [
         "WhorlFingerprint": "",
         "MockReader": "WhorlFingerprint",
-        "WhorlGLib": "CWhorlGLib WhorlSupport",
+        "WhorlGLib": "CWhorlGLib CWhorlSocket WhorlSupport",
         "WhorlLibfprint": "CWhorlFprint CWhorlGLib WhorlFingerprint WhorlGLib WhorlSupport logging",
         "WhorlTPM": "CWhorlTSS2 WhorlSecretMemory WhorlSupport crypto",
     ],

@@ -7,19 +7,17 @@ internal import WhorlSupport
 extension SystemBus {
     /// Connects to the system's bus.
     ///
-    /// - Parameter takesDescriptors: Whether messages may bring descriptors. Those of a message that is no answer are closed
-    ///   on a thread of their own, and the message is dropped.
+    /// What comes from the bus reaches GLib through a ``BusRelay``, without messages that take much memory.
+    ///
+    /// - Parameter takesDescriptors: Whether answers may bring descriptors. Those of other messages are closed on a thread of
+    ///   their own, and the message is dropped.
     /// - Returns: The connection, which has its name on the bus.
     /// - Throws: the reason for which there is no bus.
     func opened(takesDescriptors: Bool) async throws(Fault) -> BusConnection {
-        let stream = try await stream()
-        var flags = G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue
-        if takesDescriptors {
-            flags |= G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
-        } else {
-            // GLib would ask the bus for descriptors.
-            try await BusAuthentication(stream).run()
-        }
+        let bus = try await stream()
+        // GLib's own would ask for descriptors on every Unix socket.
+        try await BusAuthentication(bus, takesDescriptors: takesDescriptors).run()
+        let stream = try relayed(bus)
         let cancellable = Cancellable()
         let made = try await bridge(cancellable) { result -> Result<BusConnection, Fault> in
             var failure: UnsafeMutablePointer<GError>?
@@ -31,7 +29,7 @@ extension SystemBus {
             g_dbus_connection_new(
                 stream.pointer,
                 nil,
-                GDBusConnectionFlags(flags),
+                G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION,
                 nil,
                 cancellable.pointer,
                 readyCallback,
@@ -39,8 +37,27 @@ extension SystemBus {
             )
         }
         g_dbus_connection_set_exit_on_close(made.pointer, gboolean(0))
-        if takesDescriptors { g_dbus_connection_add_filter(made.pointer, dropUnaskedDescriptors, nil, nil) }
         return made
+    }
+
+    /// Returns the stream on GLib's side of a relay.
+    private func relayed(_ bus: BusStream) throws(Fault) -> BusStream {
+        guard let end = BusRelay.start(at: bus.socket, ownedBy: bus) else {
+            throw Fault(name: nil, cause: "no thread or no descriptor is left")
+        }
+        var failure: UnsafeMutablePointer<GError>?
+        guard let socket = g_socket_new_from_fd(end, &failure) else {
+            close(end)
+            throw Fault(taking: failure)
+        }
+        // The connection keeps the socket, which closes its descriptor.
+        defer { g_object_unref(socket) }
+        guard let connection = g_socket_connection_factory_create_connection(socket) else {
+            throw Fault(name: nil, cause: "GLib has no connection for a socket")
+        }
+        return BusStream(
+            taking: UnsafeMutableRawPointer(connection).assumingMemoryBound(to: GIOStream.self)
+        )
     }
 
     /// Connects to the system's bus, without authentication yet.
@@ -82,20 +99,30 @@ private final class BusStream: @unchecked Sendable {
 
     init(taking pointer: UnsafeMutablePointer<GIOStream>) { self.pointer = pointer }
 
+    /// The socket, which is open for as long as this value lives.
+    var socket: CInt {
+        let connection = UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GSocketConnection.self)
+        return g_socket_get_fd(g_socket_connection_get_socket(connection))
+    }
+
     deinit { g_object_unref(pointer) }
 }
 
-/// The authentication of a connection to the bus by the kernel's word, without descriptors.
+/// The authentication of a connection to the bus by the kernel's word, with descriptors or without.
 ///
-/// Source: D-Bus Specification, "Authentication Protocol", EXTERNAL. GLib's own asks for descriptors on every Unix socket.
+/// Source: D-Bus Specification, "Authentication Protocol", EXTERNAL.
 private struct BusAuthentication: Sendable {
     private let stream: BusStream
+    private let takesDescriptors: Bool
     /// The longest wait for the bus, in milliseconds.
     private static let patience: CInt = 25_000
     /// The most bytes that the bus answers.
     private static let longestLine = 512
 
-    init(_ stream: BusStream) { self.stream = stream }
+    init(_ stream: BusStream, takesDescriptors: Bool) {
+        self.stream = stream
+        self.takesDescriptors = takesDescriptors
+    }
 
     /// Authenticates as this process's user, on a thread of its own.
     func run() async throws(SystemBus.Fault) {
@@ -109,16 +136,20 @@ private struct BusAuthentication: Sendable {
     }
 
     private func attempt() -> SystemBus.Fault? {
-        // The socket is the stream's, which lives as long as this value.
-        let connection = UnsafeMutableRawPointer(stream.pointer).assumingMemoryBound(
-            to: GSocketConnection.self
-        )
-        let socket = g_socket_get_fd(g_socket_connection_get_socket(connection))
+        let socket = stream.socket
         let user = String(geteuid()).utf8.map { String($0, radix: 16) }.joined()
-        guard send("\0AUTH EXTERNAL \(user)\r\n", to: socket), let answer = line(from: socket),
-            answer.hasPrefix("OK "),
-            send("BEGIN\r\n", to: socket)
-        else { return SystemBus.Fault(name: nil, cause: "the bus does not let this user in") }
+        guard send("\0AUTH EXTERNAL \(user)\r\n", to: socket), line(from: socket)?.hasPrefix("OK ") == true
+        else {
+            return SystemBus.Fault(name: nil, cause: "the bus does not let this user in")
+        }
+        if takesDescriptors {
+            guard send("NEGOTIATE_UNIX_FD\r\n", to: socket), line(from: socket) == "AGREE_UNIX_FD" else {
+                return SystemBus.Fault(name: nil, cause: "the bus passes no descriptors")
+            }
+        }
+        guard send("BEGIN\r\n", to: socket) else {
+            return SystemBus.Fault(name: nil, cause: "the bus has ended")
+        }
         return nil
     }
 
@@ -140,21 +171,4 @@ private struct BusAuthentication: Sendable {
         }
         return String(validating: bytes.dropLast(2), as: UTF8.self)
     }
-}
-
-/// A `GDBusMessageFilterFunction`, which GLib calls on the thread that reads all connections: drops what brings descriptors
-/// and is no answer.
-private let dropUnaskedDescriptors: GDBusMessageFilterFunction = { _, message, isIncoming, _ in
-    guard isIncoming != 0, let message, let list = g_dbus_message_get_unix_fd_list(message),
-        g_dbus_message_get_message_type(message) != G_DBUS_MESSAGE_TYPE_METHOD_RETURN
-    else { return message }
-    var count: gint = 0
-    if let stolen = g_unix_fd_list_steal_fds(list, &count) {
-        let descriptors = Array(UnsafeBufferPointer(start: stolen, count: Int(count)))
-        g_free(stolen)
-        // Without a thread they stay open: closing one here might keep everyone waiting.
-        _ = startThread("bus-descriptors") { for descriptor in descriptors { close(descriptor) } }
-    }
-    g_object_unref(UnsafeMutableRawPointer(message))
-    return nil
 }

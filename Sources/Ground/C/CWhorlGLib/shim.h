@@ -8,4 +8,3 @@
 
 // Declared in a folder of headers that gio-2.0's flags do not name (gio/gunixfdlist.h), and part of the same library.
 extern gint g_unix_fd_list_get(GUnixFDList *list, gint index, GError **error);
-extern gint *g_unix_fd_list_steal_fds(GUnixFDList *list, gint *length);
