@@ -11,14 +11,15 @@ import Testing
 /// An object that counts the calls that reach it.
 private final class Counter: ServedObject {
     static let interface = """
-        <node><interface name="io.whorl.Test"><method name="Say"/><method name="Take"><arg type="av"/></method></interface></node>
+        <node><interface name="io.whorl.Test"><method name="Say"/><method name="Wait"/><method name="Take"><arg type="av"/></method></interface></node>
         """
     let calls = Atomic(0)
     let signals = Atomic(0)
+    private let waiting = Mutex<[BusReply]>([])
 
     func call(_ method: String, _ parameters: BusValue, from client: String, _ reply: BusReply) {
         calls.add(1, ordering: .relaxed)
-        reply.answer([])
+        if method == "Wait" { waiting.withLock { $0.append(reply) } } else { reply.answer([]) }
     }
 
     func property(_ name: String) -> BusContent? { nil }
@@ -55,6 +56,11 @@ private func peak() throws -> Int {
             let signal: [(code: UInt8, type: Character, text: String)] = [
                 (1, "o", "/"), (2, "s", "io.whorl.Test"), (3, "s", "Told"), (6, "s", name),
             ]
+            // The object has this method, but arrays are refused before they wait for it.
+            let refused = try client.send(1, call, variants: 16_000)
+            var answer = try client.next()
+            while answer.fields[5] != "\(refused)" { answer = try client.next() }
+            #expect(answer.fields[4] == "org.freedesktop.DBus.Error.InvalidSignature")
             try client.send(4, signal, variants: 400)
             #expect(try client.call(name, "/", "io.whorl.Test", "Say").type == 2)
             let before = (try peak(), counter.calls.load(ordering: .relaxed))
@@ -68,6 +74,33 @@ private func peak() throws -> Int {
             #expect(grown < 3 << 10, "\(grown) KiB")
             #expect(counter.calls.load(ordering: .relaxed) == before.1 + 1)
             #expect(counter.signals.load(ordering: .relaxed) == 1)
+            try bus.end()
+        }
+    }
+
+    @Test func `gives a client no more than its share for calls that are refused for their arguments`() async
+    {
+        await #expect(processExitsWith: .success) {
+            let bus = try PrivateBus()
+            let client = try bus.client()
+            let server = try await SystemBus.serving.server()
+            try server.serve(Counter(), at: "/", interface: Counter.interface)
+            server.own("io.whorl.Test") {}
+            while try client.call("io.whorl.Test", "/", "io.whorl.Test", "Say").type != 2 { usleep(20_000) }
+            func call(_ method: String) -> [(code: UInt8, type: Character, text: String)] {
+                [(1, "o", "/"), (2, "s", "io.whorl.Test"), (3, "s", method), (6, "s", "io.whorl.Test")]
+            }
+            for _ in 0..<BusShare.mostCalls { try client.send(1, call("Wait")) }
+            for _ in 0..<3 {
+                let arrays = try client.send(1, call("Take"), variants: 400)
+                let oneMore = try client.send(1, call("Wait"))
+                for (number, error) in [(arrays, "InvalidSignature"), (oneMore, "LimitsExceeded")] {
+                    var answer = try client.next()
+                    while answer.fields[5] == nil { answer = try client.next() }
+                    #expect(answer.fields[5] == "\(number)")
+                    #expect(answer.fields[4] == "org.freedesktop.DBus.Error.\(error)")
+                }
+            }
             try bus.end()
         }
     }

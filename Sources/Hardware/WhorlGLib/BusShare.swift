@@ -6,12 +6,15 @@ internal import Synchronization
 /// The calls over D-Bus that have no answer yet, of which each client has a few.
 ///
 /// What exceeds a client's share is refused on GLib's thread of the connection, before it waits for the thread that answers:
-/// a client that calls without end makes no other one wait.
+/// a client that calls without end makes no other one wait. So is a call with an argument that is no single value, since GLib
+/// unpacks those into many times their bytes, and calls keep that while they wait. No object here takes such an argument.
 final class BusShare: Sendable {
     /// The most calls of one client that wait for their answers.
     static let mostCalls = 32
     /// The error of a call beyond that.
     static let refusal = "org.freedesktop.DBus.Error.LimitsExceeded"
+    /// The error of a call with an argument that no object takes.
+    private static let wrongArguments = "org.freedesktop.DBus.Error.InvalidSignature"
     /// The most clients that are counted; the bus itself allows each user 256 connections.
     private static let mostClients = 16_384
 
@@ -66,10 +69,14 @@ final class BusShare: Sendable {
         let isGLibs =
             g_dbus_message_get_interface(message).map { String(cString: $0) }?
             .hasPrefix("org.freedesktop.DBus.") ?? true
-        if wantsAnswer || !isGLibs, take(client) { return message }
+        let isUnpacked = Self.isUnpacked(message)
+        if !isUnpacked, wantsAnswer || !isGLibs, take(client) { return message }
         if wantsAnswer {
-            let sentence = "This client has as many calls without an answer as it may."
-            let answer = g_dbus_message_new_method_error_literal(message, Self.refusal, sentence)
+            let (error, sentence) =
+                isUnpacked
+                ? (Self.wrongArguments, "No method here takes arrays, structures or variants.")
+                : (Self.refusal, "This client has as many calls without an answer as it may.")
+            let answer = g_dbus_message_new_method_error_literal(message, error, sentence)
             // It fails where the connection has ended, and then no one waits for the answer.
             g_dbus_connection_send_message(connection, answer, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil)
             answer.map { g_object_unref(UnsafeMutableRawPointer($0)) }
@@ -86,8 +93,14 @@ final class BusShare: Sendable {
         else { return message }
         // A refused call was not counted.
         let error = g_dbus_message_get_error_name(message).map { String(cString: $0) }
-        if error != Self.refusal { end(String(cString: client)) }
+        if error != Self.refusal, error != Self.wrongArguments { end(String(cString: client)) }
         return message
+    }
+
+    /// Whether a message has an array, a structure or a variant.
+    private static func isUnpacked(_ message: OpaquePointer) -> Bool {
+        guard let signature = g_dbus_message_get_signature(message) else { return false }
+        return String(cString: signature).utf8.contains { "av({".utf8.contains($0) }
     }
 
     /// Whether the sender of a call wants no answer to it.
