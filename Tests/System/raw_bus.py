@@ -33,8 +33,8 @@ class Bus:
         rights = [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
         self.socket.sendmsg([self.message(to, path, interface, member, descriptor is not None, text=text)], rights)
 
-    def message(self, to, path, interface, member, has_descriptor=False, wants_reply=True, text=None):
-        """Returns the bytes of a call."""
+    def message(self, to, path, interface, member, has_descriptor=False, wants_reply=True, text=None, variants=0, is_signal=False):
+        """Returns the bytes of a call or a signal; `variants` is the size of its only argument, an array of variants of a byte each."""
         self.serial += 1
         texts = [(1, b"o", path), (2, b"s", interface), (3, b"s", member), (6, b"s", to)]
         fields = [bytes([code, 1]) + kind + b"\0" + struct.pack("<I", len(text)) + text.encode() + b"\0" for code, kind, text in texts]
@@ -45,8 +45,11 @@ class Bus:
         elif text is not None:
             body = struct.pack("<I", len(text)) + text.encode() + b"\0"
             fields += [b"\x08\x01g\0\x01s\0"]
+        elif variants:
+            body = struct.pack("<I", variants) + b"\x01y\0\0" * (variants // 4)
+            fields += [b"\x08\x01g\0\x02av\0"]
         joined = b""
         for field in fields:
             joined += b"\0" * (-len(joined) % 8) + field
-        head = struct.pack("<BBBBIII", ord("l"), 1, 0 if wants_reply else 1, 1, len(body), self.serial, len(joined)) + joined
+        head = struct.pack("<BBBBIII", ord("l"), 4 if is_signal else 1, 0 if wants_reply else 1, 1, len(body), self.serial, len(joined)) + joined
         return head + b"\0" * (-len(head) % 8) + body

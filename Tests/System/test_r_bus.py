@@ -3,6 +3,7 @@
 
 import contextlib
 import json
+import multiprocessing
 import os
 import pwd
 import subprocess
@@ -12,7 +13,9 @@ from people import act, forgive, lay, lock, service_pid, shown, sit, start, whor
 from raw_bus import Bus
 from test_b_attacks import wake
 from test_k_fprintd import right_finger_alone, tell
+from test_p_pressure import memory
 from test_y_closed_reader import sits_down, stands_up
+from whorl_client import call
 
 NAME = "net.reactivated.Fprint"
 DEVICE = (NAME, "/net/reactivated/Fprint/Device/0", NAME + ".Device")
@@ -33,6 +36,40 @@ def test_c13_no_connection_of_the_service_takes_a_descriptor():
     for name in names:
         answer = act("mallory", lambda: Bus().call(name, "/", "io.whorl.Test", "Test", descriptor=0))
         assert b"NotSupported" in answer or b"AccessDenied" in answer, (name, answer)
+
+
+def send_long(names):
+    """Sends a long call, and a longer signal to each name; returns the answer to a short call after them."""
+    bus = Bus()
+    bus.socket.settimeout(150)
+    bus.socket.sendall(bus.message(*DEVICE, "Claim", variants=6 << 20))
+    for name in names:
+        bus.socket.sendall(bus.message(name, "/", "io.whorl.Test", "Told", variants=12 << 20, is_signal=True))
+    return bus.call(NAME, "/net/reactivated/Fprint/Manager", NAME + ".Manager", "GetDefaultDevice")
+
+
+def test_c13_long_message_on_the_bus_takes_no_memory():
+    # GLib makes 70 bytes of each one before anyone looks at a message.
+    subprocess.run(["systemctl", "restart", "whorld.service"], check=True)
+    pid = wake()
+    right_finger_alone()
+    names = connections()
+    assert len(names) >= 2, names
+    results = multiprocessing.get_context("fork").SimpleQueue()
+    sender = multiprocessing.get_context("fork").Process(target=lambda: results.put(act("mallory", send_long, names)))
+    sender.start()
+    slowest = 0
+    while sender.is_alive():
+        begun = time.monotonic()
+        act("owner", call, "io.whorl.Items.List")
+        slowest = max(slowest, time.monotonic() - begun)
+    sender.join()
+    assert sender.exitcode == 0
+    answer = results.get()
+    peak = memory(pid)[1]
+    print(f"        another user's slowest call {slowest:.1f} s, peak {peak} MiB")
+    assert b"/net/reactivated/Fprint/Device/" in answer, answer
+    assert service_pid() == pid and peak <= 128 and slowest < 20, (peak, slowest)
 
 
 @contextlib.contextmanager
