@@ -362,7 +362,7 @@ let benches: [Target] = [
         "LatencySubject",
         in: "latency/subject",
         uses: """
-            WhorlEngine CObjectCount WhorlGLib WhorlEnrollment WhorlFingerprint WhorlService \
+            WhorlEngine CObjectCount WhorlGLib WhorlEnrollment WhorlFingerprint WhorlService SoftwareMachine \
             WhorlSystem
             """
     ),

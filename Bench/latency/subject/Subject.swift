@@ -4,6 +4,7 @@ import WhorlEngine
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
+import SoftwareMachine
 import Synchronization
 import WhorlService
 import WhorlSystem
