@@ -152,21 +152,35 @@ import Testing
     }
 
     @Test func `of reasons ends in a flood, and comes back with time`() async throws {
+        func told(_ refusals: Refusals, _ count: Int) throws -> Int {
+            let (socket, client) = try UnixSocket.pair()
+            for _ in 0..<count { refusals.say(ServiceRefusal("org.example.test.Refused"), on: socket) }
+            var room = [UInt8](repeating: 0, count: 65_536)
+            let read = max(0, recv(client.number, &room, room.count, Int32(MSG_DONTWAIT)))
+            return room[..<read].count { $0 == 0 }
+        }
+        let flood = Refusals(most: 8, perSecond: 0)
+        #expect(try told(flood, 5) == 5)
+        #expect(try told(flood, 60) == 3)
+        #expect(try told(flood, 60) == 0)
+        let patient = Refusals(most: 1, perSecond: 1)
+        #expect(try told(patient, 100) < 100)
+        while try told(patient, 1) == 0 { try await Task.sleep(for: .milliseconds(10)) }
+    }
+
+    @Test func `that is used up in a flood ends connections without a reason`() async throws {
         let service = try TestService {
             $0.connectionsOfUser = 1
-            $0.refusals = 8
+            $0.refusals = 0
         }
-        let holder = try RawClient(service)
-        holder.send(#"{"method":"org.example.test.Echo","parameters":{"text":"x"}}"#)
-        #expect(try await apart { holder.receive() }?.contains("x") == true)
-        func refused() async throws -> Bool {
+        let holder = try service.connect()
+        try await echo(holder, "x")
+        for _ in 0..<3 {
             let client = try RawClient(service)
-            return try await apart { client.receive() }?.contains("QuotaReached") == true
+            #expect(try await apart { client.receive() } == nil)
+            #expect(try await apart { client.isHungUpOn() })
         }
-        var told = 0
-        for _ in 0..<60 where try await refused() { told += 1 }
-        #expect(told >= 8 && told < 60)
-        while try await !refused() { try await Task.sleep(for: .milliseconds(10)) }
+        try await echo(holder, "y")
     }
 
     @Test func `of decisions is one for all connections that come meanwhile, and no one else waits for them`()
