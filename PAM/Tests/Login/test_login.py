@@ -232,7 +232,7 @@ def test_service_that_says_nothing_does_not_take_the_terminal_away():
     assert 2.5 < host.took < 5, host.took
 
 
-def test_full_backlog_or_no_service_is_no_wait():
+def test_full_backlog_is_waited_for_two_seconds_and_no_service_not_at_all():
     service = Service(None, backlog=0)
     clients = []
     try:
@@ -255,7 +255,7 @@ def test_full_backlog_or_no_service_is_no_wait():
         assert authenticate(service.folder)[0] == [AUTHINFO_UNAVAIL]
         absent = time.monotonic() - begun
         print(f"      backlog full: {full * 1000:.1f} ms, no service: {absent * 1000:.1f} ms, both with loading")
-        assert full < 0.05 and absent < 0.05, (full, absent)
+        assert 1.9 < full < 4 and absent < 0.05, (full, absent)
     finally:
         service.close()
 
