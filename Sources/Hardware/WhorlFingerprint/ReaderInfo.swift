@@ -167,12 +167,6 @@ public enum ReaderStrength: Sendable, Hashable, Codable {
     /// A mock or a virtual reader: the program that feeds it decides what matches.
     case none
 
-    private enum CodingKeys: String, CodingKey {
-        case minutiaeScore = "minutiaeScore"
-        case onReader = "onReader"
-        case none = "none"
-    }
-
     /// The name that JSON output has: `strong`, `fair`, `weak`, `reader` or `none`.
     ///
     /// Strong is the matcher's default threshold of 40; fair is 20 to 39; weak is lower.

@@ -22,20 +22,10 @@ public enum ScanEvent: Sendable, Hashable {
 /// The form of an event between processes: an object whose member `event` says which one it is.
 extension ScanEvent: Codable {
     private enum Code: String, Codable {
-        case touch = "touch"
-        case finger = "finger"
-        case retry = "retry"
-        case alike = "alike"
-        case stage = "stage"
+        case touch, finger, retry, alike, stage
     }
 
-    private enum Member: String, CodingKey {
-        case event = "event"
-        case present = "present"
-        case reason = "reason"
-        case completed = "completed"
-        case total = "total"
-    }
+    private enum Member: CodingKey { case event, present, reason, completed, total }
 
     /// Reads an event; one that this version does not know throws `DecodingError.dataCorrupted`.
     public init(from decoder: any Decoder) throws {

@@ -21,12 +21,6 @@ public enum FingerSelection: Sendable, Hashable, Codable {
     /// All prints of the profile. This works on a set that was changed from outside, too, and makes it sound again.
     case all
 
-    private enum CodingKeys: String, CodingKey {
-        case print = "print"
-        case finger = "finger"
-        case all = "all"
-    }
-
     private enum PrintCodingKeys: String, CodingKey { case _0 = "id" }
 
     private enum FingerCodingKeys: String, CodingKey {
@@ -51,16 +45,6 @@ public enum EnrollmentProgress: Sendable, Hashable, Codable {
     case tested(recognised: Int, tested: Int, total: Int)
     /// A step of a trial of the reader begins.
     case exercising(ReaderExercise.Step)
-
-    private enum CodingKeys: String, CodingKey {
-        case began = "began"
-        case scan = "scan"
-        case confirming = "confirming"
-        case area = "area"
-        case again = "again"
-        case tested = "tested"
-        case exercising = "exercising"
-    }
 
     private enum BeganCodingKeys: String, CodingKey { case _0 = "reader" }
     private enum ScanCodingKeys: String, CodingKey { case _0 = "event" }

@@ -19,12 +19,6 @@ public struct NewFinger: Sendable, Hashable, Codable {
         self.isGuided = isGuided
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case finger = "finger"
-        case label = "label"
-        case isGuided = "isGuided"
-    }
-
     /// Reads a description; programs of an earlier version ask for no guidance.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)

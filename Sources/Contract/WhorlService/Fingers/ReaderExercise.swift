@@ -45,9 +45,4 @@ public struct ReaderExercise: Sendable, Hashable, Codable {
         self.clearsStorage = clearsStorage
         self.skipped = skipped
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case clearsStorage = "clearsStorage"
-        case skipped = "skipped"
-    }
 }

@@ -30,12 +30,6 @@ public enum ItemUse: Sendable, Hashable, Codable {
     /// The public key is in the form of ANSI X9.63 (0x04, X, Y; 65 bytes). Keys that are stored under a name sign only.
     case sharedSecret(with: Data)
 
-    private enum CodingKeys: String, CodingKey {
-        case secret = "secret"
-        case signature = "signature"
-        case sharedSecret = "sharedSecret"
-    }
-
     private enum SignatureCodingKeys: String, CodingKey { case over = "digest" }
     private enum SharedSecretCodingKeys: String, CodingKey { case with = "publicKey" }
 }

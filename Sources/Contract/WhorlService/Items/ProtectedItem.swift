@@ -103,11 +103,6 @@ public enum ProtectedItem: Sendable, Hashable, Codable {
     /// A sealed item that the caller stores.
     case sealed(SealedItem)
 
-    private enum CodingKeys: String, CodingKey {
-        case named = "named"
-        case sealed = "sealed"
-    }
-
     private enum NamedCodingKeys: String, CodingKey { case _0 = "id" }
     private enum SealedCodingKeys: String, CodingKey { case _0 = "item" }
 }

@@ -127,10 +127,7 @@ public enum VaultReset: Sendable, Hashable, Codable {
     /// The fingers can no longer be read; the database was put aside under this name.
     case fingersLost(database: String)
 
-    private enum CodingKeys: String, CodingKey {
-        case fingersKept = "fingersKept"
-        case fingersLost = "fingersLost"
-    }
+    private enum CodingKeys: CodingKey { case fingersKept, fingersLost }
 }
 
 /// The result of binding secrets to the present measurements of the machine's start.

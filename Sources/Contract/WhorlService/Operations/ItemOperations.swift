@@ -87,12 +87,7 @@ public struct MakeItem: ServiceOperation {
         self.applicationPassword = applicationPassword
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case kind = "kind"
-        case secret = "secret"
-        case access = "access"
-        case applicationPassword = "applicationPassword"
-    }
+    private enum CodingKeys: CodingKey { case kind, secret, access, applicationPassword }
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
@@ -179,13 +174,7 @@ public struct UseItem: OwnerOperation, SessionOperation {
         applicationPassword = request.applicationPassword
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case id = "id"
-        case sealed = "sealed"
-        case use = "use"
-        case asking = "asking"
-        case applicationPassword = "applicationPassword"
-    }
+    private enum CodingKeys: CodingKey { case id, sealed, use, asking, applicationPassword }
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
@@ -238,11 +227,7 @@ public struct UseItem: OwnerOperation, SessionOperation {
 }
 
 extension Released: Codable where Product == ItemProduct {
-    private enum CodingKeys: String, CodingKey {
-        case secret = "secret"
-        case signature = "signature"
-        case evaluations = "evaluations"
-    }
+    private enum CodingKeys: CodingKey { case secret, signature, evaluations }
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
@@ -273,10 +258,7 @@ public struct AttachedItem: Codable, Sendable {
 
     public init(_ item: SealedItem) { self.item = item }
 
-    private enum CodingKeys: String, CodingKey {
-        case item = "item"
-        case bytes = "bytes"
-    }
+    private enum CodingKeys: CodingKey { case item, bytes }
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)

@@ -46,11 +46,6 @@ public struct AddItem: ServiceOperation, NamedChange {
         self.item = item
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case id = "id"
-        case item = "item"
-    }
-
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         id = try members.decode(ItemID.self, forKey: .id)

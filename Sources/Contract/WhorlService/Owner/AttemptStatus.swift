@@ -14,12 +14,6 @@ public struct AttemptStatus: Sendable, Hashable, Codable {
         /// Locked until the passcode is verified.
         case untilPasscode
 
-        private enum CodingKeys: String, CodingKey {
-            case open = "open"
-            case until = "until"
-            case untilPasscode = "untilPasscode"
-        }
-
         private enum UntilCodingKeys: String, CodingKey { case _0 = "end" }
     }
 

@@ -35,26 +35,11 @@ public enum PromptUpdate: Sendable, Hashable {
 /// The form of an update between processes: an object whose member `event` says which one it is.
 extension PromptUpdate: Codable {
     private enum Code: String, Codable {
-        case noMatch = "noMatch"
-        case anotherFinger = "anotherFinger"
-        case fingerEnded = "fingerEnded"
-        case checking = "checking"
-        case wrongPasscode = "wrongPasscode"
-        case throttled = "throttled"
-        case passcodeEnded = "passcodeEnded"
-        case matched = "matched"
-        case verified = "verified"
-        case ended = "ended"
+        case noMatch, anotherFinger, fingerEnded, checking, wrongPasscode, throttled, passcodeEnded, matched
+        case verified, ended
     }
 
-    private enum Member: String, CodingKey {
-        case event = "event"
-        case remaining = "remaining"
-        case triesLeft = "triesLeft"
-        case milliseconds = "milliseconds"
-        case finger = "finger"
-        case message = "message"
-    }
+    private enum Member: CodingKey { case event, remaining, triesLeft, milliseconds, finger, message }
 
     /// Reads an update; one that this version does not know throws `DecodingError.dataCorrupted`.
     public init(from decoder: any Decoder) throws {

@@ -71,10 +71,7 @@ enum KeychainInterface {
 struct WireRow: Codable, Sendable {
     /// The form of the value.
     enum Kind: String, Codable, Sendable {
-        case encrypted = "encrypted"
-        case value = "value"
-        case damaged = "damaged"
-        case sealed = "sealed"
+        case encrypted, value, damaged, sealed
     }
 
     /// The row's version; `nil` for a new one.
