@@ -24,7 +24,7 @@ extension AccessControl {
     /// - Throws: ``ServiceError/Code/accessRefused``, which names the refused part.
     public init(_ text: String) throws(ServiceError) {
         guard text.utf8.count <= AccessControl.longestText else {
-            throw ServiceError(.accessRefused, details: [.reason: "it is too long"])
+            throw .accessRefused(because: "it is too long")
         }
         var rest = text[...]
         var access = try AccessControl.plain(String(rest.takeWord()))
@@ -81,10 +81,7 @@ extension AccessControl {
     private static func unknown(_ part: String) -> ServiceError {
         // Only printable ASCII characters are repeated: the text may come from anywhere.
         let shown = part.unicodeScalars.filter { $0.isASCII && $0.value > 32 && $0.value < 127 }
-        return ServiceError(
-            .accessRefused,
-            details: [.reason: "\"\(String(String.UnicodeScalarView(shown)))\" is not known"]
-        )
+        return .accessRefused(because: "\"\(String(String.UnicodeScalarView(shown)))\" is not known")
     }
 }
 

@@ -72,9 +72,8 @@ public struct AccessControl: Sendable, Hashable {
     /// - Throws: ``ServiceError/Code/accessRefused`` if the passcode is part of every way anyway.
     public func boundToBoot(_ pcrs: BootRegisters) throws(ServiceError) -> AccessControl {
         guard ways.contains(where: { !$0.contains(.devicePasscode) }) else {
-            throw ServiceError(
-                .accessRefused,
-                details: [.reason: "the passcode stands in for the measurements, and it is needed already"]
+            throw .accessRefused(
+                because: "the passcode stands in for the measurements, and it is needed already"
             )
         }
         var changed = self
@@ -90,19 +89,13 @@ public struct AccessControl: Sendable, Hashable {
     ///   it names a reader whose id is not visible ASCII of at most 200 bytes.
     public func demanding(_ strength: TouchStrength) throws(ServiceError) -> AccessControl {
         guard takesBiometry || strength == .any else {
-            throw ServiceError(
-                .accessRefused,
-                details: [.reason: "the strength of a touch needs a way with a finger"]
-            )
+            throw .accessRefused(because: "the strength of a touch needs a way with a finger")
         }
         guard !strength.hasPasscode else {
-            throw ServiceError(
-                .accessRefused,
-                details: [.reason: "a finger with the passcode is written biometry-any-and-passcode"]
-            )
+            throw .accessRefused(because: "a finger with the passcode is written biometry-any-and-passcode")
         }
         guard TouchStrength(strength.text) == strength else {
-            throw ServiceError(.accessRefused, details: [.reason: "the reader's id is not one"])
+            throw .accessRefused(because: "the reader's id is not one")
         }
         var changed = self
         changed.strength = strength
@@ -137,12 +130,9 @@ public struct AccessControl: Sendable, Hashable {
         _ second: AccessControl
     ) throws(ServiceError) {
         for part in [first, second] where part != AccessControl(part.ways) {
-            throw ServiceError(
-                .accessRefused,
-                details: [
-                    .reason:
-                        "application password, measurements and strength are added to the whole, not to a part"
-                ]
+            throw .accessRefused(
+                because:
+                    "application password, measurements and strength are added to the whole, not to a part"
             )
         }
     }
@@ -181,14 +171,11 @@ public struct BootRegisters: Sendable, Hashable {
     public init(_ registers: some Sequence<Int>) throws(ServiceError) {
         let wanted = Set(registers)
         guard !wanted.isEmpty, wanted.allSatisfy((0..<24).contains) else {
-            throw ServiceError(.accessRefused, details: [.reason: "the registers are numbered from 0 to 23"])
+            throw .accessRefused(because: "the registers are numbered from 0 to 23")
         }
         // 16 and 23 can be reset by any program: a binding to them would have no effect.
         guard wanted.isDisjoint(with: [16, 23]) else {
-            throw ServiceError(
-                .accessRefused,
-                details: [.reason: "the registers 16 and 23 can be reset by any program"]
-            )
+            throw .accessRefused(because: "the registers 16 and 23 can be reset by any program")
         }
         self.registers = wanted.sorted()
     }

@@ -74,6 +74,11 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(code, subject, details: [.milliseconds: "\(wait.wholeMilliseconds)"])
     }
 
+    /// Makes the error of an access control that cannot be used.
+    package static func accessRefused(because reason: String) -> ServiceError {
+        ServiceError(.accessRefused, details: [.reason: reason])
+    }
+
     /// The item, path or address that the error is about; may be empty.
     public var subject: String { self[.subject] }
 
@@ -149,13 +154,7 @@ extension ServiceError: ReportedError {
 
 /// The form of an error between processes: an object with its code, its sentences and its values.
 extension ServiceError: Codable {
-    private enum Member: String, CodingKey {
-        case code = "code"
-        case message = "message"
-        case recovery = "recovery"
-        case cause = "cause"
-        case details = "details"
-    }
+    private enum Member: CodingKey { case code, message, recovery, cause, details }
 
     /// Reads an error; the code may be one that this version does not know.
     public init(from decoder: any Decoder) throws {

@@ -159,10 +159,7 @@ extension SecAccessControl {
         if flags.contains(.devicePasscode) { parts.append(.devicePasscode) }
         let isOneEnough = flags.contains(.or)
         if flags.contains(.companion), !isOneEnough || parts.isEmpty {
-            throw ServiceError(
-                .accessRefused,
-                details: [.reason: "no companion device can be near a Linux machine"]
-            )
+            throw .accessRefused(because: "no companion device can be near a Linux machine")
         }
         var access = parts.first ?? .none
         for part in parts.dropFirst() {

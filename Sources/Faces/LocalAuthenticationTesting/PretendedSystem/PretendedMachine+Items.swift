@@ -52,7 +52,7 @@ extension PretendedMachine {
         let now = await binding()
         if access.takesPasscode, now.passcode == nil { throw ServiceError(.passcodeNotSet, Self.profile) }
         if access.isBoundToCurrentSet, now.fingers == nil {
-            throw ServiceError(.accessRefused, details: [.reason: "none is enrolled"])
+            throw .accessRefused(because: "none is enrolled")
         }
         if access.needsApplicationPassword, password == nil {
             throw ServiceError(.applicationPasswordNeeded, "sealed item")

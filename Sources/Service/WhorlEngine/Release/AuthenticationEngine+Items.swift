@@ -139,10 +139,7 @@ extension AuthenticationEngine {
         try await vault.provision()
         let fingers = try await state.existingStore()?.snapshot(of: profile)
         guard let fingers, !fingers.fingers.isEmpty else {
-            throw ServiceError(
-                .accessRefused,
-                details: [.reason: "no finger is enrolled that it could be bound to"]
-            )
+            throw .accessRefused(because: "no finger is enrolled that it could be bound to")
         }
         return vault
     }

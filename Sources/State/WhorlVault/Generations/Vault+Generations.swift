@@ -105,10 +105,7 @@ extension Vault {
     /// - Throws: `accessRefused` for a profile that never had a finger.
     func presentGeneration(of profile: String) async throws(ServiceError) -> ItemBinding.Generation {
         guard let (_, counter) = try await pinnedCounter(of: profile) else {
-            throw ServiceError(
-                .accessRefused,
-                details: [.reason: "no finger is enrolled that it could be bound to"]
-            )
+            throw .accessRefused(because: "no finger is enrolled that it could be bound to")
         }
         return .init(counter: counter, value: try await value(of: counter, profile))
     }

@@ -41,7 +41,7 @@ extension Vault {
     ) async throws(ServiceError) -> (ItemBinding, Made) {
         let (binding, authorization) = try await binding(owner, access, password)
         guard let policy = ItemPolicy.policy(access, binding, authority: authority.object.name) else {
-            throw ServiceError(.accessRefused, details: [.reason: "it cannot be bound"])
+            throw .accessRefused(because: "it cannot be bound")
         }
         let digest = policy.digest
         let made = try await chip(about: owner.spoken) { commands throws(TPMError) in
