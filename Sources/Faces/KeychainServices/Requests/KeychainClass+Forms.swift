@@ -50,24 +50,7 @@ extension KeychainClass {
             "kcls": .code, "klbl": .bytes, "atag": .bytes, "type": .code, "crtr": .textOrNumber,
             "bsiz": .number, "esiz": .number, "sdat": .date, "edat": .date, "tkid": .text,
         ],
-        flags(
-            "perm",
-            "priv",
-            "modi",
-            "sens",
-            "asen",
-            "extr",
-            "next",
-            "encr",
-            "decr",
-            "drve",
-            "sign",
-            "vrfy",
-            "snrc",
-            "vyrc",
-            "wrap",
-            "unwp"
-        )
+        flags("perm priv modi sens asen extr next encr decr drve sign vrfy snrc vyrc wrap unwp")
     )
 
     private static let ofCertificates = merged(
@@ -89,11 +72,11 @@ extension KeychainClass {
             "type": .textOrNumber,
             "scrp": .number,
         ],
-        flags("invi", "nega", "cusi")
+        flags("invi nega cusi")
     )
 
-    private static func flags(_ names: String...) -> [String: Form] {
-        names.reduce(into: [:]) { $0[$1] = .flag }
+    private static func flags(_ names: String) -> [String: Form] {
+        names.split(separator: " ").reduce(into: [:]) { $0[String($1)] = .flag }
     }
 
     private static func merged(_ parts: [String: Form]...) -> [String: Form] {
