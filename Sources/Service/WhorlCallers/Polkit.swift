@@ -12,12 +12,6 @@ package struct ActionSubject: Sendable, Hashable {
     package let startTime: UInt64
     /// The user who asks.
     package let uid: UInt32
-
-    package init(pid: Int32, startTime: UInt64, uid: UInt32) {
-        self.pid = pid
-        self.startTime = startTime
-        self.uid = uid
-    }
 }
 
 /// The rules of the system's administration for actions.

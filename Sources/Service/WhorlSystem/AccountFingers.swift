@@ -21,15 +21,9 @@ package struct AccountFingers: Sendable {
     }
 
     /// The engine, which asks this reader.
-    private let engine: AuthenticationEngine
-    private let fingers: InProcessFingers
-    private let reader: any FingerprintReader
-
-    init(_ engine: AuthenticationEngine, _ fingers: InProcessFingers, on reader: any FingerprintReader) {
-        self.engine = engine
-        self.fingers = fingers
-        self.reader = reader
-    }
+    let engine: AuthenticationEngine
+    let fingers: InProcessFingers
+    let reader: any FingerprintReader
 
     /// Returns the fingers that are enrolled on this reader, in the order of their numbers.
     ///

@@ -195,7 +195,7 @@ public final class InProcessRoot: Sendable {
         let engine = engine.with(reader: { [choice] () async throws(ServiceError) in
             try await choice.reachable(reader)
         })
-        return AccountFingers(engine, fingers(by: engine), on: reader)
+        return AccountFingers(engine: engine, fingers: fingers(by: engine), reader: reader)
     }
 
     /// Asks which of several people touches the reader; the tries count in this root's state.

@@ -13,7 +13,7 @@ extension Keychain {
         _ values: ProtectedValues
     ) throws(KeychainError) -> AnyObject? {
         var search = try IdentitySearch(request, store)
-        let result = KeychainResult(request, values)
+        let result = KeychainResult(request: request, values: values)
         while true {
             let found = try identities(&search, request, values)
             guard !found.isEmpty else { throw KeychainError(errSecItemNotFound) }
@@ -78,7 +78,7 @@ extension Keychain {
             guard let stored = try identities(&search, halves.stored, values).first else {
                 throw KeychainError(errSecInternalComponent)
             }
-            return KeychainResult(request, values).object(added: stored, identity, made)
+            return KeychainResult(request: request, values: values).object(added: stored, identity, made)
         }
         throw KeychainError(errSecDuplicateItem)
     }

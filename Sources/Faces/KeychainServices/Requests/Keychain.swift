@@ -22,7 +22,7 @@ struct Keychain {
         let (row, made) = try new(request, values)
         let stored = try store.add([row]) { old throws(KeychainError) in try values.isDead(old) }
         guard let item = stored.first else { throw KeychainError(errSecInternalComponent) }
-        return try KeychainResult(request, values).object(added: item, made)
+        return try KeychainResult(request: request, values: values).object(added: item, made)
     }
 
     /// Stores several items, all or none, in place of those that another query selects.
@@ -62,7 +62,7 @@ struct Keychain {
             throw KeychainError(errSecParam)
         }
         let made = form?.contents ?? .plain(request.value ?? Data())
-        try KeychainResult(request, values).check(record, made)
+        try KeychainResult(request: request, values: values).check(record, made)
         let contents =
             switch made {
             case .plain(let value): try newContents(value, record, values)
@@ -109,7 +109,7 @@ struct Keychain {
         if request.itemClass == .identity { return try copyIdentities(request, values) }
         guard var match = try match(request) else { throw KeychainError(errSecItemNotFound) }
         if request.interface == .skip { match.leaveOutProtected() }
-        let result = KeychainResult(request, values)
+        let result = KeychainResult(request: request, values: values)
         // An item that can never be opened again is left out, but not deleted, and the next item takes its place.
         while true {
             let items =

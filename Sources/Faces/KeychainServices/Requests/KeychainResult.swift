@@ -5,13 +5,8 @@ internal import WhorlService
 /// Makes the result of a call: a single kind of result is returned directly and several in a dictionary; a single item
 /// is returned directly and several in an array.
 struct KeychainResult {
-    private let request: KeychainRequest
-    private let values: ProtectedValues
-
-    init(_ request: KeychainRequest, _ values: ProtectedValues) {
-        self.request = request
-        self.values = values
-    }
+    let request: KeychainRequest
+    let values: ProtectedValues
 
     /// The kinds of result that are requested.
     var returns: KeychainRequest.Returns { request.returns }

@@ -170,16 +170,10 @@ struct PretendedItem: Sendable, Hashable {
     let access: AccessControl
     let publicKey: Data?
     let id: UUID
+}
 
+extension PretendedItem {
     private static let start = Data("whorl pretended item v1\n".utf8)
-
-    init(kind: ItemKind, profile: String, access: AccessControl, publicKey: Data?, id: UUID) {
-        self.kind = kind
-        self.profile = profile
-        self.access = access
-        self.publicKey = publicKey
-        self.id = id
-    }
 
     /// The sealed item that is stored, with its properties.
     var sealed: SealedItem {

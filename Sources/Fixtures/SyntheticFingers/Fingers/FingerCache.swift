@@ -13,11 +13,6 @@ package struct FingerCache: Sendable {
     /// The directory, made when the first finger is stored.
     package let directory: String
 
-    /// Keeps fingers in `directory`.
-    package init(directory: String) {
-        self.directory = directory
-    }
-
     /// `$XDG_CACHE_HOME/whorl/fingers`, else `~/.cache/whorl/fingers`, or `nil` if neither variable holds an
     /// absolute path.
     package static var standard: FingerCache? {

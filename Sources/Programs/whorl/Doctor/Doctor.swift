@@ -19,10 +19,10 @@ struct Doctor: Verb {
     @OptionGroup var global: GlobalOptions
 
     func answer(_ session: Session) async throws -> Answer {
-        let state = await StateDiagnosis(session).checks()
-        let readers = await ReaderDiagnosis(session).checks()
-        let tpm = await TPMDiagnosis(session).checks()
-        let diagnosis = ServiceDiagnosis(session)
+        let state = await StateDiagnosis(session: session).checks()
+        let readers = await ReaderDiagnosis(session: session).checks()
+        let tpm = await TPMDiagnosis(session: session).checks()
+        let diagnosis = ServiceDiagnosis(session: session)
         let service =
             [await diagnosis.check(), diagnosis.fprintdsPlace()].compactMap(\.self)
             + ConfigurationDiagnosis().checks()

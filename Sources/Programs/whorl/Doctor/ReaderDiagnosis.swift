@@ -8,10 +8,8 @@ import WhorlSystem
 
 /// The checks of readers: which exist, whether they can be opened, and which prints they keep.
 struct ReaderDiagnosis: Sendable {
-    private let session: Session
+    let session: Session
     private var services: Services { session.services }
-
-    init(_ session: Session) { self.session = session }
 
     func checks() async -> [Check] {
         let usb = USBReaders.connected()

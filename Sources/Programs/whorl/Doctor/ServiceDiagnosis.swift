@@ -8,9 +8,7 @@ import WhorlSystem
 
 /// The check of the place where the engine runs, and of how to have it where other programs cannot reach it.
 struct ServiceDiagnosis {
-    private let session: Session
-
-    init(_ session: Session) { self.session = session }
+    let session: Session
 
     func check() async -> Check {
         switch session.place {

@@ -5,10 +5,8 @@ import WhorlService
 
 /// The checks of the state directory and its contents.
 struct StateDiagnosis: Sendable {
-    private let session: Session
+    let session: Session
     private var services: Services { session.services }
-
-    init(_ session: Session) { self.session = session }
 
     func checks() async -> [Check] {
         let path = await services.facts().statePath

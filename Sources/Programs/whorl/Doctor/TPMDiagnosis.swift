@@ -6,9 +6,7 @@ import WhorlSupport
 
 /// The checks of the TPM and of the state directory's relation to it; neither is changed.
 struct TPMDiagnosis: Sendable {
-    private let session: Session
-
-    init(_ session: Session) { self.session = session }
+    let session: Session
 
     func checks() async -> [Check] {
         let status: VaultStatus

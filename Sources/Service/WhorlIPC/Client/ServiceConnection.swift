@@ -18,11 +18,6 @@ package enum ServiceCallError: Error, Sendable, Hashable {
 package struct CallReply<Parameters: Sendable>: Sendable {
     package let parameters: Parameters
     package let descriptors: [Descriptor]
-
-    package init(parameters: Parameters, descriptors: [Descriptor]) {
-        self.parameters = parameters
-        self.descriptors = descriptors
-    }
 }
 
 /// Reads what a service answers.

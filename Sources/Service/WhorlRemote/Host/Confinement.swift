@@ -67,11 +67,6 @@ struct NameSpace: Sendable {
     let profile: String
     let confinement: Confinement
 
-    init(_ profile: String, _ confinement: Confinement) {
-        self.profile = profile
-        self.confinement = confinement
-    }
-
     /// Returns the identity under which an item is stored.
     ///
     /// - Throws: `nameRefused` for a name that is too long for a confined program.

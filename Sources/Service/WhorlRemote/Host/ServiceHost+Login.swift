@@ -124,7 +124,7 @@ extension ServiceHost {
             let evaluation = try await evaluate(
                 request,
                 by: owner,
-                LoginPresenter(call),
+                LoginPresenter(call: call),
                 untilLockOf: session
             )
             // The policy takes a finger alone; anything else would be a fault, and is no match.
@@ -270,9 +270,7 @@ extension ServiceError {
 
 /// The presenter of a login: it tells the program that asks what to show, and takes nothing from it.
 struct LoginPresenter: PromptPresenter {
-    private let call: ServiceCall
-
-    init(_ call: ServiceCall) { self.call = call }
+    let call: ServiceCall
 
     /// A program that takes no updates shows nothing, and so lets no one know of the prompt.
     var isInteractive: Bool { get async { call.wantsMore } }

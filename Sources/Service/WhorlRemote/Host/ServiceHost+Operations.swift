@@ -91,7 +91,7 @@ extension ServiceHost {
 
     /// The names of items that a caller may use.
     private func names(_ services: Services, _ call: ServiceCall) async throws(ServiceRefusal) -> NameSpace {
-        NameSpace(services.profile, try await rules.confinement(of: call.client))
+        NameSpace(profile: services.profile, confinement: try await rules.confinement(of: call.client))
     }
 
     /// Adds a method during which the owner may be asked.

@@ -16,12 +16,6 @@ package struct StorageQuota: Sendable {
     /// The most items and rows.
     let items: Int
 
-    /// Makes a quota.
-    package init(bytes: Int, items: Int) {
-        self.bytes = bytes
-        self.items = items
-    }
-
     /// Returns if there is room for more.
     ///
     /// - Parameters:
