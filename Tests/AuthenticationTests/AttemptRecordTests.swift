@@ -14,7 +14,7 @@ private func moment(_ boot: Int64, wall: Int64? = nil, bootID: String = "first")
 
 /// A record after so many failures at one moment.
 private func record(failures: Int, at time: Moment) -> AttemptRecord {
-    var record = AttemptRecord.fresh
+    var record = AttemptRecord.fresh()
     for _ in 0..<failures {
         _ = record.reserve(at: time, endsByTime: true)
         record.charge(at: time)

@@ -210,7 +210,7 @@ private struct ScriptedAuthority: PasscodeAuthority {
         let profile = fixture.profile
         try await database.write { db in
             for ledger in AttemptLedger.all(of: profile) {
-                var record = AttemptRecord.fresh
+                var record = AttemptRecord.fresh()
                 for _ in 0..<failures {
                     _ = record.reserve(at: now, endsByTime: false)
                     record.charge(at: now)

@@ -81,17 +81,18 @@ struct EnrollmentStoreTests {
         #expect(matched?.lastMatchedAt == Date(timeIntervalSince1970: 11))
     }
 
-    @Test func `a label is cleaned and changes neither digest nor generation`() async throws {
+    @Test func `a label is cleaned`() async throws {
         let fixture = try Fixture()
-        let print = try await fixture.add(.rightIndex, "one")
-        let before = try await fixture.store.state(of: "ada", application: "app")
-        try await fixture.store.rename(print.id, of: "ada", label: "the\u{7} one\u{1B}")
+        let print = try await fixture.store.add(
+            Template(bytes: [1]),
+            as: .rightIndex,
+            label: "the\u{7} one\u{1B}",
+            profile: "ada",
+            on: .test(),
+            at: Date()
+        )
+        #expect(print.label == "the one")
         #expect(try await fixture.store.fingers(of: "ada").first?.label == "the one")
-        #expect(try await fixture.store.state(of: "ada", application: "app") == before)
-        let error = await failure {
-            try await fixture.store.rename(print.id, of: "bob", label: "mine")
-        }
-        #expect(error?.code == .noSuchFinger)
     }
 
     @Test func `a better template is used and does not change the digest`() async throws {

@@ -115,10 +115,6 @@ struct RandomSource {
         uniform(-bound, bound)
     }
 
-    mutating func sign() -> Double {
-        next() &>> 63 == 0 ? 1 : -1
-    }
-
     /// One of 0 ..< `count`.
     mutating func choice(of count: Int) -> Int {
         Int(unit() * Double(count))

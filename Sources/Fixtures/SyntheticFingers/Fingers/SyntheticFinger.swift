@@ -19,19 +19,12 @@ package struct SyntheticFinger: Sendable {
 
     private let master: FingerMaster
 
-    /// Grows the finger of `seed`, or takes it from the cache `FingerCache.standard` if it is there.
-    ///
-    /// - Parameter seed: Any number.
-    package init(seed: UInt64) {
-        self.init(seed: seed, cache: .standard)
-    }
-
     /// Grows the finger of `seed`, or takes it from `cache` if it is there.
     ///
     /// - Parameters:
     ///   - seed: Any number.
     ///   - cache: Where grown fingers are kept; `nil` to keep none.
-    package init(seed: UInt64, cache: FingerCache?) {
+    package init(seed: UInt64, cache: FingerCache? = .standard) {
         self.seed = seed
         master = cache?.master(seed: seed) ?? FingerMaster(seed: seed)
     }

@@ -28,7 +28,7 @@ package struct AttemptLedger: Sendable {
         ReaderClass.allCases.map { AttemptLedger(profile: profile, readers: $0, rules: rules) }
     }
 
-    /// Returns the record on disk, or ``AttemptRecord/fresh`` if the profile has none yet.
+    /// Returns the record on disk, or ``AttemptRecord/fresh(under:)`` if the profile has none yet.
     package func record(in db: Database) throws -> AttemptRecord {
         let statement = try db.cachedStatement(
             sql: """

@@ -35,11 +35,11 @@ package struct AttemptRecord: Sendable, Hashable {
 
     /// Makes a record from stored values; a negative number of failures means locked.
     package init(
-        failures: Int,
-        totalFailures: Int,
-        lockouts: Int,
-        isPending: Bool,
-        lockedAt: Moment?,
+        failures: Int = 0,
+        totalFailures: Int = 0,
+        lockouts: Int = 0,
+        isPending: Bool = false,
+        lockedAt: Moment? = nil,
         rules: AttemptRules = .standard
     ) {
         self.rules = rules
@@ -50,19 +50,9 @@ package struct AttemptRecord: Sendable, Hashable {
         self.lockedAt = lockedAt
     }
 
-    /// The record of a profile without any try.
-    package static let fresh = fresh(under: .standard)
-
     /// Returns the record of a profile without any try, under a machine's rules.
-    package static func fresh(under rules: AttemptRules) -> AttemptRecord {
-        AttemptRecord(
-            failures: 0,
-            totalFailures: 0,
-            lockouts: 0,
-            isPending: false,
-            lockedAt: nil,
-            rules: rules
-        )
+    package static func fresh(under rules: AttemptRules = .standard) -> AttemptRecord {
+        AttemptRecord(rules: rules)
     }
 
     /// The number of failures that remain before fingers are locked.

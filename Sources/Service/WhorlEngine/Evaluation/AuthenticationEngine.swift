@@ -51,8 +51,8 @@ package final class AuthenticationEngine: AuthenticationService {
 
     /// Makes an engine from its parts.
     ///
-    /// It opens, asks and stores nothing before the first call. It does not notice when the screen of its login session is
-    /// locked.
+    /// It opens, asks and stores nothing before the first call. Without `ownStay` it does not notice when the screen of its
+    /// login session is locked.
     ///
     /// - Parameters:
     ///   - profile: The profile whose fingers are asked for.
@@ -60,33 +60,21 @@ package final class AuthenticationEngine: AuthenticationService {
     ///   - passcode: The authority for the owner's passcode.
     ///   - vault: The vault with the items that a release opens.
     ///   - texts: The texts of prompts for which a request brings none.
+    ///   - time: The machine's time.
+    ///   - interruptions: The evaluations that an event of the machine ends.
+    ///   - obstacle: Waits until a reader can no longer be touched, and returns the reason.
+    ///   - rules: The machine's rules for failed tries.
+    ///   - strength: The strength that the machine demands of each touch.
+    ///   - limits: The machine's time limits for proofs that are kept in a session.
+    ///   - ownStay: Returns the stay of this process in its login session.
     ///   - reader: Gives the reader; it is called for each evaluation.
-    package convenience init(
-        profile: String,
-        state: StateAccess,
-        passcode: any PasscodeAuthority = NoPasscode(),
-        vault: any VaultSource = NoVault(),
-        texts: PromptTexts = PromptTexts(),
-        reader: @escaping ReaderProvider
-    ) {
-        self.init(
-            profile: profile,
-            state: state,
-            passcode: passcode,
-            vault: vault,
-            texts: texts,
-            time: .system,
-            reader: reader
-        )
-    }
-
     package init(
         profile: String,
         state: StateAccess,
         passcode: any PasscodeAuthority = NoPasscode(),
         vault: any VaultSource = NoVault(),
         texts: PromptTexts = PromptTexts(),
-        time: MachineTime,
+        time: MachineTime = .system,
         interruptions: Interruptions = Interruptions(),
         obstacle: @escaping ReaderObstacle = { _ in nil },
         rules: AttemptRules = .standard,

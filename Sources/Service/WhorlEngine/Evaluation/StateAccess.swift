@@ -17,21 +17,12 @@ package struct StateAccess: Sendable {
     /// The prints that count.
     let trust: PrintTrust
 
-    /// Makes access to a state that the caller keeps, in which every print counts.
+    /// Makes access to a state that the caller keeps.
     ///
     /// Both functions may be called often and at the same time; they must return the same open database.
     package init(
         generations: any GenerationCounter = SoftwareGeneration(),
-        existing: @escaping @Sendable () async throws(ServiceError) -> StateDatabase?,
-        created: @escaping @Sendable () async throws(ServiceError) -> StateDatabase
-    ) {
-        self.init(generations: generations, trust: .everyPrint, existing: existing, created: created)
-    }
-
-    /// Makes access to a state that the caller keeps.
-    package init(
-        generations: any GenerationCounter,
-        trust: PrintTrust,
+        trust: PrintTrust = .everyPrint,
         existing: @escaping @Sendable () async throws(ServiceError) -> StateDatabase?,
         created: @escaping @Sendable () async throws(ServiceError) -> StateDatabase
     ) {
@@ -40,14 +31,6 @@ package struct StateAccess: Sendable {
         self.generations = generations
         self.trust = trust
     }
-
-    /// Access without a state, which cannot be made either.
-    package static let none = StateAccess(
-        existing: { () throws(ServiceError) in nil },
-        created: { () throws(ServiceError) in
-            throw ServiceError(.storeFailed, "", cause: "no state directory")
-        }
-    )
 
     /// Makes access to a state directory, which is opened at the first use and kept open.
     package init(

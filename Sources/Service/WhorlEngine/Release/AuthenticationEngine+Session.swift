@@ -116,12 +116,10 @@ extension AuthenticationEngine {
         for request: EvaluationRequest,
         isShownBefore: Bool
     ) async throws(ServiceError) {
-        let entry = AuditEntry(
-            at: time.now().date,
-            profile: profile,
-            application: request.application.rawValue,
-            event: .release,
-            outcome: isShownBefore ? "releasedAgain" : "released",
+        let entry = entry(
+            .release,
+            isShownBefore ? "releasedAgain" : "released",
+            for: request.application.rawValue,
             detail: "\(subject): \(request.reason)",
             asker: request.asker
         )

@@ -41,10 +41,8 @@ extension EnrollmentStore {
             reader: reader.id,
             readerName: reader.name,
             storage: reader.storage,
-            sealed: nil,
             templateDigest: TemplateCipher.digest(of: template),
             enrolledAt: date.timeIntervalSince1970,
-            lastMatchedAt: nil,
             state: .enrolled,
             access: access ?? reader.access.state
         )

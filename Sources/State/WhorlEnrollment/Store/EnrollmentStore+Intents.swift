@@ -33,14 +33,11 @@ extension EnrollmentStore {
             id: id,
             profile: profile,
             finger: finger,
-            label: nil,
             reader: reader.id,
             readerName: reader.name,
             storage: reader.storage,
-            sealed: nil,
             templateDigest: Data(),
             enrolledAt: date.timeIntervalSince1970,
-            lastMatchedAt: nil,
             state: .pending
         )
         let seal = templateSeal

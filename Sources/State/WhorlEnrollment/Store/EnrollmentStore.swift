@@ -16,16 +16,12 @@ package final class EnrollmentStore: Sendable {
     /// The prints that count.
     let trust: PrintTrust
 
-    /// Makes a store that works on a database, and in which every print counts.
-    package convenience init(
-        database: StateDatabase,
-        generations: any GenerationCounter = SoftwareGeneration()
-    ) {
-        self.init(database: database, generations: generations, trust: .everyPrint)
-    }
-
     /// Makes a store that works on a database.
-    package init(database: StateDatabase, generations: any GenerationCounter, trust: PrintTrust) {
+    package init(
+        database: StateDatabase,
+        generations: any GenerationCounter = SoftwareGeneration(),
+        trust: PrintTrust = .everyPrint
+    ) {
         self.database = database
         self.generations = generations
         self.trust = trust
@@ -117,24 +113,15 @@ package final class EnrollmentStore: Sendable {
         return EnrollmentDifference(from: then, to: now.set)
     }
 
-    /// Records the time of a print's match.
-    ///
-    /// The digest does not change. The time is lost when the power fails within seconds; nothing depends on it. A print
-    /// that has since been removed is ignored.
-    ///
-    /// - Throws: a storage error.
-    package func recordMatch(_ id: PrintID, at date: Date) async throws(ServiceError) {
-        try await recordMatch(id, updated: nil, at: date)
-    }
-
     /// Records the time of a print's match, and the improved template if the reader made one.
     ///
-    /// Only the engine calls this, after a match: the template replaces the one that its owner agreed to.
+    /// The digest does not change. The time is lost when the power fails within seconds; nothing depends on it. A print
+    /// that has since been removed is ignored. Only the engine calls this, after a match: the template replaces the one that its owner agreed to.
     ///
     /// - Throws: a storage error.
     package func recordMatch(
         _ id: PrintID,
-        updated: Template?,
+        updated: Template? = nil,
         at date: Date
     ) async throws(ServiceError) {
         let seal = templateSeal
@@ -150,27 +137,6 @@ package final class EnrollmentStore: Sendable {
                 arguments: [try seal.seal(updated, for: row), id.description]
             )
         }
-    }
-
-    /// Gives a finger another label, or none.
-    ///
-    /// The digest does not change.
-    ///
-    /// - Parameters:
-    ///   - id: The print's identity.
-    ///   - profile: The profile of the print.
-    ///   - label: Free text; control characters are dropped, and only 100 characters are kept.
-    /// - Throws: `noSuchFinger`, a storage error.
-    package func rename(_ id: PrintID, of profile: String, label: String?) async throws(ServiceError) {
-        let label = FingerLabel.clean(label)
-        let changed = try await database.write { db in
-            try db.execute(
-                sql: "UPDATE prints SET label = ? WHERE id = ? AND profile = ? AND state = 'enrolled'",
-                arguments: [label, id.description, profile]
-            )
-            return db.changesCount
-        }
-        if changed == 0 { throw ServiceError(.noSuchFinger) }
     }
 
     var templateSeal: TemplateCipher { TemplateCipher(keys: database.keys) }

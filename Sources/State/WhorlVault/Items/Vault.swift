@@ -22,11 +22,7 @@ package final class Vault: Sendable {
     private let known = Mutex<(authority: VaultAuthority, file: FileIdentity)?>(nil)
 
     /// Works with a chip and an open database; neither is accessed yet.
-    package convenience init(device: TPMDevice, database: StateDatabase) {
-        self.init(device: device, database: database, time: .system)
-    }
-
-    package init(device: TPMDevice, database: StateDatabase, time: MachineTime) {
+    package init(device: TPMDevice, database: StateDatabase, time: MachineTime = .system) {
         self.device = device
         self.database = database
         self.time = time
