@@ -14,8 +14,8 @@ struct ItemRow: KeptItem {
     /// 16 random bytes, new for each item; the item's data are bound to them.
     let unique: Data
     let access: AccessControl
-    let binding: ItemBinding
-    let object: TPMObject
+    var binding: ItemBinding
+    var object: TPMObject
     /// The ciphertext of a large secret.
     let body: Data?
     let createdAt: Date

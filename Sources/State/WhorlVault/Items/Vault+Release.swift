@@ -83,28 +83,19 @@ extension Vault {
         guard let finger = proof.and(OwnerProof(profile: proof.profile, showsFinger: true)) else { return }
         // Only the part that the chip sealed is sealed again; the body of a large secret is unchanged.
         let sealed = try await unseal(row, finger, nil)
-        var binding = row.binding
-        binding.boot = boot
+        var bound = row
+        bound.binding.boot = boot
         let authority = try await provisionedAuthority()
-        guard let policy = ItemPolicy.policy(row.access, binding, authority: authority.object.name) else {
+        guard let policy = ItemPolicy.policy(row.access, bound.binding, authority: authority.object.name)
+        else {
             throw ServiceError(.itemTampered, row.id.spoken)
         }
         let digest = policy.digest
-        let object = try await chip(about: row.id.spoken) { commands throws(TPMError) in
+        bound.object = try await chip(about: row.id.spoken) { commands throws(TPMError) in
             try commands.create(.sealed(sealed), under: authority.root, policy: digest)
         }
-        let bound = ItemRow(
-            id: row.id,
-            unique: row.unique,
-            access: row.access,
-            binding: binding,
-            object: object,
-            body: row.body,
-            createdAt: row.createdAt
-        )
-        let seal = seal
         // An item that has since been deleted stays deleted.
-        _ = try await database.write(.full) { try bound.replace(row, $0, seal) }
+        _ = try await database.write(.full) { [bound, seal] db in try bound.replace(row, db, seal) }
     }
 }
 

@@ -19,14 +19,24 @@ extension VaultStatus {
     ) async throws(ServiceError) -> VaultStatus {
         let authority = try VaultAuthority.load(directory)
         let stateKey = try StateKey(directory)
+        let chip: (status: ChipStatus?, isSame: Bool?, obstacle: ServiceError?)
         do {
             let (properties, isSame) = try await device.perform { commands throws(TPMError) in
                 (try commands.properties(), try sameChip(commands, authority))
             }
-            return VaultStatus(device, authority, stateKey, properties, nil, isSame)
+            chip = (ChipStatus(properties), isSame, nil)
         } catch {
-            return VaultStatus(device, authority, stateKey, nil, ServiceError(error), nil)
+            chip = (nil, nil, ServiceError(error))
         }
+        return VaultStatus(
+            chip: chip.status,
+            obstacle: chip.obstacle,
+            isSimulated: device.address.isSimulated,
+            isProvisioned: authority != nil,
+            isSameChip: chip.isSame,
+            stateKey: stateKey,
+            storageRoot: authority?.root.handle
+        )
     }
 
     /// Whether the authority's root exists and the authority's object loads under it.
@@ -43,25 +53,6 @@ extension VaultStatus {
             guard error.code == .foreignBlob || error.code == .foreignRoot else { throw error }
             return false
         }
-    }
-
-    private init(
-        _ device: TPMDevice,
-        _ authority: VaultAuthority?,
-        _ stateKey: StateKey,
-        _ properties: TPMProperties?,
-        _ obstacle: ServiceError?,
-        _ isSameChip: Bool?
-    ) {
-        self.init(
-            chip: properties.map(ChipStatus.init),
-            obstacle: obstacle,
-            isSimulated: device.address.isSimulated,
-            isProvisioned: authority != nil,
-            isSameChip: isSameChip,
-            stateKey: stateKey,
-            storageRoot: authority?.root.handle
-        )
     }
 }
 
