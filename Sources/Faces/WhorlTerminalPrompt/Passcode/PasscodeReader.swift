@@ -16,12 +16,11 @@ package struct PasscodeReader: Sendable {
     private let terminal: @Sendable () -> Terminal
     private let environment: [String: String]
 
-    /// Creates a reader on standard error if that is the terminal, else on `/dev/tty`.
-    package init() {
-        self.init(environment: terminalEnvironment(), on: Terminal.controlling)
-    }
-
-    package init(environment: [String: String], on terminal: @escaping @Sendable () -> Terminal) {
+    /// Creates a reader, otherwise on standard error if that is the terminal, else on `/dev/tty`.
+    package init(
+        environment: [String: String] = terminalEnvironment(),
+        on terminal: @escaping @Sendable () -> Terminal = Terminal.controlling
+    ) {
         self.environment = environment
         self.terminal = terminal
     }

@@ -23,47 +23,13 @@ package enum ScanActivityUpdate: Sendable, Hashable {
 /// It has no keys; ^C ends the program. On a terminal it redraws itself in place; elsewhere it writes lines.
 package struct ScanActivity: Sendable {
     private let state: ScanActivityState
-    private let terminal: @Sendable () -> Terminal
-    private let environment: [String: String]
 
     /// Creates a progress display on standard error.
-    ///
-    /// - Parameters:
-    ///   - title: The activity, such as `Enroll the right index finger`; cleaned before it is shown.
-    ///   - readerName: The reader's name, which may come from the device; cleaned before it is shown.
-    ///   - readerKind: Real hardware or not; a simulated reader is marked as such.
-    ///   - scanType: Press or swipe.
-    package init(
-        title: String,
-        readerName: String,
-        readerKind: ReaderInfo.Kind,
-        scanType: ReaderInfo.ScanType
-    ) {
-        self.init(
-            ScanActivityState(
-                title: title,
-                readerName: readerName,
-                readerKind: readerKind,
-                scanType: scanType
-            ),
-            environment: terminalEnvironment(),
-            on: Terminal.standardError
-        )
-    }
-
-    package init(
-        _ state: ScanActivityState,
-        environment: [String: String],
-        on terminal: @escaping @Sendable () -> Terminal
-    ) {
-        self.state = state
-        self.terminal = terminal
-        self.environment = environment
-    }
+    package init(_ state: ScanActivityState) { self.state = state }
 
     /// Shows the progress until `updates` ends or the task is cancelled.
     package func show(_ updates: AsyncStream<ScanActivityUpdate>) async {
-        await Board(state, terminal(), environment).show(updates)
+        await Board(state, Terminal.standardError(), terminalEnvironment()).show(updates)
     }
 }
 
@@ -86,6 +52,13 @@ package struct ScanActivityState: Drawing, Hashable {
     private var area: FingerArea?
     private var wasAlike = false
 
+    /// Makes the content before the first update.
+    ///
+    /// - Parameters:
+    ///   - title: The activity, such as `Enroll the right index finger`; cleaned before it is shown.
+    ///   - readerName: The reader's name, which may come from the device; cleaned before it is shown.
+    ///   - readerKind: Real hardware or not; a simulated reader is marked as such.
+    ///   - scanType: Press or swipe.
     package init(
         title: String,
         readerName: String,

@@ -17,21 +17,19 @@ package struct TerminalPrompt: PromptPresenter {
     let here: @Sendable () -> Terminal
     let environment: [String: String]
 
-    /// Creates a prompt on the terminal of this process: standard error if that is the terminal, else `/dev/tty`;
+    /// Creates a prompt, otherwise on the terminal of this process: standard error if that is the terminal, else `/dev/tty`;
     /// without a terminal, lines on standard error.
-    package init() {
-        self.init(environment: terminalEnvironment(), on: Terminal.controlling)
-    }
-
-    /// Creates a prompt on the given terminal.
-    package init(environment: [String: String], on terminal: @escaping @Sendable () -> Terminal) {
+    package init(
+        environment: [String: String] = terminalEnvironment(),
+        on terminal: @escaping @Sendable () -> Terminal = Terminal.controlling
+    ) {
         here = terminal
         self.environment = environment
     }
 
     /// Returns a prompt on standard error only, for programs that document this.
     package static func onStandardError() -> TerminalPrompt {
-        TerminalPrompt(environment: terminalEnvironment(), on: Terminal.standardError)
+        TerminalPrompt(on: Terminal.standardError)
     }
 
     /// Whether the prompt goes to a terminal and this process is in the terminal's foreground.

@@ -19,7 +19,7 @@ package struct Terminal: Sendable {
     /// Returns the terminal that the process belongs to, else standard error.
     ///
     /// It serves programs whose standard error goes to a log while a person sits at the terminal.
-    static func controlling() -> Terminal {
+    package static func controlling() -> Terminal {
         let standardError = standardError()
         guard !standardError.isInteractive, let tty = controllingDescriptor else { return standardError }
         let terminal = Terminal(output: tty)
@@ -88,28 +88,6 @@ extension TerminalStyle {
     package static func onStandardOutput() -> TerminalStyle {
         Terminal(output: STDOUT_FILENO).style(environment: terminalEnvironment())
     }
-}
-
-/// The features of the output that the prompt may use.
-package struct TerminalStyle: Sendable, Hashable {
-    /// The number of columns that a line may take.
-    package var columns: Int
-    /// Whether lines may be redrawn in place.
-    package var redraws: Bool
-    /// Whether colours and bold letters may be used.
-    package var colours: Bool
-    /// Whether only ASCII may be written.
-    package var ascii: Bool
-
-    package init(columns: Int, redraws: Bool, colours: Bool, ascii: Bool) {
-        self.columns = columns
-        self.redraws = redraws
-        self.colours = colours
-        self.ascii = ascii
-    }
-
-    /// The style of a file or a pipe: no escapes, UTF-8, and long lines.
-    package static let plain = TerminalStyle(columns: 400, redraws: false, colours: false, ascii: false)
 
     /// Creates the style of a terminal from its number of columns and the environment variables.
     ///
@@ -128,6 +106,21 @@ package struct TerminalStyle: Sendable, Hashable {
             ascii: !(name.contains("UTF-8") || name.contains("UTF8"))
         )
     }
+}
+
+/// The features of the output that the prompt may use.
+package struct TerminalStyle: Sendable, Hashable {
+    /// The number of columns that a line may take.
+    package var columns: Int
+    /// Whether lines may be redrawn in place.
+    package var redraws: Bool
+    /// Whether colours and bold letters may be used.
+    package var colours: Bool
+    /// Whether only ASCII may be written.
+    package var ascii: Bool
+
+    /// The style of a file or a pipe: no escapes, UTF-8, and long lines.
+    package static let plain = TerminalStyle(columns: 400, redraws: false, colours: false, ascii: false)
 
     /// Returns the text in this ink, if colours may be used.
     package func paint(_ text: String, _ ink: Ink) -> String {

@@ -66,10 +66,12 @@ final class Activity: Sendable {
     func begin(at info: ReaderInfo) {
         console.used(info.kind)
         let progress = ScanActivity(
-            title: title,
-            readerName: info.name,
-            readerKind: info.kind,
-            scanType: info.scanType
+            ScanActivityState(
+                title: title,
+                readerName: info.name,
+                readerKind: info.kind,
+                scanType: info.scanType
+            )
         )
         // This is a separate task, so that the last line is shown even if the current task is cancelled.
         let task = Task { [console, stream] in if !console.isJSON { await progress.show(stream) } }
