@@ -63,8 +63,6 @@ enum Program {
 
     private static let exposed = Failure(
         code: "incomplete",
-        rawValue: nil,
-        status: .failure,
         message: "The system does not let this program hide its memory from other programs.",
         reason: "setrlimit(2) or prctl(2) was refused",
         recovery: "Run it outside of the sandbox that forbids this."

@@ -18,10 +18,7 @@ struct HelperTransport: LoginTransport {
         guard let program = SiblingProgram(named: "whorl-login-http") else {
             throw Failure(
                 code: "incomplete",
-                rawValue: nil,
-                status: .failure,
                 message: "The program whorl-login-http, which belongs to this one, is missing.",
-                reason: "",
                 recovery: "Install Whorl again as a whole."
             )
         }

@@ -107,10 +107,7 @@ extension Session {
         handing passcode: SecretBox?
     ) async throws -> Answer {
         let id = try item(kind, name)
-        try await services.ask(
-            DeleteItem(id, consentRequest(handing: passcode)),
-            presenter: presenter(handing: passcode)
-        )
+        try await ask(handing: passcode) { DeleteItem(id, $0) }
         return Answer(result: ["deleted": .string(id.name.text)], text: ["deleted: \(id.name.text)"])
     }
 }

@@ -67,8 +67,6 @@ enum OpenFiles {
         }
         return Failure(
             code: "tooManyOpenFiles",
-            rawValue: nil,
-            status: .failure,
             message: message,
             reason: String(cString: strerror(reason)),
             recovery: recovery

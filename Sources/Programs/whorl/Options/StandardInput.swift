@@ -48,8 +48,6 @@ enum StandardInput {
             ? Failure(ServiceError(.appCancel))
             : Failure(
                 code: "unreadable",
-                rawValue: nil,
-                status: .failure,
                 message: "Standard input cannot be read.",
                 reason: String(cString: strerror(reason)),
                 recovery: "Give the command a file or a pipe to read from."

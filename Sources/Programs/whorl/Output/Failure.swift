@@ -13,11 +13,11 @@ struct Failure: Error, Sendable, Equatable {
     var code: String
     /// Apple's number, if it has one.
     var rawValue: Int?
-    var status: ExitStatus
+    var status = ExitStatus.failure
     /// One sentence that says what happened.
     var message: String
     /// The text of a lower layer; may be empty, and may hold text from outside.
-    var reason: String
+    var reason = ""
     /// One sentence that says what the person can do.
     var recovery: String
     /// Whether it only reports that the caller cancelled; a signal's name then takes its place.
@@ -25,7 +25,7 @@ struct Failure: Error, Sendable, Equatable {
 
     /// Returns the failure of a command that cannot be understood.
     static func usage(_ message: String, hint: String) -> Failure {
-        Failure(code: "usage", rawValue: nil, status: .usage, message: message, reason: "", recovery: hint)
+        Failure(code: "usage", status: .usage, message: message, recovery: hint)
     }
 
     /// The `{"error": …}` object.
@@ -64,8 +64,6 @@ extension Failure {
         default:
             self.init(
                 code: "unexpected",
-                rawValue: nil,
-                status: .failure,
                 message: "The command failed.",
                 reason: "\(error)",
                 recovery: "Run `whorl doctor`: it looks for the cause."
@@ -100,8 +98,6 @@ extension Failure {
         case .noChild, .noEngine:
             self.init(
                 code: "incomplete",
-                rawValue: nil,
-                status: .failure,
                 message: "The program whorld, which belongs to this one, could not be started.",
                 reason: fault.description,
                 recovery: "Install Whorl again as a whole, or unset WHORL_SERVICE."

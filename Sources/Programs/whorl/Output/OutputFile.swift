@@ -50,10 +50,8 @@ struct OutputFile {
     private func failure(_ reason: String) -> Failure {
         Failure(
             code: "unwritable",
-            rawValue: nil,
             status: .storeFailed,
             message: "The picture cannot be written: \(reason).",
-            reason: "",
             recovery: "Check that the folder exists and that you may write to it."
         )
     }

@@ -102,10 +102,7 @@ extension Session {
         for id: ApplicationID,
         handing passcode: SecretBox?
     ) async throws -> Answer {
-        try await services.ask(
-            SetOptedOut(isOut, for: id, consentRequest(handing: passcode)),
-            presenter: presenter(handing: passcode)
-        )
+        try await ask(handing: passcode) { SetOptedOut(isOut, for: id, $0) }
         return .biometry(isAllowed: !isOut, id)
     }
 }

@@ -187,11 +187,9 @@ struct DevicesExercise: Verb {
             success: { $0.isGood ? .finished("Done.") : .failed("Not all of it worked.") },
             failure: "Not done."
         ) {
-            try await session.services.ask(
-                ExerciseReader(exercise, session.consentRequest(handing: preset)),
-                presenter: session.presenter(handing: preset),
-                observer: { show($0, activity) }
-            )
+            try await session.ask(handing: preset, observer: { show($0, activity) }) {
+                ExerciseReader(exercise, $0)
+            }
         }
         return Answer(
             result: ["steps": .array(results.map(\.json))],

@@ -61,19 +61,15 @@ struct Enroll: Verb {
             failure: "Not enrolled."
         ) {
             try await PasswordAgent.beside(session) {
-                try await session.services.ask(
-                    EnrollFinger(
-                        NewFinger(finger, label: label, isGuided: isGuided),
-                        session.consentRequest(handing: preset)
-                    ),
-                    presenter: session.presenter(handing: preset),
+                try await session.ask(
+                    handing: preset,
                     observer: { progress in
                         tests.withLock { $0.take(progress) }
                         // Some drivers know their stages only after they were open.
                         if case .scan(.stage(_, let total)) = progress { stages.withLock { $0 = total } }
                         show(progress, activity)
                     }
-                )
+                ) { EnrollFinger(NewFinger(finger, label: label, isGuided: isGuided), $0) }
             }
         }
         let tested = isGuided ? tests.withLock(\.self) : nil

@@ -56,12 +56,7 @@ struct Fingers: AsyncParsableCommand {
             guard let candidates else { return answer(nil) }
             for finger in candidates { session.console.tell("would be accepted: \(finger.rowText)") }
             let preset = try await passcode.preset()
-            return answer(
-                try await session.services.ask(
-                    AcceptFingers(session.consentRequest(handing: preset)),
-                    presenter: session.presenter(handing: preset)
-                ).value
-            )
+            return answer(try await session.ask(handing: preset) { AcceptFingers($0) }.value)
         }
 
         private func answer(_ accepted: AcceptedFingers?) -> Answer {

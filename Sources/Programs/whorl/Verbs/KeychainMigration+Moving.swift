@@ -145,20 +145,15 @@ extension Failure {
     /// The failure of an item that another program changed after the plan was made.
     fileprivate static let changedMeanwhile = Failure(
         code: "changedMeanwhile",
-        rawValue: nil,
-        status: .failure,
         message: "A program changed the item after it was read.",
-        reason: "",
         recovery: "Run `whorl migrate` again: it goes on where it was."
     )
 
     /// The failure of an item that a program stored in the service after the plan was made.
     fileprivate static let takenMeanwhile = Failure(
         code: "itemExists",
-        rawValue: nil,
         status: .existsAlready,
         message: "The service has such an item by now, which is left as it is.",
-        reason: "",
         recovery: "Nothing is to do if it is the right one; otherwise the program saves it again."
     )
 }

@@ -36,10 +36,7 @@ struct Keyring: AsyncParsableCommand {
                     recovery: "Install it (see Docs/Service.md), or unset WHORL_SERVICE."
                 )
             }
-            try await session.services.ask(
-                TurnKeyringOn(session.consentRequest(handing: nil)),
-                presenter: session.presenter(handing: nil)
-            )
+            try await session.ask(handing: nil) { TurnKeyringOn($0) }
             return try await session.keyring()
         }
     }
@@ -55,10 +52,7 @@ struct Keyring: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws -> Answer {
             let preset = try await passcode.preset()
-            try await session.services.ask(
-                TurnKeyringOff(session.consentRequest(handing: preset)),
-                presenter: session.presenter(handing: preset)
-            )
+            try await session.ask(handing: preset) { TurnKeyringOff($0) }
             return try await session.keyring()
         }
     }

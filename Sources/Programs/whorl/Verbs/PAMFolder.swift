@@ -118,10 +118,7 @@ extension Failure {
     fileprivate static func vendorFile(_ file: String, copied copy: String) -> Failure {
         Failure(
             code: "pamFailed",
-            rawValue: nil,
-            status: .failure,
             message: "The service's file is \(file), which the system replaces at an update.",
-            reason: "",
             recovery: "Copy it, and run this again: `sudo cp \(file) \(copy)`."
         )
     }
@@ -130,10 +127,7 @@ extension Failure {
     static func pam(_ message: String, _ cause: Int32) -> Failure {
         Failure(
             code: "pamFailed",
-            rawValue: nil,
-            status: .failure,
             message: "\(message): \(String(cString: strerror(cause))).",
-            reason: "",
             recovery: pamRecovery(cause)
         )
     }

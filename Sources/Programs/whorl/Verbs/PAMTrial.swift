@@ -33,10 +33,7 @@ struct PAMTrial {
         if let result {
             throw Failure(
                 code: "pamFailed",
-                rawValue: nil,
-                status: .failure,
                 message: "The trial of the new file failed, and nothing was changed: \(result).",
-                reason: "",
                 recovery:
                     "Look whether the password is right, and what the system's log says; then run it again."
             )
@@ -126,10 +123,7 @@ extension Failure {
     fileprivate static func trial(_ message: String) -> Failure {
         Failure(
             code: "pamFailed",
-            rawValue: nil,
-            status: .failure,
             message: message,
-            reason: "",
             recovery: "Run it on a terminal, or add --no-try, and keep a root shell open then."
         )
     }

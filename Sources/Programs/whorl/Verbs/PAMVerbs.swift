@@ -150,8 +150,6 @@ struct PAMCommand: AsyncParsableCommand {
             }
             throw Failure(
                 code: "pamFailed",
-                rawValue: nil,
-                status: .failure,
                 message: "The module pam_whorl.so is not installed, or cannot be loaded.",
                 reason: dlerror().map { String(cString: $0) } ?? "",
                 recovery: "Install it: make pam && sudo make install-pam"
@@ -199,19 +197,14 @@ extension Failure {
         guard fault != .there else {
             return Failure(
                 code: "existsAlready",
-                rawValue: nil,
                 status: .existsAlready,
                 message: "\(service) takes a finger already.",
-                reason: "",
                 recovery: "Nothing is to be done."
             )
         }
         return Failure(
             code: "pamFailed",
-            rawValue: nil,
-            status: .failure,
             message: "\(fault.sentence(service)).",
-            reason: "",
             recovery: "Use `sudo pam-auth-update --enable whorl`, or change the file by hand (Docs/PAM.md)."
         )
     }

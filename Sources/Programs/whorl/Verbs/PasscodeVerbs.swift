@@ -51,10 +51,7 @@ struct Passcode: AsyncParsableCommand {
             let new = try await passcode.readNew()
             let shown = OwnerSession()
             let request = session.consentRequest(handing: nil)
-            try await session.services.ask(
-                AskForFinger(request, in: shown),
-                presenter: session.presenter(handing: nil)
-            )
+            try await session.ask(handing: nil) { AskForFinger($0, in: shown) }
             try await PasswordAgent.beside(session) {
                 try await session.services.ask(SetPasscode(new, request, shown: shown))
             }
@@ -77,10 +74,7 @@ struct Passcode: AsyncParsableCommand {
             try await session.requirePasscode()
             let preset = try await passcode.preset()
             let new = try await passcode.readNew()
-            try await session.services.ask(
-                ChangePasscode(to: new, session.consentRequest(handing: preset)),
-                presenter: session.presenter(handing: preset)
-            )
+            try await session.ask(handing: preset) { ChangePasscode(to: new, $0) }
             return Answer(
                 result: ["changed": true],
                 text: ["The passcode is another one now."] + Passcode.advice(on: new)
@@ -139,10 +133,7 @@ struct Passcode: AsyncParsableCommand {
                 )
             }
             let preset = try await passcode.preset()
-            let deleted = try await session.services.ask(
-                RemovePasscode(force: force, session.consentRequest(handing: preset)),
-                presenter: session.presenter(handing: preset)
-            )
+            let deleted = try await session.ask(handing: preset) { RemovePasscode(force: force, $0) }
             return Answer(
                 result: [
                     "removed": true,

@@ -33,11 +33,7 @@ struct Remove: Verb {
     func answer(_ session: Session) async throws -> Answer {
         let selection = try FingerSelection(argument: finger, all: all, on: namedReader)
         let preset = try await passcode.preset()
-        let removed = try await session.services.ask(
-            RemoveFingers(selection, force: force, session.consentRequest(handing: preset)),
-            presenter: session.presenter(handing: preset)
-        )
-        return answer(removed)
+        return answer(try await session.ask(handing: preset) { RemoveFingers(selection, force: force, $0) })
     }
 
     /// The reader that was named for this command; a mock's script is not an ID.

@@ -103,10 +103,7 @@ struct VaultCommand: AsyncParsableCommand {
         func answer(_ session: Session) async throws -> Answer {
             try await session.requirePasscode()
             let preset = try await passcode.preset()
-            let resealing = try await session.services.ask(
-                ResealItems(session.consentRequest(handing: preset)),
-                presenter: session.presenter(handing: preset)
-            )
+            let resealing = try await session.ask(handing: preset) { ResealItems($0) }
             return Answer(
                 result: [
                     "resealed": .strings(resealing.resealed.map(\.name.text)),

@@ -125,6 +125,17 @@ extension Session {
             passcodeAlone: passcode != nil
         )
     }
+
+    /// Asks for what the owner has to agree to; a known passcode is handed in.
+    @discardableResult
+    func ask<Asked: OwnerOperation>(
+        handing passcode: SecretBox?,
+        observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in },
+        _ operation: (ConsentRequest) -> Asked
+    ) async throws -> Asked.Reply {
+        let asked = operation(consentRequest(handing: passcode))
+        return try await services.ask(asked, presenter: presenter(handing: passcode), observer: observer)
+    }
 }
 
 /// The engine in this process, made when a command first needs it: where the service answers, most never do.
