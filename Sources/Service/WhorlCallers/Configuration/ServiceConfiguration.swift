@@ -57,22 +57,9 @@ package struct Setting: Sendable {
 
     /// All keys, in the order of the documentation.
     package static let all: [Setting] = [
-        Setting(
-            group: "Prompt",
-            key: "Agent",
-            allowed: words(AgentPolicy.self),
-            standard: AgentPolicy.preferred.rawValue
-        ) { configuration, value in named(value, &configuration.agent) },
-        Setting(
-            group: "Sessions",
-            key: "Touch",
-            allowed: words(SeatPolicy.self),
-            standard: SeatPolicy.activeSeatOnly.rawValue
-        ) { configuration, value in named(value, &configuration.touch) },
-        Setting(group: "Service", key: "IdleSeconds", allowed: "0 to 86400", standard: "30") {
-            configuration,
-            value in number(value, 0...86_400, &configuration.idleSeconds)
-        },
+        named("Prompt", "Agent", standard: AgentPolicy.preferred, \.agent),
+        named("Sessions", "Touch", standard: SeatPolicy.activeSeatOnly, \.touch),
+        number("Service", "IdleSeconds", 0...86_400, standard: "30", \.idleSeconds),
         Setting(group: "Reader", key: "Id", allowed: "an id from `whorl devices`", standard: "") {
             configuration,
             value in
@@ -80,72 +67,70 @@ package struct Setting: Sendable {
             configuration.reader = value
             return true
         },
-        Setting(group: "Timeout", key: "LongestSeconds", allowed: "10 to 86400", standard: "120") {
-            configuration,
-            value in number(value, 10...86_400, &configuration.longestSeconds)
-        },
-        Setting(group: "Tries", key: "Fingers", allowed: "1 to 5", standard: "5") {
-            configuration,
-            value in number(value, 1...5, &configuration.tries)
-        },
-        Setting(group: "Tries", key: "LockMinutes", allowed: "5 to 1440", standard: "5") {
-            configuration,
-            value in number(value, 5...1440, &configuration.lockMinutes)
-        },
-        Setting(group: "Touch", key: "UnusedSeconds", allowed: "0 to 300", standard: "300") {
-            configuration,
-            value in number(value, 0...300, &configuration.unusedSeconds)
-        },
-        Setting(group: "Touch", key: "KeptSeconds", allowed: "0 to 3600", standard: "3600") {
-            configuration,
-            value in number(value, 0...3600, &configuration.wholeSeconds)
-        },
-        Setting(group: "Touch", key: "Match", allowed: "any, on-chip", standard: "any") {
-            configuration,
-            value in choice(value, "any", "on-chip", &configuration.strength.isMatchedOnChip)
-        },
-        Setting(group: "Touch", key: "Fingers", allowed: "1, 2", standard: "1") {
-            configuration,
-            value in choice(value, "1", "2", &configuration.strength.hasTwoFingers)
-        },
-        Setting(group: "Touch", key: "Passcode", allowed: "no, yes", standard: "no") {
-            configuration,
-            value in choice(value, "no", "yes", &configuration.strength.hasPasscode)
-        },
-        Setting(group: "Identify", key: "People", allowed: "0 to 50", standard: "0") {
-            configuration,
-            value in number(value, 0...50, &configuration.groups.mostPeople)
-        },
-        Setting(group: "Identify", key: "StrangerOneIn", allowed: "1 to 1000000", standard: "100") {
-            configuration,
-            value in number(value, 1...1_000_000, &configuration.groups.strangerOneIn)
-        },
+        number("Timeout", "LongestSeconds", 10...86_400, standard: "120", \.longestSeconds),
+        number("Tries", "Fingers", 1...5, standard: "5", \.tries),
+        number("Tries", "LockMinutes", 5...1440, standard: "5", \.lockMinutes),
+        number("Touch", "UnusedSeconds", 0...300, standard: "300", \.unusedSeconds),
+        number("Touch", "KeptSeconds", 0...3600, standard: "3600", \.wholeSeconds),
+        choice("Touch", "Match", "any", "on-chip", \.strength.isMatchedOnChip),
+        choice("Touch", "Fingers", "1", "2", \.strength.hasTwoFingers),
+        choice("Touch", "Passcode", "no", "yes", \.strength.hasPasscode),
+        number("Identify", "People", 0...50, standard: "0", \.groups.mostPeople),
+        number("Identify", "StrangerOneIn", 1...1_000_000, standard: "100", \.groups.strangerOneIn),
     ]
 
-    /// Takes one of two words, of which the second says yes.
-    private static func choice(_ word: String, _ no: String, _ yes: String, _ place: inout Bool) -> Bool {
-        guard word == no || word == yes else { return false }
-        place = word == yes
-        return true
+    private typealias Place<Value> = any WritableKeyPath<ServiceConfiguration, Value> & Sendable
+
+    /// A key that takes one of two words, of which the second says yes, and the first counts without the key.
+    private static func choice(
+        _ group: String,
+        _ key: String,
+        _ no: String,
+        _ yes: String,
+        _ place: Place<Bool>
+    ) -> Setting {
+        Setting(group: group, key: key, allowed: "\(no), \(yes)", standard: no) { configuration, word in
+            guard word == no || word == yes else { return false }
+            configuration[keyPath: place] = word == yes
+            return true
+        }
     }
 
-    private static func words<Value: CaseIterable & RawRepresentable<String>>(_: Value.Type) -> String {
-        Value.allCases.map(\.rawValue).joined(separator: ", ")
+    /// A key that takes the name of one value.
+    private static func named<Value: CaseIterable & RawRepresentable<String> & Sendable>(
+        _ group: String,
+        _ key: String,
+        standard: Value,
+        _ place: Place<Value>
+    ) -> Setting {
+        let allowed = Value.allCases.map(\.rawValue).joined(separator: ", ")
+        return Setting(group: group, key: key, allowed: allowed, standard: standard.rawValue) {
+            configuration,
+            word in
+            guard let value = Value(rawValue: word) else { return false }
+            configuration[keyPath: place] = value
+            return true
+        }
     }
 
-    private static func named<Value: RawRepresentable<String>>(_ word: String, _ place: inout Value) -> Bool {
-        guard let value = Value(rawValue: word) else { return false }
-        place = value
-        return true
-    }
-
-    /// Takes decimal digits alone: no sign, no white space.
-    private static func number(_ digits: String, _ range: ClosedRange<Int>, _ place: inout Int) -> Bool {
-        guard digits.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains),
-            let value = Int(digits), range.contains(value)
-        else { return false }
-        place = value
-        return true
+    /// A key that takes decimal digits alone: no sign, no white space.
+    private static func number(
+        _ group: String,
+        _ key: String,
+        _ range: ClosedRange<Int>,
+        standard: String,
+        _ place: Place<Int>
+    ) -> Setting {
+        let allowed = "\(range.lowerBound) to \(range.upperBound)"
+        return Setting(group: group, key: key, allowed: allowed, standard: standard) {
+            configuration,
+            digits in
+            guard digits.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains),
+                let value = Int(digits), range.contains(value)
+            else { return false }
+            configuration[keyPath: place] = value
+            return true
+        }
     }
 
     /// Whether a text can be a real reader's id; a script of a mock is none.
