@@ -46,11 +46,9 @@ package struct AccountRule: Sendable {
     private static func refusal(_ message: String) -> ServiceRefusal {
         ServiceRefusal(
             "io.whorl.Connection.NoAccount",
-            [
-                "message": message,
-                "recovery":
-                    "Call it as a person's user or as root; a login asks through PAM or fprintd's interface.",
-            ]
+            message: message,
+            recovery:
+                "Call it as a person's user or as root; a login asks through PAM or fprintd's interface."
         )
     }
 

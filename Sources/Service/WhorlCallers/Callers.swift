@@ -183,31 +183,25 @@ extension ServiceRefusal {
     /// The refusal of what belongs to one program to a sandbox whose program the service cannot tell.
     fileprivate static let unknownSandbox = ServiceRefusal(
         "io.whorl.Connection.NotProven",
-        [
-            "message": "The service cannot tell which program runs in this sandbox.",
-            "recovery": """
+        message: "The service cannot tell which program runs in this sandbox.",
+        recovery: """
             Install a Flatpak program for the whole machine (`flatpak install --system`), or use `whorl` outside of the \
             sandbox.
-            """,
-        ]
+            """
     )
 
     /// The refusal of a program that is confined in another way than when it connected.
     fileprivate static let changedProgram = ServiceRefusal(
         "io.whorl.Connection.NotProven",
-        [
-            "message": "The program that connected is another one by now.",
-            "recovery": "Connect again: a connection counts as the program that made it.",
-        ]
+        message: "The program that connected is another one by now.",
+        recovery: "Connect again: a connection counts as the program that made it."
     )
 
     /// The refusal of what belongs to one program to a caller that may be any of them.
     fileprivate static let unknownProgram = ServiceRefusal(
         "io.whorl.Connection.NotProven",
-        [
-            "message": "The service cannot tell which program asks.",
-            "recovery": "Call io.whorl.Connection.Prove first.",
-        ]
+        message: "The service cannot tell which program asks.",
+        recovery: "Call io.whorl.Connection.Prove first."
     )
 }
 

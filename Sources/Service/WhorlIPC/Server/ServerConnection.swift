@@ -220,9 +220,7 @@ extension ServiceRefusal {
     /// The refusal of a message that came over another process's connection.
     static let foreignConnection = ServiceRefusal(
         "io.whorl.Connection.NotProven",
-        [
-            "message": "This connection belongs to another process.",
-            "recovery": "Connect again: a connection serves only the process that made it.",
-        ]
+        message: "This connection belongs to another process.",
+        recovery: "Connect again: a connection serves only the process that made it."
     )
 }

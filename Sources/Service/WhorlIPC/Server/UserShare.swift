@@ -142,51 +142,41 @@ extension ServiceRefusal {
     static func quota(_ what: String) -> ServiceRefusal {
         ServiceRefusal(
             "io.whorl.Connection.QuotaReached",
-            [
-                "quota": what,
-                "message": "The programs of this user hold as many \(what) of the service as one user may.",
-                "recovery": "End the program that holds them; `journalctl -u whorld` names those that ask.",
-            ]
+            quota: what,
+            message: "The programs of this user hold as many \(what) of the service as one user may.",
+            recovery: "End the program that holds them; `journalctl -u whorld` names those that ask."
         )
     }
 
     /// The refusal of a user whose programs may keep what the service has sent, as long as so much is kept.
     static let keptMemory = ServiceRefusal(
         "io.whorl.Connection.QuotaReached",
-        [
-            "quota": "memory",
-            "message":
-                "Programs keep too much of what the service has sent, and it has sent much to this user's.",
-            "recovery": "End the program that keeps it; `journalctl -u whorld` names those that ask.",
-        ]
+        quota: "memory",
+        message:
+            "Programs keep too much of what the service has sent, and it has sent much to this user's.",
+        recovery: "End the program that keeps it; `journalctl -u whorld` names those that ask."
     )
 
     /// The refusal of a message of which more bytes come than one may have.
     static let largeMessage = ServiceRefusal(
         "io.whorl.Connection.MessageRefused",
-        [
-            "message": "The message is larger than 1 MiB.",
-            "recovery": "Send large values in memory files beside the message.",
-        ]
+        message: "The message is larger than 1 MiB.",
+        recovery: "Send large values in memory files beside the message."
     )
 
     /// The refusal of a message whose end does not come.
     static let unfinishedMessage = ServiceRefusal(
         "io.whorl.Connection.MessageRefused",
-        [
-            "message": "The end of the message did not come in time.",
-            "recovery": "Connect again, and send the whole message.",
-        ]
+        message: "The end of the message did not come in time.",
+        recovery: "Connect again, and send the whole message."
     )
 
     /// The refusal of a connection where the service has as many as it can take from all users.
     static let crowded = ServiceRefusal(
         "io.whorl.Connection.QuotaReached",
-        [
-            "quota": "all connections",
-            "message": "The service has as many connections as it takes from all users together.",
-            "recovery": "Try again in a moment.",
-        ]
+        quota: "all connections",
+        message: "The service has as many connections as it takes from all users together.",
+        recovery: "Try again in a moment."
     )
 }
 

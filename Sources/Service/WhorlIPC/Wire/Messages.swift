@@ -19,6 +19,13 @@ package struct ServiceRefusal: Error, Sendable, Hashable {
     /// Makes an error with names and texts.
     package init(_ name: String, _ details: [String: String] = [:]) { self.init(name, failure: details) }
 
+    /// Makes an error with the sentences that say what happened and what to do; `quota` is the share that is used up.
+    package init(_ name: String, quota: String? = nil, message: String, recovery: String) {
+        var details = ["message": message, "recovery": recovery]
+        details["quota"] = quota
+        self.init(name, details)
+    }
+
     /// Makes an error with the values of a failure.
     package init(_ name: String, failure: some Encodable) {
         // A failure of ours always encodes; the name alone would be valid too.

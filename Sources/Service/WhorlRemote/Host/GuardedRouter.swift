@@ -181,10 +181,8 @@ extension CallerRules {
         guard try await confinement(of: call.client) == .none else {
             throw ServiceRefusal(
                 "io.whorl.Connection.Confined",
-                [
-                    "message": "A confined program may not do this.",
-                    "recovery": "Use `whorl` outside of the sandbox.",
-                ]
+                message: "A confined program may not do this.",
+                recovery: "Use `whorl` outside of the sandbox."
             )
         }
     }
