@@ -144,7 +144,8 @@ extension RelyingParty {
         of user: LoginName,
         from address: String
     ) async throws(RelyingPartyError) -> Int {
-        let removed = try await store.revoke(device, audit: entry(.revoked, user, device, address))
+        let entry = entry(.revoked, user, device, ClientAddress(address))
+        let removed = try await store.revoke(device, audit: entry)
         for device in removed { events(.revoked(user: user, device: device)) }
         return removed.count
     }
@@ -162,7 +163,8 @@ extension RelyingParty {
         of user: LoginName,
         keyID: String
     ) async throws(RelyingPartyError) -> Bool {
-        try await store.approve(device, keyID: keyID, audit: entry(.approved, user, device, ""))
+        let entry = entry(.approved, user, device, ClientAddress(""))
+        return try await store.approve(device, keyID: keyID, audit: entry)
     }
 
     /// Changes a device's name for people.
@@ -181,16 +183,19 @@ extension RelyingParty {
         from address: String = ""
     ) async throws(RelyingPartyError) -> Bool {
         guard LoginName(name) != nil else { throw RelyingPartyError(.malformed) }
-        return try await store.rename(device, to: name, audit: entry(.renamed, user, device, address))
+        let entry = entry(.renamed, user, device, ClientAddress(address))
+        return try await store.rename(device, to: name, audit: entry)
     }
 
-    private func entry(
+    /// Makes a line of the audit log about this moment.
+    func entry(
         _ event: AuditEntry.Event,
-        _ user: LoginName,
+        _ user: LoginName?,
         _ device: LoginName?,
-        _ address: String
+        _ address: ClientAddress,
+        _ reason: String? = nil
     ) -> AuditEntry {
-        AuditEntry(at: now, event: event, user: user, device: device, address: ClientAddress(address).text)
+        AuditEntry(at: now, event: event, user: user, device: device, address: address.text, reason: reason)
     }
 }
 
@@ -212,16 +217,7 @@ extension RelyingParty {
         on device: LoginName?,
         from address: String
     ) async throws(RelyingPartyError) -> Bool {
-        try await store.use(
-            session,
-            audit: AuditEntry(
-                at: now,
-                event: .sessionEnded,
-                user: user,
-                device: device,
-                address: ClientAddress(address).text
-            )
-        )
+        try await store.use(session, audit: entry(.sessionEnded, user, device, ClientAddress(address)))
     }
 
     /// Whether a session was ended before its time.

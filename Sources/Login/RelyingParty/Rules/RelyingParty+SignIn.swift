@@ -120,14 +120,8 @@ extension RelyingParty {
         because reason: String,
         from address: String
     ) async throws(RelyingPartyError) {
-        let entry = AuditEntry(
-            at: now,
-            event: .signInRefused,
-            user: proven.device.user,
-            device: proven.device.device,
-            address: ClientAddress(address).text,
-            reason: reason
-        )
+        let (user, device) = (proven.device.user, proven.device.device)
+        let entry = entry(.signInRefused, user, device, ClientAddress(address), reason)
         guard let nonce = proven.nonce else { return try await store.record(entry) }
         guard try await store.use(nonce, audit: entry) else { throw RelyingPartyError(.challengeUnknown) }
     }
@@ -243,14 +237,7 @@ extension RelyingParty {
                 return try await body()
             } catch {
                 guard error.isOfSigner else { throw error }
-                let entry = AuditEntry(
-                    at: now,
-                    event: refusal,
-                    user: claims.user,
-                    device: claims.device,
-                    address: address.text,
-                    reason: error.word
-                )
+                let entry = entry(refusal, claims.user, claims.device, address, error.word)
                 guard try await store.use(nonce, audit: entry) else {
                     throw RelyingPartyError(.challengeUnknown)
                 }
@@ -267,25 +254,9 @@ extension RelyingParty {
         _ address: ClientAddress,
         _ how: String?
     ) async throws(RelyingPartyError) -> RegisteredDevice {
-        let used = RegisteredDevice(
-            user: device.user,
-            device: device.device,
-            key: device.key,
-            name: device.name,
-            enabledAt: device.enabledAt,
-            lastUsedAt: now,
-            domainState: device.domainState,
-            approval: device.approval,
-            attestation: device.attestation
-        )
-        let entry = AuditEntry(
-            at: now,
-            event: .signedIn,
-            user: device.user,
-            device: device.device,
-            address: address.text,
-            reason: how
-        )
+        var used = device
+        used.lastUsedAt = now
+        let entry = entry(.signedIn, device.user, device.device, address, how)
         switch try await store.signIn(used, using: nonce, audit: entry) {
         case .signedIn: break
         case .challengeUsed: throw RelyingPartyError(.challengeUnknown)

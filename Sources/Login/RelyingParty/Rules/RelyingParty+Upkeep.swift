@@ -39,16 +39,7 @@ extension RelyingParty {
         because reason: String? = nil,
         from address: String
     ) async throws(RelyingPartyError) {
-        try await store.record(
-            AuditEntry(
-                at: now,
-                event: event,
-                user: user,
-                device: device,
-                address: ClientAddress(address).text,
-                reason: reason
-            )
-        )
+        try await store.record(entry(event, user, device, ClientAddress(address), reason))
         if let user { await purgeIfDue(of: user) }
     }
 

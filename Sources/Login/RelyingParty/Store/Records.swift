@@ -54,7 +54,7 @@ public struct RegisteredDevice: Sendable, Hashable {
     /// The time when it was enabled, in seconds since 1970.
     public let enabledAt: Int
     /// The time when it last signed in, in seconds since 1970.
-    public let lastUsedAt: Int?
+    public internal(set) var lastUsedAt: Int?
     /// The digest of the enrolled fingers when it was enabled; `nil` if there were none.
     public let domainState: Data?
     /// The operator or device that has approved this key; `nil` for a key that was enabled with the password alone.
