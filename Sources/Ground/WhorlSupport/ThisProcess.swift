@@ -24,27 +24,16 @@ package enum ThisProcess {
 
     /// The name of a user, from the user database; `uid-` and the number if it has none.
     package static func userName(of uid: UInt32) -> String {
-        // As long as any line of the database that the C library reads.
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { room in
-            var entry = passwd()
-            var found: UnsafeMutablePointer<passwd>?
-            guard let place = room.baseAddress, getpwuid_r(uid, &entry, place, room.count, &found) == 0,
-                found != nil, let name = entry.pw_name
-            else { return "uid-\(uid)" }
-            return String(cString: name)
-        }
+        if case .found(let account) = account(of: uid) { account.name } else { "uid-\(uid)" }
     }
 
     /// Returns whether the user database has a number; `nil` if it does not answer.
     @Sendable package static func hasAccount(_ uid: UInt32) -> Bool? {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { room in
-            var entry = passwd()
-            var found: UnsafeMutablePointer<passwd>?
-            guard let place = room.baseAddress else { return nil }
-            // The C library returns one of these for a number that it does not find (getpwnam(3)).
-            let unfound = [0, ENOENT, ESRCH, EBADF, EPERM]
-            guard unfound.contains(getpwuid_r(uid, &entry, place, room.count, &found)) else { return nil }
-            return found != nil
+        switch account(of: uid) {
+        case .found: true
+        case .missing: false
+        // The C library returns one of these for a number that it does not find (getpwnam(3)).
+        case .unavailable(let error): [ENOENT, ESRCH, EBADF, EPERM].contains(error) ? false : nil
         }
     }
 
@@ -62,6 +51,7 @@ package enum ThisProcess {
 
     /// Returns the account with a number, from the user database.
     package static func account(of uid: UInt32) -> AccountLookup {
+        // As long as any line of the database that the C library reads.
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { room in
             var entry = passwd()
             var found: UnsafeMutablePointer<passwd>?
