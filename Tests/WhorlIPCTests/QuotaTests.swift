@@ -194,10 +194,10 @@ import Testing
             gate.wait()
             return uid == 1 ? ServiceRefusal("org.example.test.Refused") : nil
         }
-        for _ in 0..<70 {
+        for _ in 0..<262 {
             admission.decide(1) { refusal in told.withLock { $0.append(refusal?.name ?? "served") } }
         }
-        // The seventieth of one user has waited for no one; another user has a place.
+        // The last six of one user have waited for no one; another user has a place.
         #expect(told.withLock(\.self) == Array(repeating: "io.whorl.Connection.QuotaReached", count: 6))
         let isServed = await withCheckedContinuation { done in
             admission.decide(2) { done.resume(returning: $0 == nil) }
@@ -205,7 +205,7 @@ import Testing
         }
         #expect(isServed)
         #expect(asked.withLock(\.self) == [1, 2])
-        #expect(told.withLock { $0.count { $0 == "org.example.test.Refused" } } == 64)
+        #expect(told.withLock { $0.count { $0 == "org.example.test.Refused" } } == 256)
     }
 
     @Test func `that is not served is told why, and looked for once`() async throws {

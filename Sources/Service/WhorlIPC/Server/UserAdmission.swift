@@ -28,8 +28,8 @@ package final class UserAdmission: Sendable {
     private static let lifetime = Duration.seconds(30)
     /// The most decisions that are kept, and the most users that wait for one.
     private static let most = 1024
-    /// The most connections of one user that wait for its decision.
-    private static let mostOfUser = 64
+    /// The most connections of one user that wait for its decision: as many as a user may have, so that none of those is refused.
+    private static let mostOfUser = 256
 
     private let rule: Rule
     private let queue = DispatchQueue(label: "whorl.users")
