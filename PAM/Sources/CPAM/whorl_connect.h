@@ -35,8 +35,8 @@ static inline int whorl_stat(const char *path, struct stat *found, int flags) {
 struct whorl_peer { pid_t pid; uid_t uid; gid_t gid; };
 
 /* Connects, and only to a socket that root has put there: its folder is root's, and who listens is root or the user to whom
- * the socket belongs. It waits for two seconds where more clients come at once than the service can take: the kernel wakes
- * those that wait in their order, and who asks again and again gets no place. -1 otherwise. */
+ * the socket belongs. If the service's queue is full, waits up to two seconds for a place: the kernel serves those that wait
+ * in order, so that trying again and again would not do in a flood. Returns -1 otherwise. */
 static inline int whorl_connect(const uint8_t *folder_, const uint8_t *path_) {
     const char *folder = (const char *)folder_, *path = (const char *)path_;
     struct stat place, file;

@@ -32,7 +32,7 @@ struct BusMessageLimit {
 
     /// The bytes until the end of the present message, or until its header is complete; at least 1.
     ///
-    /// Who reads no more than these reads no byte of the next message, and so no descriptor of that one.
+    /// Reading no more than these keeps the next message, and its descriptors, in the socket.
     var wanted: Int { left > 0 ? left : Self.headerSize - header.count }
 
     /// Whether a header has begun and is not complete yet.
