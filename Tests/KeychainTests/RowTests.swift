@@ -2,6 +2,7 @@
 
 import Foundation
 import GRDB
+import Synchronization
 @testable import WhorlStateStore
 import Testing
 import WhorlService
@@ -72,6 +73,38 @@ import WhorlService
             #expect(SecItemUpdate(generic("a"), rename) == errSecSuccess)
             #expect(value("b") == Data("a".utf8))
             #expect(value("a") == nil)
+        }
+    }
+
+    @Test func `no large value stays in memory once its row was written`() throws {
+        try bench.run {
+            #expect(SecItemAdd(generic("a"), nil) == errSecSuccess)
+            let database = try bench.database()
+            let keys = database.keys
+            let record = KeychainRecord(.key, accessGroup: "g", protection: control([]), attributes: [:])
+            for isNew in [true, false] {
+                let isFreed = Atomic(false)
+                let size = 1 << 20
+                try { () throws in
+                    let bytes = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+                    memset(bytes, 1, size)
+                    let value = Data(
+                        bytesNoCopy: bytes,
+                        count: size,
+                        deallocator: .custom { bytes, _ in
+                            bytes.deallocate()
+                            isFreed.store(true, ordering: .relaxed)
+                        }
+                    )
+                    let row = StoredRow(id: 1, profile: "ada", record: record, contents: .sealed(value), keys)
+                    _ = try database.transactionBlocking { db -> Result<Void, Never> in
+                        if isNew { try row.insert(db, keys) } else { try row.replace(db, keys) }
+                        return .success(())
+                    }
+                }()
+                let isGone = isFreed.load(ordering: .relaxed)
+                #expect(isGone, "\(isNew)")
+            }
         }
     }
 

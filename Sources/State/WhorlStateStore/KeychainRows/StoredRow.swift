@@ -136,28 +136,37 @@ struct StoredRow: Sendable {
 
     /// - Throws: `SQLITE_CONSTRAINT` if such an item exists already.
     func insert(_ db: Database, _ keys: StateKeys) throws {
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO keychain_items (id, profile, class, agrp, pdmn, name, svce, srvr, acct, labl, klbl, atag,
-                    record, sealing, value, mac)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
+        try statement(
+            """
+            INSERT INTO keychain_items (id, profile, class, agrp, pdmn, name, svce, srvr, acct, labl, klbl, atag,
+                record, sealing, value, mac)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            db
         ).execute(arguments: [id] + arguments(keys))
     }
 
     /// - Throws: The same errors as ``insert(_:_:)``.
     func replace(_ db: Database, _ keys: StateKeys) throws {
-        try db.cachedStatement(
-            sql: """
-                UPDATE keychain_items SET profile = ?, class = ?, agrp = ?, pdmn = ?, name = ?, svce = ?, srvr = ?,
-                    acct = ?, labl = ?, klbl = ?, atag = ?, record = ?, sealing = ?, value = ?, mac = ?
-                WHERE id = ?
-                """
+        try statement(
+            """
+            UPDATE keychain_items SET profile = ?, class = ?, agrp = ?, pdmn = ?, name = ?, svce = ?, srvr = ?,
+                acct = ?, labl = ?, klbl = ?, atag = ?, record = ?, sealing = ?, value = ?, mac = ?
+            WHERE id = ?
+            """,
+            db
         ).execute(arguments: arguments(keys) + [id])
     }
 
     static func delete(_ id: Int64, _ db: Database) throws {
         try db.cachedStatement(sql: "DELETE FROM keychain_items WHERE id = ?").execute(arguments: [id])
+    }
+
+    /// Returns the statement that writes the row.
+    ///
+    /// GRDB's cached statements keep their arguments until the next use, so none is cached for a large value.
+    private func statement(_ sql: String, _ db: Database) throws -> Statement {
+        contents.encoded.count > 64 << 10 ? try db.makeStatement(sql: sql) : try db.cachedStatement(sql: sql)
     }
 
     private func arguments(_ keys: StateKeys) -> StatementArguments {
