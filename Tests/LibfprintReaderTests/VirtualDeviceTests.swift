@@ -23,6 +23,20 @@ import Testing
         #expect(skipped == nil || cannot.contains { check.name.contains($0) }, "\(check): \(skipped ?? "")")
     }
 
+    @Test func `is found by each of the calls that ask for the first time at once`() async throws {
+        let bench = try VirtualDeviceBench(.plain)
+        let counts = try await VirtualEnvironment.shared.with(bench.driver.variable, bench.hand.path) {
+            [source = bench.source]
+            () async throws(ReaderError) in
+            await withTaskGroup { calls in
+                for _ in 0..<20 { calls.addTask { (try? await source.readers())?.count } }
+                return await calls.reduce(into: []) { $0.append($1) }
+            }
+        }
+        #expect(counts == Array(repeating: 1, count: 20))
+        try await bench.tearDown()
+    }
+
     @Test func `is said to be virtual, with what its driver can do and no more`() async throws {
         try await withVirtualDevice(.plain) { _, reader in
             let info = await reader.info

@@ -17,6 +17,8 @@ package actor LibfprintSource: ReaderSource {
     package static let shared = LibfprintSource()
 
     private var context: UnsafeMutablePointer<FpContext>?
+    /// The calls that wait while libfprint looks for readers; `nil` at other times.
+    private var waiting: [CheckedContinuation<Void, Never>]?
     private var known: [KnownReader] = []
     private var watchers: [Int: AsyncStream<ReaderChange>.Continuation] = [:]
     private var nextWatcher = 0
@@ -36,8 +38,8 @@ package actor LibfprintSource: ReaderSource {
     /// The readers that are connected now.
     ///
     /// `fp_context_new()`, `fp_context_enumerate()`, `fp_context_get_devices()`.
-    package func readers() throws(ReaderError) -> [any FingerprintReader] {
-        try start()
+    package func readers() async throws(ReaderError) -> [any FingerprintReader] {
+        try await start()
         return known.map(\.reader)
     }
 
@@ -47,9 +49,9 @@ package actor LibfprintSource: ReaderSource {
     /// itself reports a removal only when the device is closed, which may never happen.
     ///
     /// If libfprint cannot be started, the stream ends at once.
-    package func changes() -> AsyncStream<ReaderChange> {
+    package func changes() async -> AsyncStream<ReaderChange> {
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderChange.self)
-        do throws(ReaderError) { try start() } catch { continuation.finish() }
+        do throws(ReaderError) { try await start() } catch { continuation.finish() }
         let watcher = nextWatcher
         nextWatcher += 1
         watchers[watcher] = continuation
@@ -64,8 +66,8 @@ package actor LibfprintSource: ReaderSource {
     var connected: [LibfprintReader] { known.map(\.reader) }
 
     /// The readers that are connected now, with their own type.
-    package func libfprintReaders() throws(ReaderError) -> [LibfprintReader] {
-        try start()
+    package func libfprintReaders() async throws(ReaderError) -> [LibfprintReader] {
+        try await start()
         return connected
     }
 
@@ -74,12 +76,18 @@ package actor LibfprintSource: ReaderSource {
 
     private func forget(_ watcher: Int) { watchers[watcher] = nil }
 
-    private func start() throws(ReaderError) {
+    /// Looks for readers, unless that was done; waits while another call does it.
+    ///
+    /// `fp_context_enumerate()` iterates the main context until all readers have answered, and so runs other calls of this
+    /// actor, which know no reader yet.
+    private func start() async throws(ReaderError) {
+        if waiting != nil { return await withCheckedContinuation { waiting?.append($0) } }
         guard context == nil else { return }
         guard let new = fp_context_new() else {
             throw ReaderError(.malfunction, operation: "enumerate", cause: "fp_context_new() returned NULL")
         }
         context = new
+        waiting = []
         fp_context_enumerate(new)
         if let devices = fp_context_get_devices(new) {  // transfer none
             for index in 0..<Int(devices.pointee.len) {
@@ -91,6 +99,8 @@ package actor LibfprintSource: ReaderSource {
             let device = UnsafeSendable(argument)
             self?.assumeIsolated { $0.deviceAdded(device.pointer) }
         }
+        for call in waiting ?? [] { call.resume() }
+        waiting = nil
     }
 
     @discardableResult
