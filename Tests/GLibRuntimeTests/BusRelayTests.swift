@@ -169,12 +169,14 @@ private func peak() throws -> Int {
     }
 
     /// Starts a relay; returns the bus's side and GLib's.
-    private func relay() throws -> (bus: CInt, glib: CInt) {
+    private func relay(takesDescriptors: Bool = true) throws -> (bus: CInt, glib: CInt) {
         var ends: [CInt] = [-1, -1]
         try #require(
             socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0, &ends) == 0
         )
-        let glib = try #require(BusRelay.start(at: ends[1], ownedBy: Owner(ends[1])))
+        let glib = try #require(
+            BusRelay.start(at: ends[1], takesDescriptors: takesDescriptors, ownedBy: Owner(ends[1]))
+        )
         // This side waits, GLib's does not.
         try #require(fcntl(glib, F_SETFL, 0) == 0)
         return (ends[0], glib)
@@ -193,8 +195,9 @@ private func peak() throws -> Int {
             + Array(repeating: filler, count: body)
     }
 
-    @Test func `ends when the bus sends what is no message, after what came before`() throws {
-        let (bus, glib) = try relay()
+    @Test(arguments: [true, false])
+    func `ends when the bus sends what is no message, after what came before`(_ takes: Bool) throws {
+        let (bus, glib) = try relay(takesDescriptors: takes)
         let good = signal(100, 1)
         let bytes = good + Array("HTTP/1.1 400 Bad".utf8) + good
         #expect(send(bus, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count)
@@ -204,9 +207,10 @@ private func peak() throws -> Int {
         close(bus)
     }
 
-    @Test func `ends with either side, after the last bytes have gone`() throws {
+    @Test(arguments: [true, false])
+    func `ends with either side, after the last bytes have gone`(_ takes: Bool) throws {
         for busEnds in [true, false] {
-            let (bus, glib) = try relay()
+            let (bus, glib) = try relay(takesDescriptors: takes)
             let message = signal(9_000, 5)
             let (from, to) = busEnds ? (bus, glib) : (glib, bus)
             #expect(send(from, message, message.count, CInt(MSG_NOSIGNAL)) == message.count)
@@ -217,8 +221,19 @@ private func peak() throws -> Int {
         }
     }
 
-    @Test func `keeps the order of all bytes both ways while both sides are slow`() async throws {
-        let (bus, glib) = try relay()
+    @Test func `ends with a descriptor where none was agreed on`() throws {
+        let (bus, glib) = try relay(takesDescriptors: false)
+        let message = signal(100, 1)
+        let sent = message.withUnsafeBytes { whorl_send(bus, $0.baseAddress, $0.count, [bus], 1) }
+        #expect(sent == message.count)
+        #expect(read(glib, 1).isEmpty)
+        close(glib)
+        close(bus)
+    }
+
+    @Test(arguments: [true, false])
+    func `keeps the order of all bytes both ways while both sides are slow`(_ takes: Bool) async throws {
+        let (bus, glib) = try relay(takesDescriptors: takes)
         // Many times what the sockets keep.
         let count = 4_000
         let done = Counter()

@@ -17,7 +17,7 @@ extension SystemBus {
         let bus = try await stream()
         // GLib's own would ask for descriptors on every Unix socket.
         try await BusAuthentication(bus, takesDescriptors: takesDescriptors).run()
-        let stream = try relayed(bus)
+        let stream = try relayed(bus, takesDescriptors)
         let cancellable = Cancellable()
         let made = try await bridge(cancellable) { result -> Result<BusConnection, Fault> in
             var failure: UnsafeMutablePointer<GError>?
@@ -41,8 +41,9 @@ extension SystemBus {
     }
 
     /// Returns the stream on GLib's side of a relay.
-    private func relayed(_ bus: BusStream) throws(Fault) -> BusStream {
-        guard let end = BusRelay.start(at: bus.socket, ownedBy: bus) else {
+    private func relayed(_ bus: BusStream, _ takesDescriptors: Bool) throws(Fault) -> BusStream {
+        let end = BusRelay.start(at: bus.socket, takesDescriptors: takesDescriptors, ownedBy: bus)
+        guard let end else {
             throw Fault(name: nil, cause: "no thread or no descriptor is left")
         }
         var failure: UnsafeMutablePointer<GError>?

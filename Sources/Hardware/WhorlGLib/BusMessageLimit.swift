@@ -38,19 +38,22 @@ struct BusMessageLimit {
     /// Whether a header has begun and is not complete yet.
     var isInHeader: Bool { !header.isEmpty }
 
+    /// Whether the bytes that came last are no messages; no further ones can be taken then.
+    var isBroken: Bool { wanted == 0 }
+
     /// Takes the next bytes, in pieces of any length.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
     ///   - bringingDescriptors: Whether descriptors came with them. A message that may not bring any is dropped.
     /// - Returns: The bytes that may be read, of these and of a header before them.
-    /// - Throws: `NoMessage`; nothing that comes later can be understood.
+    /// - Throws: `NoMessage` where the bytes do not begin with a message; nothing that comes later can be understood.
     mutating func take(
         _ bytes: some Collection<UInt8>,
         bringingDescriptors: Bool = false
     ) throws(NoMessage) -> [UInt8] {
         // A header that is none is still there.
-        guard wanted > 0 else { throw NoMessage() }
+        guard !isBroken else { throw NoMessage() }
         hasDescriptors = hasDescriptors || bringingDescriptors
         var passed: [UInt8] = []
         var rest = bytes[...]
@@ -63,7 +66,10 @@ struct BusMessageLimit {
             } else {
                 header += part
                 guard header.count == Self.headerSize else { break }
-                try begin()
+                do throws(NoMessage) { try begin() } catch {
+                    guard passed.isEmpty else { return passed }
+                    throw error
+                }
                 if passes { passed += header }
                 header = []
             }

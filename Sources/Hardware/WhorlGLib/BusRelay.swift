@@ -13,6 +13,8 @@ final class BusRelay {
     private static let pieceSize = 16 << 10
     private let bus: CInt
     private let glib: CInt
+    /// Whether messages may come with descriptors.
+    private let takesDescriptors: Bool
     private let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 16)
     private var limit = BusMessageLimit()
     private var toBus = Unsent()
@@ -49,16 +51,22 @@ final class BusRelay {
     ///
     /// - Parameters:
     ///   - bus: The socket of the bus, which `owner` keeps open and nothing else uses any longer.
+    ///   - takesDescriptors: Whether it was agreed with the bus that messages may bring descriptors. The relay ends with the
+    ///     first one otherwise.
     ///   - owner: A value that is let go with the relay's end.
     /// - Returns: The socket that takes the bus's place, close-on-exec, which its user closes; `nil` if the system has no thread or
     ///   no descriptor left.
-    static func start(at bus: CInt, ownedBy owner: some AnyObject & Sendable) -> CInt? {
+    static func start(
+        at bus: CInt,
+        takesDescriptors: Bool,
+        ownedBy owner: some AnyObject & Sendable
+    ) -> CInt? {
         var ends: [CInt] = [-1, -1]
         let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { return nil }
         let (inner, outer) = (ends[0], ends[1])
         let isStarted = startThread("bus-relay") {
-            let relay = BusRelay(bus: bus, glib: inner)
+            let relay = BusRelay(bus: bus, glib: inner, takesDescriptors: takesDescriptors)
             while relay.moves() {}
             // Its owner may be kept for longer.
             shutdown(bus, CInt(SHUT_RDWR))
@@ -73,9 +81,10 @@ final class BusRelay {
         return outer
     }
 
-    private init(bus: CInt, glib: CInt) {
+    private init(bus: CInt, glib: CInt, takesDescriptors: Bool) {
         self.bus = bus
         self.glib = glib
+        self.takesDescriptors = takesDescriptors
     }
 
     deinit {
@@ -118,13 +127,14 @@ final class BusRelay {
 
     private func readBus() -> Bool {
         var control = whorl_control()
-        // No byte of the next message: its descriptors come with it.
-        let most = min(piece.count, limit.wanted)
+        // Where descriptors may come, no byte of the next message: its descriptors come with it.
+        let most = takesDescriptors ? min(piece.count, limit.wanted) : piece.count
         let count = whorl_receive(bus, piece.baseAddress, most, &control)
         guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
         withUnsafeBytes(of: control.descriptors) { all in
             descriptors += all.bindMemory(to: CInt.self).prefix(Int(control.descriptor_count))
         }
+        guard takesDescriptors || descriptors.isEmpty else { return false }
         do throws(BusMessageLimit.NoMessage) {
             let bytes = UnsafeRawBufferPointer(rebasing: piece[..<count])
             toGLib.put(try limit.take(bytes, bringingDescriptors: !descriptors.isEmpty))
@@ -133,7 +143,7 @@ final class BusRelay {
         }
         let isTooMany = descriptors.count > Int(WHORL_DESCRIPTORS_SENT)
         if !limit.isInHeader, toGLib.isEmpty || !limit.mayBringDescriptors || isTooMany { dropDescriptors() }
-        return toGLib.isEmpty || sendToGLib()
+        return (toGLib.isEmpty || sendToGLib()) && !limit.isBroken
     }
 
     private func sendToGLib() -> Bool { toGLib.send(to: glib, with: &descriptors) }
