@@ -227,10 +227,16 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, then mo
 			$(SERVER_BUILD)/$(CONFIG)/whorl-login-server $(SOAK_LOGINS) || status=1; \
 	if [ -n "$(GUEST)" ]; then \
 		$(SWIFT) build --product generate-manual && $(SWIFT) build --product IdiomProbe && \
-		GUEST="$(GUEST)" GUEST_SECONDS=3600 WHORL_CLIENT_KILLS=500 WHORL_CLIENT_CALLS=24000 WHORL_SUDOS=200 WHORL_PRESSED_SUDOS=200 scripts/test-system debug \
+		GUEST="$(GUEST)" GUEST_SECONDS=5400 WHORL_CLIENT_KILLS=500 WHORL_CLIENT_CALLS=24000 WHORL_SUDOS=200 WHORL_PRESSED_SUDOS=200 \
+			WHORL_PRESSURE=3 scripts/test-system debug \
 			test_clients_of_two_users_are_killed_and_nothing_acknowledged_is_lost \
 			test_64_clients_of_four_users_lose_nothing_and_leave_nothing_behind \
 			test_hostile_user_does_not_keep_another_from_sudo \
+			test_c5_what_a_user_keeps_of_the_services_memory_takes_it_from_no_one_else \
+			test_c11_what_the_refused_keep_takes_no_memory \
+			test_c13_large_values_of_five_accounts_are_held_one_after_the_other \
+			test_c13_messages_of_many_values_are_not_decoded \
+			test_c13_flood_of_connections_leaves_the_others_their_logins \
 			test_profile_is_enabled_again test_many_sudos_in_a_row_leave_no_process_and_no_descriptor || status=1; \
 		WHORL_KIOSK_ROUNDS=100 GUEST_SECONDS=3600 $(MAKE) --no-print-directory kiosk || status=1; \
 	fi; \

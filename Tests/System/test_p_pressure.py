@@ -388,7 +388,9 @@ def hoard(way, seconds, at_most=400):
 
 
 libc = ctypes.CDLL(None)
-WAYS = ("keep", "read and keep", "keep by path", "move into sockets")
+# Each attack goes on for this many times as long by night, and memory is kept in all ways then.
+NIGHT = int(os.environ.get("WHORL_PRESSURE", "1"))
+WAYS = ("keep", "read and keep", "keep by path", "move into sockets") if NIGHT > 1 else ("keep", "move into sockets")
 
 
 def test_c5_what_a_user_keeps_of_the_services_memory_takes_it_from_no_one_else():
@@ -416,8 +418,8 @@ def test_c5_what_a_user_keeps_of_the_services_memory_takes_it_from_no_one_else()
         if way != "keep by path":
             assert "memory" in result["endings"] and 40 < result["reads"] < 100, (way, result)
     # It is let go, and the user is served again, as much as he likes.
-    result = act("mallory", hoard, "none", 0, 150)
-    assert result == {"reads": 150, "endings": []}, result
+    result = act("mallory", hoard, "none", 0, 75 * NIGHT)
+    assert result == {"reads": 75 * NIGHT, "endings": []}, result
 
 
 def fill(mebibytes):
@@ -483,6 +485,13 @@ def begin_anew():
     assert log.count("Programs keep too much memory") == 1, log[-2000:]
 
 
+def held():
+    """The MiB that the group's processes hold: without the pages of files, which the kernel takes back when it likes."""
+    rows = dict(line.split() for line in (GROUP / "memory.stat").read_text().splitlines())
+    files = sum(int(rows[name]) for name in ("active_file", "inactive_file"))
+    return (int((GROUP / "memory.current").read_text()) - files) >> 20
+
+
 class Pressed:
     """Measures the service and another user's calls while an attack runs."""
 
@@ -500,13 +509,13 @@ class Pressed:
             begun = time.monotonic()
             act("owner", call, "io.whorl.Fingers.List")
             self.slowest, self.calls = max(self.slowest, time.monotonic() - begun), self.calls + 1
-            self.most = max(self.most, int((GROUP / "memory.current").read_text()) >> 20)
+            self.most = max(self.most, held())
             time.sleep(0.1)
         return self
 
     def __exit__(self, *error):
         if error[0] is None:
-            print(f"        the group's memory {self.most} MiB, the service's peak {memory(self.pid)[1]} MiB; "
+            print(f"        the group holds {self.most} MiB, the service's peak {memory(self.pid)[1]} MiB; "
                   f"another user's slowest call of {self.calls}: {self.slowest:.1f} s")
             assert service_pid() == self.pid, "the service ended"
 
@@ -530,7 +539,7 @@ def keep_refused(count, seconds):
 
 
 def test_c11_what_the_refused_keep_takes_no_memory():
-    with Pressed((as_number, 100_000, lambda: keep_refused(40_000, 30))) as pressed:
+    with Pressed((as_number, 100_000, lambda: keep_refused(20_000 * NIGHT, 15 * NIGHT))) as pressed:
         assert pressed.most < 64, pressed.most
 
 
@@ -581,9 +590,16 @@ def store_at_once(seconds):
         thread.join()
 
 
-def test_c13_large_values_of_several_calls_are_held_one_after_the_other():
-    with Pressed((act, "mallory", store_at_once, 25)) as pressed:
-        assert pressed.most < 192 and memory(pressed.pid)[1] <= 128, (pressed.most, memory(pressed.pid))
+def test_c13_large_values_of_five_accounts_are_held_one_after_the_other():
+    others = [f"mallory{number}" for number in range(2, 6)]
+    for name in others:
+        subprocess.run(["useradd", "--create-home", name], check=True)
+    try:
+        with Pressed(*((act, name, store_at_once, 15 * NIGHT) for name in ["mallory", *others])) as pressed:
+            assert pressed.most < 192 and memory(pressed.pid)[1] <= 128, (pressed.most, memory(pressed.pid))
+    finally:
+        for name in others:
+            subprocess.run(["userdel", "--remove", "--force", name], check=True, capture_output=True)
 
 
 def many_values(kind, seconds):
@@ -618,7 +634,7 @@ def many_values(kind, seconds):
 
 def test_c13_messages_of_many_values_are_not_decoded():
     for kind in ("0", "[]", "{}"):
-        with Pressed((act, "mallory", many_values, kind, 12)) as pressed:
+        with Pressed((act, "mallory", many_values, kind, 6 * NIGHT)) as pressed:
             assert memory(pressed.pid)[1] <= 128 and pressed.slowest < 15, (kind, memory(pressed.pid), pressed.slowest)
 
 
@@ -647,7 +663,7 @@ def test_c13_flood_of_connections_leaves_the_others_their_logins():
     try:
         if not fingers("owner"):
             enrolled()
-        flood = multiprocessing.get_context("fork").Process(target=act, args=("mallory", connect_without_end, 60))
+        flood = multiprocessing.get_context("fork").Process(target=act, args=("mallory", connect_without_end, 30 * NIGHT))
         flood.start()
         time.sleep(2)
         times = []
