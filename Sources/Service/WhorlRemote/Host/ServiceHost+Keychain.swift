@@ -10,7 +10,7 @@ extension ServiceHost {
         router.on(KeychainInterface.Find.self) { (asked, call) async throws(ServiceRefusal) in
             let groups = try await groups(asked.groups, call)
             if asked.withValues {
-                try await turns.take(call.client.user) { () async throws(ServiceRefusal) in
+                try await searches.take(call.client.user) { () async throws(ServiceRefusal) in
                     try await find(asked, groups, call)
                 }
             } else {
@@ -58,6 +58,8 @@ extension ServiceHost {
     }
 
     /// Calls the rows of the caller's program on a thread that may block, and reads the values beside the call there.
+    ///
+    /// A call that reads values (`hasValues`) has its turn already; the others wait for theirs.
     func rows<Value: Sendable>(
         _ groups: CallerGroups,
         _ call: ServiceCall,
@@ -65,7 +67,18 @@ extension ServiceHost {
         _ body: @escaping @Sendable (any KeychainPages) throws(ServiceRefusal) -> Value
     ) async throws(ServiceRefusal) -> Value {
         let keychain = try keychain(call.client.user, groups.searched)
-        let queue = hasValues || Self.bringsMuch(call) ? Self.largeCalls : Self.calls
+        if hasValues { return try await Self.run(on: Self.largeCalls, keychain, body) }
+        let (turns, queue) = Self.bringsMuch(call) ? (largeWrites, Self.largeCalls) : (rowCalls, Self.calls)
+        return try await turns.take(call.client.user) { () async throws(ServiceRefusal) in
+            try await Self.run(on: queue, keychain, body)
+        }
+    }
+
+    private static func run<Value: Sendable>(
+        on queue: DispatchQueue,
+        _ keychain: any KeychainPages,
+        _ body: @escaping @Sendable (any KeychainPages) throws(ServiceRefusal) -> Value
+    ) async throws(ServiceRefusal) -> Value {
         let result = await withCheckedContinuation {
             (done: CheckedContinuation<Result<Value, ServiceRefusal>, Never>) in
             queue.async {

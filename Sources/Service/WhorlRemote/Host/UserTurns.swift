@@ -3,9 +3,10 @@
 import Synchronization
 import WhorlIPC
 
-/// Lets few calls of each user at a time hold large values; the user's others wait in their order.
+/// Lets few calls of each user run at a time; the user's others wait in their order.
 ///
-/// A user has hundreds of connections, and the values that they ask for at once would fill the memory.
+/// A user has hundreds of connections, and what they ask for at once would fill the memory with values, and the queues that all
+/// users share.
 final class UserTurns: Sendable {
     private struct Turns {
         var running = 0
