@@ -148,6 +148,19 @@ import Testing
         }
     }
 
+    @Test func `attributes of more than 128 KiB in all are refused, when adding and when changing`() {
+        bench.run {
+            let long = String(repeating: "x", count: 60 << 10)
+            let fits: [CFString: Any] = [kSecAttrLabel: long, kSecAttrComment: long]
+            #expect(SecItemAdd(generic("a", fits), nil) == errSecSuccess)
+            let tooMany = fits.merging([kSecAttrDescription: long]) { $1 }
+            #expect(SecItemAdd(generic("b", tooMany), nil) == errSecParam)
+            #expect(
+                SecItemUpdate(generic("a"), [kSecAttrDescription: long] as CFDictionary) == errSecParam
+            )
+        }
+    }
+
     @Test func `adding gives what is asked for`() {
         bench.run {
             var object: CFTypeRef?

@@ -82,6 +82,37 @@ struct KeychainPageTests {
         #expect(found.count == min(limit, 200) && found == expected)
     }
 
+    @Test func `gives long attributes in messages that are not too long, and takes no longer ones`()
+        async throws
+    {
+        let machine = try await HostMachine(enrolled: nil)
+        let keychain = machine.services.keychain
+        @Sendable func row(_ number: Int, _ size: Int) -> NewKeychainRow {
+            var row = self.row(number, size: 8)
+            // In JSON each of these takes six bytes.
+            let long = String(repeating: "\u{1}", count: 60 << 10)
+            row.record.attributes["svce"] = .text(long)
+            row.record.attributes["labl"] = .text(String(repeating: "\u{2}", count: size))
+            return row
+        }
+        try await blocking { () throws in
+            for number in 0..<40 {
+                guard case .stored = try keychain.add([row(number, 60 << 10)], replacing: []) else {
+                    throw ServiceError(.storeFailed, "", cause: "not stored")
+                }
+            }
+        }
+        let match = match
+        for withValues in [true, false] {
+            let found = try await blocking { try keychain.rows(match, withValues: withValues, limit: .max) }
+            #expect(found.map(\.record.attributes["acct"]) == (0..<40).map { .text("account \($0)") })
+            #expect(found.allSatisfy { $0.record.size > 120 << 10 })
+        }
+        await #expect(throws: ServiceError.self) {
+            try await blocking { try keychain.add([row(40, 70 << 10)], replacing: []) }
+        }
+    }
+
     @Test func `leaves out what is deleted before it was sent, and gives nothing twice`() async throws {
         let machine = try await HostMachine(enrolled: nil)
         let keychain = machine.services.keychain

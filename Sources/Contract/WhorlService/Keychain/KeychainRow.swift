@@ -63,6 +63,18 @@ public struct KeychainRecord: Sendable, Hashable, Codable {
     }
 }
 
+extension KeychainRecord {
+    /// The most bytes of a record's names and values, 128 KiB: in JSON, where a byte may take six, it fits into a message.
+    package static let mostBytes = 128 << 10
+
+    /// The bytes of the record's names and values.
+    package var size: Int {
+        attributes.reduce(accessGroup.utf8.count + accessible.utf8.count) {
+            $0 + $1.key.utf8.count + $1.value.size
+        }
+    }
+}
+
 /// A row of the keychain as it was read; its authentication code was verified.
 public struct KeychainRow: Sendable, Hashable {
     /// The name of the row in this state.

@@ -94,6 +94,10 @@ package struct KeychainPage: Sendable {
     package var count = 0
     /// The size of the values in bytes.
     private var bytes = 0
+    /// The size of the records in bytes.
+    private var described = 0
+    /// The size of the records at which a page is full: with one more, they fit into a message (``KeychainRecord/mostBytes``).
+    private static let mostDescribed = 32 << 10
 
     package init() {}
 
@@ -102,6 +106,7 @@ package struct KeychainPage: Sendable {
         count += 1
         guard let row else { return }
         rows.append(row)
+        described += row.record.size
         switch row.contents {
         case .value(let value): bytes += value.count
         case .sealed(let item): bytes += item.encoded.count
@@ -109,6 +114,8 @@ package struct KeychainPage: Sendable {
         }
     }
 
-    /// Whether the values of the page have a size.
-    package func holds(_ mostBytes: Int) -> Bool { bytes >= mostBytes }
+    /// Whether the values of the page have a size, or its records are as many as a message takes.
+    package func holds(_ mostBytes: Int) -> Bool {
+        bytes >= mostBytes || described >= Self.mostDescribed
+    }
 }

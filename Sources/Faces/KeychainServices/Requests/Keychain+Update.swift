@@ -109,7 +109,10 @@ extension KeychainRequest {
             guard record.itemClass.forms[name] != nil else { throw KeychainError(errSecNoSuchAttr) }
             changed.attributes[name] = value
         }
-        guard !changed.isSynchronizable || changed.maySynchronize else { throw KeychainError(errSecParam) }
+        guard !changed.isSynchronizable || changed.maySynchronize, changed.size <= KeychainRecord.mostBytes
+        else {
+            throw KeychainError(errSecParam)
+        }
         return changed
     }
 

@@ -58,7 +58,8 @@ struct Keychain {
             hasValue: form != nil || request.value != nil,
             attributes: attributes
         )
-        guard !record.isSynchronizable || record.maySynchronize else {
+        guard !record.isSynchronizable || record.maySynchronize, record.size <= KeychainRecord.mostBytes
+        else {
             throw KeychainError(errSecParam)
         }
         let made = form?.contents ?? .plain(request.value ?? Data())

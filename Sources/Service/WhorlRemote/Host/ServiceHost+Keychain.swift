@@ -9,11 +9,7 @@ extension ServiceHost {
     func addKeychain(_ router: inout GuardedRouter) {
         router.on(KeychainInterface.Find.self) { (asked, call) async throws(ServiceRefusal) in
             let groups = try await groups(asked.groups, call)
-            if asked.withValues {
-                try await searches.take(call.client.user) { () async throws(ServiceRefusal) in
-                    try await find(asked, groups, call)
-                }
-            } else {
+            try await searches.take(call.client.user) { () async throws(ServiceRefusal) in
                 try await find(asked, groups, call)
             }
             return Valued([])
@@ -106,7 +102,9 @@ extension ServiceHost {
         }
         var new: [NewKeychainRow] = []
         for row in rows {
-            guard let made = row.new(file) else { throw .invalidParameter("rows") }
+            guard let made = row.new(file), made.record.size <= KeychainRecord.mostBytes else {
+                throw .invalidParameter("rows")
+            }
             new.append(made)
         }
         return new

@@ -24,7 +24,7 @@ package struct ServiceHost: Sendable {
     /// The stays in login sessions, by which an earlier match counts.
     package let stays = SessionStays()
     let running = RunningCalls()
-    /// The searches for values.
+    /// The searches.
     let searches = UserTurns(most: 2)
     /// The calls that bring more than 1 MiB.
     ///
