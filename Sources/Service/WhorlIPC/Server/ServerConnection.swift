@@ -13,6 +13,8 @@ final class ServerConnection: @unchecked Sendable {
     private static let endings = DispatchQueue(label: "whorl.endings")
     /// The most values in the JSON of a call; a row of a keychain has about twenty.
     private static let mostValues = 32_768
+    /// The most bytes of a method's name.
+    private static let longestMethod = 256
 
     private let channel: Channel
     private let router: Router
@@ -118,7 +120,8 @@ final class ServerConnection: @unchecked Sendable {
     ) async -> Router.Answer? {
         // What is no call is answered by hanging up.
         guard (try? JSONCheck.object(contents.bytes, mostValues: Self.mostValues)) != nil,
-            let head = try? Wire.decode(CallHead.self, contents.bytes)
+            let head = try? Wire.decode(CallHead.self, contents.bytes),
+            head.method.utf8.count <= Self.longestMethod
         else { return nil }
         let answer =
             if isForeign(sender) {

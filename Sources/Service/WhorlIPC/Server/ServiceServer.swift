@@ -30,10 +30,10 @@ package final class ServiceServer: Sendable {
     private struct Connections {
         var next: UInt64 = 0
         /// The users at their limit, and when it was last seen that their clients are there.
-        var crowded: [UInt32: ContinuousClock.Instant] = [:]
-        var open: [UInt64: ServerConnection] = [:]
-        var ofUser: [UInt32: Int] = [:]
-        var shares: [UInt32: UserShare] = [:]
+        var crowded: [ShareOwner: ContinuousClock.Instant] = [:]
+        var open: [UInt64: (owner: ShareOwner, connection: ServerConnection)] = [:]
+        var ofUser: [ShareOwner: Int] = [:]
+        var shares: [ShareOwner: UserShare] = [:]
         var isStopped = false
 
         /// Whether a user may have one more.
@@ -42,23 +42,23 @@ package final class ServiceServer: Sendable {
         /// has gone are left out, and hold as many places again at the most.
         ///
         /// - Returns: The reason why not.
-        mutating func refusal(for user: PeerUser, _ limits: Limits) -> ServiceRefusal? {
-            guard shares[user.uid]?.mayReceive != false else { return .keptMemory }
-            let count = ofUser[user.uid] ?? 0
+        mutating func refusal(for owner: ShareOwner, _ limits: Limits) -> ServiceRefusal? {
+            guard shares[owner]?.mayReceive != false else { return .keptMemory }
+            let count = ofUser[owner] ?? 0
             guard count < 2 * limits.connectionsOfUser else { return .quota("connections") }
             guard !isStopped, open.count < limits.connections else { return .crowded }
-            guard shares[user.uid]?.hasRoomForDescriptors != false else { return .quota("descriptors") }
+            guard shares[owner]?.hasRoomForDescriptors != false else { return .quota("descriptors") }
             guard count >= limits.connectionsOfUser else {
-                crowded[user.uid] = nil
+                crowded[owner] = nil
                 return nil
             }
             // Not for each connection of a flood.
-            if let last = crowded[user.uid], ContinuousClock.now - last < .milliseconds(20) {
+            if let last = crowded[owner], ContinuousClock.now - last < .milliseconds(20) {
                 return .quota("connections")
             }
-            let sockets = open.values.filter { $0.user.uid == user.uid }.map(\.socket)
+            let sockets = open.values.filter { $0.owner == owner }.map(\.connection.socket)
             let isFull = sockets.count - UnixSocket.countHungUp(sockets) >= limits.connectionsOfUser
-            crowded[user.uid] = isFull ? .now : nil
+            crowded[owner] = isFull ? .now : nil
             return isFull ? .quota("connections") : nil
         }
     }
@@ -134,7 +134,7 @@ package final class ServiceServer: Sendable {
         stopListening()
         let open = connections.withLock { connections in
             connections.isStopped = true
-            return Array(connections.open.values)
+            return connections.open.values.map(\.connection)
         }
         for connection in open { connection.close() }
     }
@@ -143,14 +143,18 @@ package final class ServiceServer: Sendable {
     package var connectionCount: Int { connections.withLock(\.open.count) }
 
     /// The bytes of messages that a user's connections hold.
-    func bytesHeld(of uid: UInt32) -> Int { connections.withLock { $0.shares[uid]?.bytesHeld ?? 0 } }
+    func bytesHeld(of uid: UInt32) -> Int { sum(of: uid, \.bytesHeld) }
 
     /// The number of a user's open connections.
-    package func connectionCount(of uid: UInt32) -> Int { connections.withLock { $0.ofUser[uid] ?? 0 } }
+    package func connectionCount(of uid: UInt32) -> Int {
+        connections.withLock { $0.ofUser.reduce(0) { $0 + ($1.key.uid == uid ? $1.value : 0) } }
+    }
 
     /// The number of descriptors that a user's connections hold.
-    func descriptorsHeld(of uid: UInt32) -> Int {
-        connections.withLock { $0.shares[uid]?.descriptorsHeld ?? 0 }
+    func descriptorsHeld(of uid: UInt32) -> Int { sum(of: uid, \.descriptorsHeld) }
+
+    private func sum(of uid: UInt32, _ held: (UserShare) -> Int) -> Int {
+        connections.withLock { $0.shares.reduce(0) { $0 + ($1.key.uid == uid ? held($1.value) : 0) } }
     }
 
     private func accept(from listener: Descriptor) {
@@ -186,14 +190,15 @@ package final class ServiceServer: Sendable {
     }
 
     private func begin(_ socket: Descriptor, of user: PeerUser) {
+        let owner = ShareOwner(of: user)
         let place: (number: UInt64, connection: ServerConnection)
         do throws(ServiceRefusal) {
-            place = try admit(user, socket)
+            place = try admit(user, owner, socket)
         } catch {
             return refusals.say(error, on: socket)
         }
         onCount(connectionCount)
-        place.connection.start { [weak self] _ in self?.remove(place.number, of: user.uid) }
+        place.connection.start { [weak self] _ in self?.remove(place.number, of: owner) }
     }
 
     /// Makes room for a connection.
@@ -201,19 +206,20 @@ package final class ServiceServer: Sendable {
     /// - Throws: the reason where the user has its share already.
     private func admit(
         _ user: PeerUser,
+        _ owner: ShareOwner,
         _ socket: Descriptor
     ) throws(ServiceRefusal) -> (number: UInt64, connection: ServerConnection) {
         try connections.withLock { connections throws(ServiceRefusal) in
-            if let refusal = connections.refusal(for: user, limits) { throw refusal }
+            if let refusal = connections.refusal(for: owner, limits) { throw refusal }
             let share =
-                connections.shares[user.uid]
+                connections.shares[owner]
                 ?? UserShare(
                     mostBytes: limits.bytesOfUser,
                     mostDescriptors: limits.descriptorsOfUser,
                     memory: memory,
                     refusals: refusals
                 )
-            connections.shares[user.uid] = share
+            connections.shares[owner] = share
             let connection = ServerConnection(
                 Channel(socket, limits: limits.channel, share: share),
                 router,
@@ -224,8 +230,8 @@ package final class ServiceServer: Sendable {
             )
             let number = connections.next
             connections.next += 1
-            connections.open[number] = connection
-            connections.ofUser[user.uid, default: 0] += 1
+            connections.open[number] = (owner, connection)
+            connections.ofUser[owner, default: 0] += 1
             return (number, connection)
         }
     }
@@ -240,13 +246,13 @@ package final class ServiceServer: Sendable {
         }
     }
 
-    private func remove(_ number: UInt64, of uid: UInt32) {
+    private func remove(_ number: UInt64, of owner: ShareOwner) {
         connections.withLock { connections in
             guard connections.open.removeValue(forKey: number) != nil else { return }
-            let count = (connections.ofUser[uid] ?? 1) - 1
-            connections.ofUser[uid] = count > 0 ? count : nil
+            let count = (connections.ofUser[owner] ?? 1) - 1
+            connections.ofUser[owner] = count > 0 ? count : nil
             // What is still held, such as descriptors that take long to close, counts for the user's next connection.
-            if count <= 0, connections.shares[uid]?.isEmpty == true { connections.shares[uid] = nil }
+            if count <= 0, connections.shares[owner]?.isEmpty == true { connections.shares[owner] = nil }
         }
         onCount(connectionCount)
     }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The user whose share of the service a connection takes.
+///
+/// A program with root's rights, such as `su`, connects as root, and whoever has started it can stop it there for good. So
+/// root's connections are counted for themselves by the account in whose slice (`user-1000.slice`, systemd.slice(5)) their
+/// process runs, which only root can change.
+struct ShareOwner: Sendable, Hashable {
+    /// The user who connected.
+    let uid: UInt32
+    /// Where root's process runs; ``Slice/system`` for another user's.
+    let slice: Slice
+
+    enum Slice: Sendable, Hashable {
+        /// In no account's slice, as the system's own services.
+        case system
+        /// In the slice of this account.
+        case user(UInt32)
+        /// Nothing tells where.
+        case unknown
+    }
+
+    init(of user: PeerUser) {
+        uid = user.uid
+        slice = user.uid == 0 ? Slice(ofProcess: user.pid) : .system
+    }
+}
+
+extension ShareOwner.Slice {
+    /// Reads the control groups of a process (cgroups(7)) in a folder of all processes, which a test replaces.
+    init(ofProcess pid: Int32, in folder: String = "/proc") {
+        let file = open("\(folder)/\(pid)/cgroup", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else {
+            self = .unknown
+            return
+        }
+        defer { close(file) }
+        var room = [UInt8](repeating: 0, count: 16_384)
+        let count = Glibc.read(file, &room, room.count)
+        // A longer text may say more than what was read.
+        guard count > 0, count < room.count else {
+            self = .unknown
+            return
+        }
+        self.init(controlGroups: String(decoding: room[..<count], as: UTF8.self))
+    }
+
+    /// Takes the first slice of an account on the way to a group; what follows may have been named by the account.
+    init(controlGroups text: String) {
+        for part in text.split(whereSeparator: { $0 == "/" || $0 == "\n" }) {
+            guard part.hasPrefix("user-"), part.hasSuffix(".slice") else { continue }
+            guard let number = UInt32(part.dropFirst(5).dropLast(6)) else { continue }
+            self = .user(number)
+            return
+        }
+        self = .system
+    }
+}
