@@ -2,10 +2,12 @@
 """One user, or one confined program, tries to take the service from all others."""
 
 import array
+import base64
 import ctypes
 import multiprocessing
 import os
 import pathlib
+import pwd
 import resource
 import signal
 import socket
@@ -566,7 +568,7 @@ def test_c13_many_searches_at_once_hold_few_values():
 
 
 def store_at_once(seconds):
-    """Stores values of 16 MiB, twenty at a time, as fast as it goes."""
+    """Stores values of 16 MiB, four at a time, as fast as it goes."""
     row = {
         "record": {"itemClass": "genp", "accessGroup": "big", "accessible": "ak", "flags": 0, "isSynchronizable": False,
                    "attributes": {}, "hasValue": True},
@@ -583,11 +585,114 @@ def store_at_once(seconds):
             except (OSError, HungUp, Refused):
                 pass  # Whatever it is answered, it goes on.
 
-    threads = [threading.Thread(target=store) for _ in range(20)]
+    threads = [threading.Thread(target=store) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def store_long_attributes(rows, size):
+    """Stores items with long labels, and returns what became of the last."""
+    label = base64.b64encode(b"\x01" + b"a" * size).decode()
+    for number in range(rows):
+        account = base64.b64encode(b"\x01" + str(number).encode()).decode()
+        row = {
+            "record": {"itemClass": "genp", "accessGroup": "long", "accessible": "ak", "flags": 0, "isSynchronizable": False,
+                       "attributes": {"acct": account, "labl": label}, "hasValue": True},
+            "kind": "value", "start": 0, "count": 5,
+        }
+        try:
+            outcome = call("io.whorl.Keychain.Add", {"groups": ["long"], "new": [row], "replacing": []}, secrets=[b"value"])
+        except Refused as error:
+            return error.name
+    return outcome["outcome"]
+
+
+def search_long_attributes(seconds):
+    """Searches for all of them on many connections, and reads slowly."""
+    match = {"groups": ["long"], "itemClass": "genp", "attributes": {}, "leftOutFlags": 0, "leftOut": []}
+    find = {"groups": ["long"], "match": match, "withValues": False, "limit": 1000}
+    clients, end = [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            if len(clients) < 100:
+                clients.append(Client(timeout=10))
+                clients[-1].send("io.whorl.Keychain.Find", find, more=True)
+                clients[-1].socket.setblocking(False)
+        except (OSError, HungUp, Refused):
+            clients.pop().close()
+        for client in list(clients):
+            try:
+                if not client.socket.recv(20_000):
+                    clients.remove(client)
+            except BlockingIOError:
+                pass
+            except OSError:
+                clients.remove(client)
+        time.sleep(0.05)
+
+
+def test_c13_searches_for_long_attributes_hold_no_one_up():
+    assert act("mallory", store_long_attributes, 1, 500_000).endswith("InvalidParameter")
+    assert act("mallory", store_long_attributes, 32, 60_000) == "stored"
+    with Pressed((act, "mallory", search_long_attributes, 15 * NIGHT)) as pressed:
+        assert pressed.most < 128 and memory(pressed.pid)[1] <= 128 and pressed.slowest < 8, (
+            pressed.most, memory(pressed.pid), pressed.slowest)
+
+
+def into_slice(number):
+    """Puts this process where the system puts the programs of an account."""
+    group = pathlib.Path(f"/sys/fs/cgroup/user.slice/user-{number}.slice/test.scope")
+    group.mkdir(parents=True, exist_ok=True)
+    (group / "cgroup.procs").write_text(str(os.getpid()))
+
+
+def hold_as_root(results, number):
+    """Holds connections with root's rights, as programs such as su do that an account has stopped."""
+    into_slice(number)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+    held, refused = [], False
+    while not refused and len(held) < 400:
+        client = Client(timeout=10)
+        try:
+            client.call("io.whorl.Connection.Challenge")
+            held.append(client)
+        except (Refused, HungUp, OSError):
+            refused = True
+    results.put(len(held))
+    signal.pause()
+
+
+def test_c13_programs_with_roots_rights_that_one_account_has_stopped_take_no_other_logins():
+    from people import lay
+    from test_j_logins import PROMPT, sudo
+
+    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
+    subprocess.run(["pam-auth-update", "--enable", "whorl"], check=True)
+    fork = multiprocessing.get_context("fork")
+    results = fork.SimpleQueue()
+    holder = fork.Process(target=hold_as_root, args=(results, pwd.getpwnam("mallory").pw_uid))
+    try:
+        if not fingers("owner"):
+            enrolled()
+        holder.start()
+        held = results.get()
+        for _ in range(3):
+            child = sudo()
+            assert child.expect_exact([PROMPT, "password for"]) == 0, child.before
+            lay("right")
+            child.expect(pexpect.EOF)
+            child.close()
+            assert child.exitstatus == 0, child.before
+        # Root's own programs, such as a greeter, have a share of their own.
+        call("io.whorl.Fingers.List")
+        print(f"        {held} connections with root's rights from one account")
+        assert held == 256, held
+    finally:
+        holder.kill()
+        holder.join()
+        subprocess.run(["pam-auth-update", "--package", "--remove", "whorl"], check=True)
 
 
 def keep_a_password():

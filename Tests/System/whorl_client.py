@@ -64,7 +64,8 @@ class Client:
             message["more"] = True
         files = [secret(data) for data in secrets]
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))] if files else []
-        self.socket.sendmsg([json.dumps(message).encode() + b"\0"], rights)
+        text = json.dumps(message).encode() + b"\0"
+        self.socket.sendall(text[self.socket.sendmsg([text], rights):])
         for file in files:
             os.close(file)
 
