@@ -21,6 +21,9 @@ struct KeepingLoop {
     private(set) var unanswered = 0
     /// Kills that left something loaded in the TPM.
     private(set) var left = 0
+    /// The steps with an application password that may still be killed: of five tries for which nothing waits, one is kept for
+    /// those that are not killed.
+    private var passwordTries = 4
     /// How long each kind of step took the last time, and how many commands the TPM got in it.
     private var usual: [String: (time: Duration, commands: Int)] = [:]
 
@@ -47,7 +50,7 @@ struct KeepingLoop {
         let child = try KeepingChild(directory: directory, tpm: bus.address)
         var before = Int.random(in: 0..<3, using: &generator)
         var step = model.anyStep(&generator)
-        while before > 0 || usual[step.kind] == nil {
+        while before > 0 || usual[step.kind] == nil || (step.hasApplicationPassword && passwordTries == 0) {
             try await finish(step, by: child)
             before -= 1
             step = model.anyStep(&generator)
@@ -64,6 +67,8 @@ struct KeepingLoop {
         // A try that was killed counts as failed: a success ends the row, before it becomes a lock or a wait.
         try await programs.show(.finger)
         if case .open(_, let showing) = step, showing != .finger { try await programs.show(.passcode) }
+        // An application password that was killed counts as wrong, and no right one gives that back.
+        if step.hasApplicationPassword, outcome == nil { passwordTries -= 1 }
         if let outcome {
             #expect(outcome.refusal == nil, "\(outcome); \(trace)")
             model.apply(outcome.made.map(KeepingStep.make) ?? step)

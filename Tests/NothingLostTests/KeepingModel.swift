@@ -102,6 +102,9 @@ extension KeepingStep {
         }
     }
 
+    /// Whether an application password is compared or set in it.
+    var hasApplicationPassword: Bool { words.contains("application-password") }
+
     var words: String {
         if case .open(_, let showing) = self { return "\(kind) \(thing?.access ?? ""), \(showing)" }
         return "\(kind) \(thing?.access ?? "")"
