@@ -13,6 +13,9 @@ final class ServerConnection: @unchecked Sendable {
     private static let endings = DispatchQueue(label: "whorl.endings")
     /// The most values in the JSON of a call; a row of a keychain has about twenty.
     private static let mostValues = 32_768
+    /// The size from which on messages of a user are looked at and decoded one at a time, in bytes: that takes long enough that
+    /// hundreds of them keep the threads from others' calls.
+    private static let largeMessage = 8 << 10
     /// The most bytes of a method's name.
     private static let longestMethod = 256
 
@@ -25,6 +28,7 @@ final class ServerConnection: @unchecked Sendable {
     private let mostWaiting: Int
     private var isProven = false
     private let share: UserShare
+    private let largeMessages: UserTurns
     private var waiting: [Frame] = []
     private var running: Task<Void, Never>?
 
@@ -36,8 +40,10 @@ final class ServerConnection: @unchecked Sendable {
         _ user: PeerUser,
         mostWaiting: Int,
         share: UserShare,
+        largeMessages: UserTurns,
         adopt: ((Descriptor) -> Bool)?
     ) {
+        self.largeMessages = largeMessages
         self.adopt = adopt
         self.channel = channel
         self.share = share
@@ -89,12 +95,17 @@ final class ServerConnection: @unchecked Sendable {
     private func answerNext() {
         guard running == nil, !waiting.isEmpty else { return }
         let message = waiting.removeFirst()
-        let contents = CallContents(message.bytes)
         let (size, sender) = (message.bytes.count, message.sender)
+        let isLarge = size >= Self.largeMessage
+        let contents = CallContents(message.bytes) { [largeMessages, user] in
+            if isLarge { largeMessages.end(user) }
+        }
         let attached = CallDescriptors(message.descriptors, share: share)
         // Messages are looked at here, not where they are read: many connections are read by one thread.
         running = Task { [channel, share] in
-            let answer = await self.answer(contents, attached, from: sender)
+            if isLarge { await self.largeMessages.begin(self.user) }
+            let answer = Task.isCancelled ? nil : await self.answer(contents, attached, from: sender)
+            contents.letGo()
             // A call counts for its user until it has been answered, however long that takes.
             _ = share.change(bytes: -size, descriptors: 0)
             attached.close(behind: 0)

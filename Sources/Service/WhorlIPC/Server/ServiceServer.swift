@@ -73,6 +73,7 @@ package final class ServiceServer: Sendable {
     private let admission: UserAdmission?
     private let memory: ClientMemory?
     private let refusals: Refusals
+    private let largeMessages = UserTurns(most: 1)
     private let onCount: @Sendable (Int) -> Void
 
     /// Describes a server that does not listen yet.
@@ -226,6 +227,7 @@ package final class ServiceServer: Sendable {
                 user,
                 mostWaiting: limits.waitingCalls,
                 share: share,
+                largeMessages: largeMessages,
                 adopt: servesPairs ? { [weak self] in self?.adopt($0) ?? false } : nil
             )
             let number = connections.next

@@ -182,15 +182,33 @@ extension ServiceRefusal {
 
 /// The contents of a call, which its handler lets go as soon as it has read them.
 final class CallContents: Sendable {
-    private let kept: Mutex<[UInt8]>
+    private struct Kept {
+        var bytes: [UInt8]
+        var onLetGo: (@Sendable () -> Void)?
+    }
 
-    init(_ bytes: [UInt8]) { kept = Mutex(bytes) }
+    private let kept: Mutex<Kept>
+
+    /// Keeps the JSON of a call.
+    ///
+    /// - Parameters:
+    ///   - bytes: The JSON.
+    ///   - onLetGo: Called once, when it was let go.
+    init(_ bytes: [UInt8], onLetGo: @escaping @Sendable () -> Void = {}) {
+        kept = Mutex(Kept(bytes: bytes, onLetGo: onLetGo))
+    }
 
     /// The JSON of the call; empty once it was let go.
-    var bytes: [UInt8] { kept.withLock(\.self) }
+    var bytes: [UInt8] { kept.withLock(\.bytes) }
 
     /// Frees the memory.
-    func letGo() { kept.withLock { $0 = [] } }
+    func letGo() {
+        let onLetGo = kept.withLock { kept in
+            defer { kept = Kept(bytes: []) }
+            return kept.onLetGo
+        }
+        onLetGo?()
+    }
 }
 
 /// The descriptors beside a call, each of which is closed as soon as no one needs it and counts for its user until then.

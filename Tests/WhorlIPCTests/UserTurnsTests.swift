@@ -6,7 +6,6 @@ import Synchronization
 import Testing
 
 @testable import WhorlIPC
-@testable import WhorlRemote
 
 @Suite(.timeLimit(.minutes(5))) final class `Calls that hold large values`: Sendable {
     private let turns = UserTurns(most: 2)
