@@ -3,6 +3,7 @@
 
 import array
 import base64
+import contextlib
 import ctypes
 import json
 import multiprocessing
@@ -23,6 +24,7 @@ import pexpect
 
 from cases import enrolled, fingers
 from people import act, clear_lockout, command, service_pid, sit
+from run import allow
 from test_b_attacks import wake
 from test_e_askers import LIST, PRELUDE, PROFILE, confined, keep_wifi, open_directory
 from whorl_client import PATH, PRESENTER, Client, HungUp, Refused, call, name, request
@@ -489,6 +491,19 @@ def begin_anew():
     assert log.count("Programs keep too much memory") == 1, log[-2000:]
 
 
+@contextlib.contextmanager
+def five_accounts():
+    """The names of five accounts, of which four are there for as long."""
+    others = [f"mallory{number}" for number in range(2, 6)]
+    for name in others:
+        subprocess.run(["useradd", "--create-home", name], check=True)
+    try:
+        yield ["mallory", *others]
+    finally:
+        for name in others:
+            subprocess.run(["userdel", "--remove", "--force", name], check=True, capture_output=True)
+
+
 def held():
     """The MiB that the group's processes hold: without the pages of files, which the kernel takes back when it likes."""
     rows = dict(line.split() for line in (GROUP / "memory.stat").read_text().splitlines())
@@ -757,19 +772,67 @@ def keep_a_password():
 
 
 def test_c13_large_values_of_five_accounts_are_held_one_after_the_other():
-    others = [f"mallory{number}" for number in range(2, 6)]
-    for name in others:
-        subprocess.run(["useradd", "--create-home", name], check=True)
-    try:
-        crowd = [(act, name, store_at_once, 15 * NIGHT) for name in ["mallory", *others]]
+    with five_accounts() as names:
+        crowd = [(act, name, store_at_once, 15 * NIGHT) for name in names]
         with Pressed(*crowd, probe=keep_a_password) as pressed:
             print("        large values of 20 connections that were stored while a small one was found:", pressed.results)
             # One of each account waits in front of it; one more of each may be answered a moment before it is.
             assert pressed.most < 192 and memory(pressed.pid)[1] <= 128 and max(pressed.results) <= 10, (
                 pressed.most, memory(pressed.pid), pressed.results)
+
+
+def ask_about_large_items(seconds):
+    """Asks for the standing of items whose bytes lie in eight files of 2 MB, over four connections."""
+    items = [{"item": {"kind": "secret", "profile": "owner", "access": "none", "encoded": ""}, "bytes": n} for n in range(8)]
+    data, end = os.urandom(2_000_000), time.monotonic() + seconds
+
+    def ask():
+        while time.monotonic() < end:
+            try:
+                call("io.whorl.Items.Standing", {"value": items}, secrets=[data] * 8)
+            except (OSError, HungUp, Refused):
+                pass  # Whatever it is answered, it goes on.
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_c13_large_items_of_five_accounts_are_looked_at_one_after_the_other():
+    with five_accounts() as names:
+        with Pressed(*((act, name, ask_about_large_items, 15 * NIGHT) for name in names)) as pressed:
+            assert pressed.most < 192 and memory(pressed.pid)[1] <= 128, (pressed.most, memory(pressed.pid))
+
+
+def keep_prompts(seconds):
+    """Lets the service ask for the passcode on 250 connections at once, and never answers."""
+    asked = {"request": request("r" * 40_000, policy="device-owner", passcodeAlone=True, timeoutMilliseconds=300_000)}
+    clients, end = [], time.monotonic() + seconds
+    consent = {"application": "test", "timeoutMilliseconds": 60_000}
+    with contextlib.suppress(Refused):  # It is set already.
+        call("io.whorl.Passcode.Set", {"passcode": 0, "request": consent}, secrets=[b"a passcode"])
+    while time.monotonic() < end:
+        try:
+            if len(clients) < 250:
+                clients.append(Client(timeout=10))
+                clients[-1].send("io.whorl.Owner.Evaluate", {"call": asked, "presenter": PRESENTER}, more=True)
+            else:
+                time.sleep(0.5)
+        except (OSError, HungUp, Refused):
+            time.sleep(0.2)
+
+
+def test_c13_prompts_of_five_accounts_take_little_memory():
+    allow("true")
+    try:
+        with five_accounts() as names:
+            with Pressed(*((act, name, keep_prompts, 40 * NIGHT) for name in names)) as pressed:
+                assert pressed.most < 128 and memory(pressed.pid)[1] <= 128 and pressed.slowest < 10, (
+                    pressed.most, memory(pressed.pid), pressed.slowest)
     finally:
-        for name in others:
-            subprocess.run(["userdel", "--remove", "--force", name], check=True, capture_output=True)
+        allow("subject.user == 'owner'")
 
 
 def many_values(kind, seconds):

@@ -85,6 +85,8 @@ package struct Router: Sendable {
     package static let everyCaller: Admission = { _ throws(ServiceRefusal) in }
 
     private var handlers: [String: Handler] = [:]
+    /// The methods during which somebody may be asked.
+    private var asking: Set<String> = []
     /// The text of each interface, as its `.varlink` file has it.
     private var interfaces: [String: String] = [:]
 
@@ -109,17 +111,20 @@ package struct Router: Sendable {
     /// - Parameters:
     ///   - method: Its qualified name, such as `io.whorl.Owner.Evaluate`.
     ///   - admission: The rule for its callers, which is asked before the parameters are read.
+    ///   - asksOwner: Whether somebody may be asked during the call.
     ///   - most: The most descriptors that the method takes beside a call; others are closed before it runs.
     ///   - body: Gets the parameters, which have the declared types, and the call.
     package mutating func on<Parameters: Decodable & Sendable, Product: Encodable & Sendable>(
         _ method: String,
         admitting admission: @escaping Admission,
+        asksOwner: Bool = false,
         taking most: Int = 0,
         _ body:
             @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<
                 Product
             >
     ) {
+        if asksOwner { asking.insert(method) }
         handlers[method] = { call in
             call.attached.close(behind: most)
             return await Self.answer(call, admission, body)
@@ -143,6 +148,9 @@ package struct Router: Sendable {
             return .failure(error)
         }
     }
+
+    /// Whether somebody may be asked during a call of a method.
+    func asksOwner(_ method: String) -> Bool { asking.contains(method) }
 
     /// The names of all methods.
     package var methods: [String] { handlers.keys.sorted() }

@@ -13,9 +13,6 @@ final class ServerConnection: @unchecked Sendable {
     private static let endings = DispatchQueue(label: "whorl.endings")
     /// The most values in the JSON of a call; a row of a keychain has about twenty.
     private static let mostValues = 32_768
-    /// The size from which on messages of a user are looked at and decoded one at a time, in bytes: that takes long enough that
-    /// hundreds of them keep the threads from others' calls.
-    private static let largeMessage = 8 << 10
     /// The most bytes of a method's name.
     private static let longestMethod = 256
 
@@ -28,7 +25,8 @@ final class ServerConnection: @unchecked Sendable {
     private let mostWaiting: Int
     private var isProven = false
     private let share: UserShare
-    private let largeMessages: UserTurns
+    private let owner: ShareOwner
+    private let turns: CallTurns
     private var waiting: [Frame] = []
     private var running: Task<Void, Never>?
 
@@ -39,11 +37,13 @@ final class ServerConnection: @unchecked Sendable {
         _ router: Router,
         _ user: PeerUser,
         mostWaiting: Int,
+        owner: ShareOwner,
         share: UserShare,
-        largeMessages: UserTurns,
+        turns: CallTurns,
         adopt: ((Descriptor) -> Bool)?
     ) {
-        self.largeMessages = largeMessages
+        self.owner = owner
+        self.turns = turns
         self.adopt = adopt
         self.channel = channel
         self.share = share
@@ -96,14 +96,14 @@ final class ServerConnection: @unchecked Sendable {
         guard running == nil, !waiting.isEmpty else { return }
         let message = waiting.removeFirst()
         let (size, sender) = (message.bytes.count, message.sender)
-        let isLarge = size >= Self.largeMessage
-        let contents = CallContents(message.bytes) { [largeMessages, user] in
-            if isLarge { largeMessages.end(user) }
+        let isLarge = size >= CallTurns.largeMessage
+        let contents = CallContents(message.bytes) { [turns, owner] in
+            if isLarge { turns.largeMessages.end(owner) }
         }
         let attached = CallDescriptors(message.descriptors, share: share)
         // Messages are looked at here, not where they are read: many connections are read by one thread.
         running = Task { [channel, share] in
-            if isLarge { await self.largeMessages.begin(self.user) }
+            if isLarge { await self.turns.largeMessages.begin(self.owner) }
             let answer = Task.isCancelled ? nil : await self.answer(contents, attached, from: sender)
             contents.letGo()
             // A call counts for its user until it has been answered, however long that takes.
@@ -169,7 +169,14 @@ final class ServerConnection: @unchecked Sendable {
             send: { [channel] in channel.send($0, $1) },
             reading: { [channel] in await channel.untilRead() }
         )
-        return await Self.answer(head, call, router)
+        return await turns.take(
+            owner,
+            bringing: attached.size,
+            asksOwner: router.asksOwner(head.method)
+        ) {
+            // It may have waited for longer than its client.
+            Task.isCancelled ? Router.Answer(bytes: []) : await Self.answer(head, call, router)
+        }
     }
 
     private static func answer(_ head: CallHead, _ call: ServiceCall, _ router: Router) async -> Router.Answer

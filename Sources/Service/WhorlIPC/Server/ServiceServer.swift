@@ -73,7 +73,7 @@ package final class ServiceServer: Sendable {
     private let admission: UserAdmission?
     private let memory: ClientMemory?
     private let refusals: Refusals
-    private let largeMessages = UserTurns(most: 1)
+    private let turns = CallTurns()
     private let onCount: @Sendable (Int) -> Void
 
     /// Describes a server that does not listen yet.
@@ -226,8 +226,9 @@ package final class ServiceServer: Sendable {
                 router,
                 user,
                 mostWaiting: limits.waitingCalls,
+                owner: owner,
                 share: share,
-                largeMessages: largeMessages,
+                turns: turns,
                 adopt: servesPairs ? { [weak self] in self?.adopt($0) ?? false } : nil
             )
             let number = connections.next

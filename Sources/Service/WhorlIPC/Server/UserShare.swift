@@ -221,6 +221,15 @@ final class CallDescriptors: SecretAttachments {
         self.share = share
     }
 
+    /// The bytes of the memory files that are still there.
+    var size: Int {
+        all.reduce(0) { sum, file in
+            // Other files, whose size may take long to tell, are refused where they are read.
+            let size = (try? SecretDescriptor.size(of: file, most: 1 << 40)) ?? 0
+            return sum + size
+        }
+    }
+
     /// Those that are still there, in their order.
     var all: [Descriptor] { kept.withLock { $0.compactMap(\.self) } }
 

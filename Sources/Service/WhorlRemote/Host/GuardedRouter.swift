@@ -94,6 +94,7 @@ struct GuardedRouter {
                     }
                 }
             },
+            asksOwner: rule.asksOwner,
             taking: rule.rules.mostAttachments,
             body
         )

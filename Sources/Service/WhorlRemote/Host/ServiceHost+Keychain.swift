@@ -9,7 +9,7 @@ extension ServiceHost {
     func addKeychain(_ router: inout GuardedRouter) {
         router.on(KeychainInterface.Find.self) { (asked, call) async throws(ServiceRefusal) in
             let groups = try await groups(asked.groups, call)
-            try await searches.take(call.client.user) { () async throws(ServiceRefusal) in
+            try await searches.take(call.client.user.uid) { () async throws(ServiceRefusal) in
                 try await find(asked, groups, call)
             }
             return Valued([])
@@ -64,8 +64,8 @@ extension ServiceHost {
     ) async throws(ServiceRefusal) -> Value {
         let keychain = try keychain(call.client.user, groups.searched)
         if hasValues { return try await Self.run(on: Self.largeCalls, keychain, body) }
-        let (turns, queue) = Self.bringsMuch(call) ? (largeWrites, Self.largeCalls) : (rowCalls, Self.calls)
-        return try await turns.take(call.client.user) { () async throws(ServiceRefusal) in
+        let queue = Self.bringsMuch(call) ? Self.largeCalls : Self.calls
+        return try await rowCalls.take(call.client.user.uid) { () async throws(ServiceRefusal) in
             try await Self.run(on: queue, keychain, body)
         }
     }

@@ -25,13 +25,11 @@ package struct ServiceHost: Sendable {
     package let stays = SessionStays()
     let running = RunningCalls()
     /// The searches.
-    let searches = UserTurns(most: 2)
-    /// The calls that bring more than 1 MiB.
+    let searches = Turns<UInt32>(most: 2)
+    /// The calls for keychain rows.
     ///
-    /// Few calls of each user wait for a queue, so that no user's many keep the others waiting.
-    let largeWrites = UserTurns(most: 1)
-    /// The other calls for keychain rows.
-    let rowCalls = UserTurns(most: 4)
+    /// Few of each user wait for a queue, so that no user's many keep the others waiting.
+    let rowCalls = Turns<UInt32>(most: 4)
     /// The access of logins; without it the service has no accounts to log in to.
     package var logins: LoginAccess?
 

@@ -8,7 +8,7 @@ import Testing
 @testable import WhorlIPC
 
 @Suite(.timeLimit(.minutes(5))) final class `Calls that hold large values`: Sendable {
-    private let turns = UserTurns(most: 2)
+    private let turns = Turns<UInt32>(most: 2)
     private let running = Mutex<[UInt32: Int]>([:])
     private let most = Mutex<[UInt32: Int]>([:])
 
@@ -23,13 +23,13 @@ import Testing
     @Test func `are two of each user at a time, and all have their turn`() async throws {
         let ended = await withTaskGroup { group in
             for number in 0..<60 {
-                let user = PeerUser(uid: UInt32(number % 3), gid: 0, pid: 0)
+                let user = UInt32(number % 3)
                 group.addTask { [self] in
                     do throws(ServiceRefusal) {
                         return try await turns.take(user) { () async throws(ServiceRefusal) in
-                            count(user.uid, 1)
+                            count(user, 1)
                             for _ in 0..<20 { await Task.yield() }
-                            count(user.uid, -1)
+                            count(user, -1)
                             // One that fails leaves its turn too.
                             if number % 7 == 0 { throw ServiceRefusal("org.example.test.Refused") }
                             return 1
