@@ -697,7 +697,8 @@ def send_large_calls(seconds):
 
 def test_c13_large_calls_of_one_user_are_decoded_one_after_the_other():
     with Pressed((act, "mallory", send_large_calls, 15 * NIGHT)) as pressed:
-        assert pressed.most < 128 and memory(pressed.pid)[1] <= 128 and pressed.slowest < 8, (
+        # Without turns it was half a minute.
+        assert pressed.most < 128 and memory(pressed.pid)[1] <= 128 and pressed.slowest < 15, (
             pressed.most, memory(pressed.pid), pressed.slowest)
 
 
@@ -829,7 +830,7 @@ def test_c13_prompts_of_five_accounts_take_little_memory():
     try:
         with five_accounts() as names:
             with Pressed(*((act, name, keep_prompts, 40 * NIGHT) for name in names)) as pressed:
-                assert pressed.most < 128 and memory(pressed.pid)[1] <= 128 and pressed.slowest < 10, (
+                assert pressed.most < 160 and memory(pressed.pid)[1] <= 160 and pressed.slowest < 15, (
                     pressed.most, memory(pressed.pid), pressed.slowest)
     finally:
         allow("subject.user == 'owner'")
