@@ -136,13 +136,11 @@ public final class InProcessRoot: Sendable {
         _ state: ProtectedState
     ) -> HandlerTable {
         var handlers = engine.handlers
-        handlers.onOthers { others in
-            InProcessFingers(engine: engine, application: application, readers: choice).add(to: &others)
-            InProcessItems(engine: engine, state: state).add(to: &others)
-            InProcessPasscode(engine: engine, state: state).add(to: &others)
-            InProcessKeyring(engine: engine, state: state).add(to: &others)
-            InProcessMaintenance(engine: engine, state: state, chip: chip).add(to: &others)
-        }
+        InProcessFingers(engine: engine, application: application, readers: choice).add(to: &handlers)
+        InProcessItems(engine: engine, state: state).add(to: &handlers)
+        InProcessPasscode(engine: engine, state: state).add(to: &handlers)
+        InProcessKeyring(engine: engine, state: state).add(to: &handlers)
+        InProcessMaintenance(engine: engine, state: state, chip: chip).add(to: &handlers)
         return handlers
     }
 

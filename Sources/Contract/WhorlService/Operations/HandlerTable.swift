@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
-internal import Synchronization
 
 /// Answers operations in this process: one handler for each.
 package struct HandlerTable: ServiceAsker {
@@ -17,24 +16,7 @@ package struct HandlerTable: ServiceAsker {
         }
     }
 
-    /// Handlers that are made when one of them is asked for.
-    private final class Rest: Sendable {
-        private let make: @Sendable () -> HandlerTable
-        private let made = Mutex<HandlerTable?>(nil)
-
-        init(_ make: @escaping @Sendable () -> HandlerTable) { self.make = make }
-
-        var table: HandlerTable {
-            made.withLock { made in
-                let table = made ?? make()
-                made = table
-                return table
-            }
-        }
-    }
-
     private var handlers: [ObjectIdentifier: any AnyObject & Sendable] = [:]
-    private var rest: Rest?
     private let decoding: @Sendable (Data) throws(ServiceError) -> SealedItem
 
     /// Makes a table without handlers.
@@ -46,21 +28,7 @@ package struct HandlerTable: ServiceAsker {
 
     /// The operations that the table answers.
     package func answers(_ operation: any ServiceOperation.Type) -> Bool {
-        handler(of: operation) != nil
-    }
-
-    private func handler(of operation: any ServiceOperation.Type) -> (any AnyObject & Sendable)? {
-        handlers[ObjectIdentifier(operation)] ?? rest?.table.handler(of: operation)
-    }
-
-    /// Adds handlers that are made when an operation is asked that no other handler answers: most programs ask few, and the
-    /// code of each handler takes memory.
-    package mutating func onOthers(_ add: @escaping @Sendable (inout HandlerTable) -> Void) {
-        rest = Rest { [decoding] in
-            var table = HandlerTable(decoding: decoding)
-            add(&table)
-            return table
-        }
+        handlers[ObjectIdentifier(operation)] != nil
     }
 
     package func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem { try decoding(encoded) }
@@ -69,7 +37,7 @@ package struct HandlerTable: ServiceAsker {
         _ operation: Asked,
         _ prompter: Prompter?
     ) async throws(ServiceError) -> Asked.Reply {
-        guard let handler = handler(of: Asked.self) as? Handler<Asked> else {
+        guard let handler = handlers[ObjectIdentifier(Asked.self)] as? Handler<Asked> else {
             throw ServiceError(.serviceUnavailable, cause: "nothing here answers \(Asked.name)")
         }
         return try await handler.answer(operation, prompter)
