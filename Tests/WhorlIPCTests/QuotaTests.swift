@@ -112,6 +112,38 @@ import Testing
         try await echo(try service.connect(), "x", files)
     }
 
+    @Test func `of large files is one call at a time, of the files that its method takes`() async throws {
+        let service = try TestService()
+        let (small, large) = (
+            try SecretDescriptor.make([1]), try SecretDescriptor.make([UInt8](repeating: 1, count: 2 << 20))
+        )
+        func wait(_ method: String, _ files: [Descriptor]) throws -> Task<Void, Never> {
+            let client = try service.connect()
+            return Task {
+                // It goes on until the test ends it.
+                _ = try? await client.call(
+                    "org.example.test.\(method)",
+                    TestService.Words(text: "x"),
+                    descriptors: files,
+                    returning: TestService.Words.self
+                )
+            }
+        }
+        var waits = service.waits.makeAsyncIterator()
+        // A large file that the method does not take keeps no other call back, however long this one lasts.
+        let untaken = [try wait("WaitWithOne", [small, large]), try wait("WaitWithOne", [small, large])]
+        for _ in untaken { #expect(await waits.next() == true) }
+        let first = try wait("Wait", [large])
+        #expect(await waits.next() == true)
+        let second = try wait("Wait", [large])
+        // A call without such files goes on.
+        try await echo(try service.connect(), "x")
+        first.cancel()
+        #expect(await waits.next() == false)
+        #expect(await waits.next() == true)
+        for call in untaken + [second] { call.cancel() }
+    }
+
     @Test func `of descriptors counts none that the method of the call does not take`() async throws {
         let service = try TestService { $0.descriptorsOfUser = 8 }
         let (seen, sent) = try UnixSocket.pair()

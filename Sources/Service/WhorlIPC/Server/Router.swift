@@ -11,6 +11,8 @@ package struct ServiceCall: Sendable {
     let send: @Sendable ([UInt8], [Descriptor]) -> Void
     /// Waits until the caller has read what was sent.
     var reading: @Sendable () async -> Void = {}
+    /// The turns that the call waits for; without them it has its turn at once.
+    var turns: OwnersTurns?
 
     /// The descriptors beside the call that the method takes and that were not read yet.
     package var descriptors: [Descriptor] { attached.all }
@@ -127,18 +129,35 @@ package struct Router: Sendable {
         if asksOwner { asking.insert(method) }
         handlers[method] = { call in
             call.attached.close(behind: most)
-            return await Self.answer(call, admission, body)
+            return await Self.answer(call, asksOwner, admission, body)
         }
     }
 
     private static func answer<Parameters: Decodable & Sendable, Product: Encodable & Sendable>(
         _ call: ServiceCall,
+        _ asksOwner: Bool,
         _ admission: Admission,
-        _ body: @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<Product>
+        _ body:
+            @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<
+                Product
+            >
     ) async -> Result<Answer, ServiceRefusal> {
         do throws(ServiceRefusal) {
             try await admission(call)
-            let reply = try await body(try parameters(Parameters.self, of: call), call)
+            let asked = { () async throws(ServiceRefusal) in
+                try await body(try parameters(Parameters.self, of: call), call)
+            }
+            let reply: ServiceReply<Product>
+            if let turns = call.turns {
+                // After the rule, which may look for long at who asks: the turn may be one of all users.
+                reply = try await turns.takeLarge(
+                    bringing: call.attached.size,
+                    asksOwner: asksOwner,
+                    asked
+                )
+            } else {
+                reply = try await asked()
+            }
             var files = reply.descriptors
             // A value of ours always encodes; a secret needs room for its memory file.
             guard let bytes = try? Wire.encode(ReplyMessage(parameters: reply.parameters), beside: &files)

@@ -167,13 +167,11 @@ final class ServerConnection: @unchecked Sendable {
             attached: attached,
             contents: contents,
             send: { [channel] in channel.send($0, $1) },
-            reading: { [channel] in await channel.untilRead() }
+            reading: { [channel] in await channel.untilRead() },
+            turns: OwnersTurns(turns: turns, owner: owner)
         )
-        return await turns.take(
-            owner,
-            bringing: attached.size,
-            asksOwner: router.asksOwner(head.method)
-        ) {
+        guard router.asksOwner(head.method) else { return await Self.answer(head, call, router) }
+        return await turns.asking.take(owner) {
             // It may have waited for longer than its client.
             Task.isCancelled ? Router.Answer(bytes: []) : await Self.answer(head, call, router)
         }

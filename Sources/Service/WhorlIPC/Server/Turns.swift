@@ -58,40 +58,44 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// The turns that the calls of a server wait for before their parameters are read.
+/// The turns of the calls of a server.
 final class CallTurns: Sendable {
     /// The size from which on messages of a user are looked at and decoded one at a time, in bytes: that takes long enough that
     /// hundreds of them keep the threads from others' calls.
     static let largeMessage = 8 << 10
+
+    let largeMessages = Turns<ShareOwner>(most: 1)
+    let asking = Turns<ShareOwner>(most: 16)
+    fileprivate let large = Turns<ShareOwner>(most: 1)
+    fileprivate let largeOfAll = Turns<Bool>(most: 1)
+}
+
+/// The turns that the calls of one user wait for.
+struct OwnersTurns: Sendable {
     /// The size of the memory files beside a call from which on one at a time is answered, in bytes.
     private static let largeFiles = 1 << 20
 
-    let largeMessages = Turns<ShareOwner>(most: 1)
-    private let asking = Turns<ShareOwner>(most: 16)
-    private let large = Turns<ShareOwner>(most: 1)
-    private let largeOfAll = Turns<Bool>(most: 1)
+    let turns: CallTurns
+    let owner: ShareOwner
 
-    /// Answers a call when it is its turn.
+    /// Runs `body` when no other call with large files does.
     ///
     /// - Parameters:
-    ///   - owner: Whose call it is.
-    ///   - bytes: The size of the files beside it.
-    ///   - asksOwner: Whether somebody may be asked during the call, who takes as long as they like.
-    ///   - answer: Answers it.
+    ///   - bytes: The size of the files that the method takes.
+    ///   - asksOwner: Whether somebody may be asked during the call: as long as that takes, it keeps back the same user's calls
+    ///     alone.
+    ///   - body: Reads the files, and answers.
     /// - Returns: The answer.
-    func take<Value: Sendable>(
-        _ owner: ShareOwner,
+    /// - Throws: What `body` throws.
+    func takeLarge<Value: Sendable>(
         bringing bytes: Int,
         asksOwner: Bool,
-        _ answer: () async -> Value
-    ) async -> Value {
-        let isLarge = bytes > Self.largeFiles
-        switch (asksOwner, isLarge) {
-        case (false, false): return await answer()
-        case (true, false): return await asking.take(owner, answer)
-        case (true, true): return await asking.take(owner) { await large.take(owner, answer) }
-        // Each user has one in the row of all users.
-        case (false, true): return await large.take(owner) { await largeOfAll.take(true, answer) }
+        _ body: () async throws(ServiceRefusal) -> Value
+    ) async throws(ServiceRefusal) -> Value {
+        guard bytes > Self.largeFiles else { return try await body() }
+        return try await turns.large.take(owner) { () async throws(ServiceRefusal) in
+            // Each user has one in the row of all users.
+            asksOwner ? try await body() : try await turns.largeOfAll.take(true, body)
         }
     }
 }
