@@ -807,6 +807,33 @@ def test_c13_large_items_of_five_accounts_are_looked_at_one_after_the_other():
             assert pressed.most < 192 and memory(pressed.pid)[1] <= 128, (pressed.most, memory(pressed.pid))
 
 
+def keep_large_files(seconds):
+    """Begins calls that last, each with a file of 2 MiB beside it that its method does not take."""
+    clients, end = [], time.monotonic() + seconds
+    for method in ("io.whorl.Readers.Watch", "io.whorl.Items.List", "io.whorl.Owner.Evaluate"):
+        for _ in range(20):
+            clients.append(Client(timeout=10))
+            clients[-1].send(method, {}, secrets=[b"x" * (2 << 20)], more=True)
+    time.sleep(max(0, end - time.monotonic()))
+
+
+def store_a_large_value():
+    """Stores a value of 2 MiB in the keychain, and deletes it."""
+    row = {
+        "record": {"itemClass": "genp", "accessGroup": "large", "accessible": "ak", "flags": 0, "isSynchronizable": False,
+                   "attributes": {}, "hasValue": True},
+        "kind": "value", "start": 0, "count": 2 << 20,
+    }
+    match = {"groups": ["large"], "itemClass": "genp", "attributes": {}, "leftOutFlags": 0, "leftOut": []}
+    call("io.whorl.Keychain.Add", {"groups": ["large"], "new": [row], "replacing": []}, secrets=[b"x" * (2 << 20)])
+    call("io.whorl.Keychain.Delete", {"groups": ["large"], "matches": [match]})
+
+
+def test_c13_calls_that_last_hold_no_turn_with_files_that_they_do_not_take():
+    with Pressed((act, "mallory", keep_large_files, 15), probe=store_a_large_value) as pressed:
+        assert pressed.calls > 2 and pressed.slowest < 12, (pressed.calls, pressed.slowest)
+
+
 def keep_prompts(seconds):
     """Lets the service ask for the passcode on 250 connections at once, and never answers."""
     asked = {"request": request("r" * 40_000, policy="device-owner", passcodeAlone=True, timeoutMilliseconds=300_000)}
