@@ -4,9 +4,9 @@ internal import Glibc
 
 /// The user whose share of the service a connection takes.
 ///
-/// A program with root's rights, such as `su`, connects as root, and whoever has started it can stop it there for good. So
-/// root's connections are counted for themselves by the account in whose slice (`user-1000.slice`, systemd.slice(5)) their
-/// process runs, which only root can change.
+/// A program with root's rights, such as `su`, connects as root, and the person who started it can stop it while it is connected.
+/// So root's connections are counted by the account in whose slice (`user-1000.slice`, systemd.slice(5)) their process runs.
+/// Only root can change that.
 struct ShareOwner: Sendable, Hashable {
     /// The user who connected.
     let uid: UInt32

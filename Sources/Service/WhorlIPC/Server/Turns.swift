@@ -4,8 +4,7 @@ internal import Synchronization
 
 /// Lets few calls of each user, or of whatever the key names, run at a time; the others wait in their order.
 ///
-/// A user has hundreds of connections, and what they ask for at once would fill the memory with values, and the queues that all
-/// users share.
+/// A user has hundreds of connections. Without turns, their calls could fill the memory, and the queues that all users share.
 package final class Turns<Key: Hashable & Sendable>: Sendable {
     private struct Calls {
         var running = 0
