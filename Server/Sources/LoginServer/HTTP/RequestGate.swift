@@ -14,13 +14,16 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// The number of bytes that are read at a time: a read has few whole requests.
-    private static let readSize = 4 * 1024
+    /// The number of bytes that are read at a time: few whole requests.
+    ///
+    /// The event loop answers all that it has read before it accepts a connection or reads again, so what one read of each
+    /// connection holds is what another client waits for.
+    private static let readSize = 512
     /// The maximum number of parts of requests that wait, and of bytes in them.
     ///
     /// More arrive only from a client that ends its
     /// half of the connection behind them, or packs them into one record of TLS; its connection is closed.
-    private static let mostParts = 512
+    private static let mostParts = 64
     private static let mostBytes = 64 * 1024
 
     private enum Waiting {
