@@ -324,19 +324,37 @@ def test_c13_one_users_full_share_leaves_the_others_theirs():
     assert any("QuotaReached" in what for what in refused) and "without a reason" not in refused, refused
     assert peak <= resident + 64 and most <= files + 256 * 3 + 300 and slowest < 30, (resident, peak, files, most, slowest)
 
+
 GROUP = pathlib.Path("/sys/fs/cgroup/system.slice/whorld.service")
+
+
+class Passwords:
+    """The passwords of one access group in the keychain."""
+
+    def __init__(self, group):
+        self.groups = {"groups": [group]}
+        self.match = {**self.groups, "itemClass": "genp", "attributes": {}, "leftOutFlags": 0, "leftOut": []}
+
+    def find(self, values=True, limit=10):
+        """What a search for all of them says."""
+        return {**self.groups, "match": self.match, "withValues": values, "limit": limit}
+
+    def add(self, value, **attributes):
+        """Stores one; the attributes are the service's own bytes."""
+        attributes = {key: base64.b64encode(b"\x01" + text.encode()).decode() for key, text in attributes.items()}
+        record = {"itemClass": "genp", "accessGroup": self.groups["groups"][0], "accessible": "ak", "flags": 0,
+                  "isSynchronizable": False, "attributes": attributes, "hasValue": True}
+        row = {"record": record, "kind": "value", "start": 0, "count": len(value)}
+        return call("io.whorl.Keychain.Add", {**self.groups, "new": [row], "replacing": []}, secrets=[value])
+
+    def delete(self):
+        call("io.whorl.Keychain.Delete", {**self.groups, "matches": [self.match]})
 
 
 def hoard(way, seconds, at_most=400):
     """Reads a value of 1 MiB again and again, keeps its memory in one way, and returns how often that went and what ended it."""
     kept, sockets, endings, count, client = [], [], [], 0, None
-    row = {
-        "record": {"itemClass": "genp", "accessGroup": "t", "accessible": "ak", "flags": 0, "isSynchronizable": False,
-                   "attributes": {}, "hasValue": True},
-        "kind": "value", "start": 0, "count": 1 << 20,
-    }
-    match = {"groups": ["t"], "itemClass": "genp", "attributes": {}, "leftOutFlags": 0, "leftOut": []}
-    find = {"groups": ["t"], "match": match, "withValues": True, "limit": 10}
+    passwords = Passwords("t")
     resource.setrlimit(resource.RLIMIT_NOFILE, (65536, 65536))
     # What was kept before is let go, which the service sees a moment later.
     deadline = time.monotonic() + 30
@@ -352,8 +370,8 @@ def hoard(way, seconds, at_most=400):
             if client is None:
                 client = Client(timeout=60)
             if count == 0:
-                call("io.whorl.Keychain.Add", {"groups": ["t"], "new": [row], "replacing": []}, secrets=[os.urandom(1 << 20)])
-            client.call("io.whorl.Keychain.Find", find, update=lambda _: None)
+                passwords.add(os.urandom(1 << 20))
+            client.call("io.whorl.Keychain.Find", passwords.find(), update=lambda _: None)
             count += 1
         except Refused as error:
             endings.append(error.parameters.get("quota", error.name))
@@ -564,18 +582,12 @@ def test_c11_what_the_refused_keep_takes_no_memory():
 
 def search_at_once(connections):
     """Asks for a value of 1 MiB on many connections, and reads no answer."""
-    row = {
-        "record": {"itemClass": "genp", "accessGroup": "t", "accessible": "ak", "flags": 0, "isSynchronizable": False,
-                   "attributes": {}, "hasValue": True},
-        "kind": "value", "start": 0, "count": 1 << 20,
-    }
-    match = {"groups": ["t"], "itemClass": "genp", "attributes": {}, "leftOutFlags": 0, "leftOut": []}
-    find = {"groups": ["t"], "match": match, "withValues": True, "limit": 10}
-    call("io.whorl.Keychain.Add", {"groups": ["t"], "new": [row], "replacing": []}, secrets=[os.urandom(1 << 20)])
+    passwords = Passwords("t")
+    passwords.add(os.urandom(1 << 20))
     clients = [Client(timeout=60) for _ in range(connections)]
     for client in clients:
         for _ in range(8):
-            client.send("io.whorl.Keychain.Find", find, more=True)
+            client.send("io.whorl.Keychain.Find", passwords.find(), more=True)
     time.sleep(20)
 
 
@@ -590,21 +602,16 @@ STORED = multiprocessing.get_context("fork").Value("i", 0)
 
 def store_at_once(seconds):
     """Stores values of 16 MiB, four at a time, as fast as it goes."""
-    row = {
-        "record": {"itemClass": "genp", "accessGroup": "big", "accessible": "ak", "flags": 0, "isSynchronizable": False,
-                   "attributes": {}, "hasValue": True},
-        "kind": "value", "start": 0, "count": 16 << 20,
-    }
-    match = {"groups": ["big"], "itemClass": "genp", "attributes": {}, "leftOutFlags": 0, "leftOut": []}
+    passwords = Passwords("big")
     value, end = os.urandom(1 << 20) * 16, time.monotonic() + seconds
 
     def store():
         while time.monotonic() < end:
             try:
-                call("io.whorl.Keychain.Add", {"groups": ["big"], "new": [row], "replacing": []}, secrets=[value])
+                passwords.add(value)
                 with STORED.get_lock():
                     STORED.value += 1
-                call("io.whorl.Keychain.Delete", {"groups": ["big"], "matches": [match]})
+                passwords.delete()
             except (OSError, HungUp, Refused):
                 pass  # Whatever it is answered, it goes on.
 
@@ -617,16 +624,9 @@ def store_at_once(seconds):
 
 def store_long_attributes(rows, size):
     """Stores items with long labels, and returns what became of the last."""
-    label = base64.b64encode(b"\x01" + b"a" * size).decode()
     for number in range(rows):
-        account = base64.b64encode(b"\x01" + str(number).encode()).decode()
-        row = {
-            "record": {"itemClass": "genp", "accessGroup": "long", "accessible": "ak", "flags": 0, "isSynchronizable": False,
-                       "attributes": {"acct": account, "labl": label}, "hasValue": True},
-            "kind": "value", "start": 0, "count": 5,
-        }
         try:
-            outcome = call("io.whorl.Keychain.Add", {"groups": ["long"], "new": [row], "replacing": []}, secrets=[b"value"])
+            outcome = Passwords("long").add(b"value", acct=str(number), labl="a" * size)
         except Refused as error:
             return error.name
     return outcome["outcome"]
@@ -634,8 +634,7 @@ def store_long_attributes(rows, size):
 
 def search_long_attributes(seconds):
     """Searches for all of them on many connections, and reads slowly."""
-    match = {"groups": ["long"], "itemClass": "genp", "attributes": {}, "leftOutFlags": 0, "leftOut": []}
-    find = {"groups": ["long"], "match": match, "withValues": False, "limit": 1000}
+    find = Passwords("long").find(values=False, limit=1000)
     clients, end = [], time.monotonic() + seconds
     while time.monotonic() < end:
         try:
@@ -666,8 +665,8 @@ def test_c13_searches_for_long_attributes_hold_no_one_up():
 
 def send_large_calls(seconds):
     """Sends calls of nearly 1 MiB over 200 connections, each of which takes long to decode, and reads the answers."""
-    match = {"groups": ["none"], "itemClass": "genp", "attributes": {}, "leftOutFlags": 0, "leftOut": []}
-    text = json.dumps({"method": "io.whorl.Keychain.Delete", "parameters": {"groups": ["none"], "matches": [match] * 3_500}})
+    none = Passwords("none")
+    text = json.dumps({"method": "io.whorl.Keychain.Delete", "parameters": {**none.groups, "matches": [none.match] * 3_500}})
     clients, end = {}, time.monotonic() + seconds
     while time.monotonic() < end:
         try:
@@ -757,18 +756,13 @@ def test_c13_programs_with_roots_rights_that_one_account_has_stopped_take_no_oth
 
 def keep_a_password():
     """Stores a password in the keychain, finds it with its value, and deletes it; returns how many large values came before."""
-    row = {
-        "record": {"itemClass": "genp", "accessGroup": "own", "accessible": "ak", "flags": 0, "isSynchronizable": False,
-                   "attributes": {}, "hasValue": True},
-        "kind": "value", "start": 0, "count": 8,
-    }
-    match = {"groups": ["own"], "itemClass": "genp", "attributes": {}, "leftOutFlags": 0, "leftOut": []}
-    call("io.whorl.Keychain.Add", {"groups": ["own"], "new": [row], "replacing": []}, secrets=[b"password"])
+    passwords = Passwords("own")
+    passwords.add(b"password")
     found, before = [], STORED.value
-    call("io.whorl.Keychain.Find", {"groups": ["own"], "match": match, "withValues": True, "limit": 10}, update=found.append)
+    call("io.whorl.Keychain.Find", passwords.find(), update=found.append)
     assert len(found) == 1, found
     stored = STORED.value - before
-    call("io.whorl.Keychain.Delete", {"groups": ["own"], "matches": [match]})
+    passwords.delete()
     return stored
 
 
@@ -819,14 +813,9 @@ def keep_large_files(seconds):
 
 def store_a_large_value():
     """Stores a value of 2 MiB in the keychain, and deletes it."""
-    row = {
-        "record": {"itemClass": "genp", "accessGroup": "large", "accessible": "ak", "flags": 0, "isSynchronizable": False,
-                   "attributes": {}, "hasValue": True},
-        "kind": "value", "start": 0, "count": 2 << 20,
-    }
-    match = {"groups": ["large"], "itemClass": "genp", "attributes": {}, "leftOutFlags": 0, "leftOut": []}
-    call("io.whorl.Keychain.Add", {"groups": ["large"], "new": [row], "replacing": []}, secrets=[b"x" * (2 << 20)])
-    call("io.whorl.Keychain.Delete", {"groups": ["large"], "matches": [match]})
+    passwords = Passwords("large")
+    passwords.add(b"x" * (2 << 20))
+    passwords.delete()
 
 
 def test_c13_calls_that_last_hold_no_turn_with_files_that_they_do_not_take():
