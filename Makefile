@@ -237,6 +237,7 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, then mo
 			test_c13_large_values_of_five_accounts_are_held_one_after_the_other \
 			test_c13_messages_of_many_values_are_not_decoded \
 			test_c13_flood_of_connections_leaves_the_others_their_logins \
+			test_connections_that_have_ended_leave_no_memory_behind \
 			test_profile_is_enabled_again test_many_sudos_in_a_row_leave_no_process_and_no_descriptor || status=1; \
 		WHORL_KIOSK_ROUNDS=100 GUEST_SECONDS=3600 $(MAKE) --no-print-directory kiosk || status=1; \
 	fi; \

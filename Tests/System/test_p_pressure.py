@@ -1039,6 +1039,7 @@ def test_connections_that_have_ended_leave_no_memory_behind():
         for _ in range(count):
             call("io.whorl.Items.List")
 
+    count = 500 if NIGHT > 1 else 200
     # With huge pages, the stack of one more thread takes 2 MiB.
     huge = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
     setting = huge.read_text().split("[")[1].split("]")[0]
@@ -1047,17 +1048,17 @@ def test_connections_that_have_ended_leave_no_memory_behind():
         # A leak would fit into the memory that an attack before this test has freed.
         subprocess.run(["systemctl", "restart", "whorld.service"], check=True)
         pid = wake()
-        act("owner", ask, 500)
+        act("owner", ask, count)
         marks = [anonymous(pid)]
         for _ in range(5):
-            act("owner", ask, 500)
+            act("owner", ask, count)
             marks.append(anonymous(pid))
     finally:
         huge.write_text(setting)
     grown = [after - before for before, after in zip(marks, marks[1:])]
-    print(f"        each 500 connections: {grown} KiB")
-    # A leak of one kilobyte a connection adds 500 KiB in every round; a thread or a cache adds less, in one or two.
-    assert service_pid() == pid and sorted(grown)[2] < 250, grown
+    print(f"        each {count} connections: {grown} KiB")
+    # A leak of one kilobyte a connection adds so many KiB in every round; a thread or a cache adds less, in one or two.
+    assert service_pid() == pid and sorted(grown)[2] < count / 2, grown
 
 
 # C13: descriptors whose closing waits
