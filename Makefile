@@ -8,8 +8,18 @@ CONFIG ?= release
 # The installed program must run where no Swift is installed. lld comes with Swift: it keeps what is no code out of
 # executable memory, which gold does not. With these flags the program loads faster, is 50 MB smaller, and looks for
 # libraries in the system's folders only.
+#
+# Functions are linked one by one, those of a start side by side (scripts/link-order). Types are looked up without their
+# names, which spares a fifth of the instructions of a start. The C++ library is linked in, which spares the loader's search.
 SWIFT_BUILD_FLAGS ?= --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic \
-	-Xlinker --strip-all -Xlinker -z -Xlinker now $(RELR)
+	-Xlinker -z -Xlinker now $(RELR) $(STRIP) -Xlinker -L$(STATIC) \
+	-Xswiftc -Xfrontend -Xswiftc -function-sections \
+	-Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors \
+	$(if $(wildcard $(ORDER)),-Xlinker --symbol-ordering-file=$(ORDER) -Xlinker --no-warn-symbol-ordering)
+STRIP ?= -Xlinker --strip-all
+ORDER = $(CURDIR)/scripts/link-order.txt
+# A folder that has nothing but the archive of the C++ library.
+STATIC = $(CURDIR)/.build/static
 # Packed relocations, where the C library knows them (2.36, Debian 12).
 RELR := $(if $(shell getconf GNU_LIBC_VERSION | awk '{ split($$2, v, "."); if (v[1] > 2 || v[2] >= 36) print 1 }'),\
 	-Xlinker -z -Xlinker pack-relative-relocs)
@@ -127,7 +137,10 @@ setup-server:
 setup-test-server:
 	@scripts/setup --test-server
 
-program: setup
+$(STATIC)/libstdc++.a:
+	@mkdir -p $(STATIC) && ln -s "$$(g++ -print-file-name=libstdc++.a)" $@
+
+program: setup $(STATIC)/libstdc++.a
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorl
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorl-login-http
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorl-simulate
