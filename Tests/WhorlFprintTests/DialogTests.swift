@@ -11,7 +11,7 @@ private final class SlowRights: ClientRights {
 
     var asked: [FprintAction] { state.withLock(\.asked) }
 
-    func user(of client: String) async -> String? { "ada" }
+    func user(of client: String) async -> String? { client.hasPrefix(":2.") ? "eve" : "ada" }
     func answer(_ action: FprintAction, to client: String) async -> RightsAnswer { .person }
     func isBehindLock(_ client: String) async -> Bool { false }
     func session(of client: String) async throws(FprintError) -> String? { nil }
@@ -54,6 +54,18 @@ private final class SlowRights: ClientRights {
         for call in calls { #expect(await call.value) }
         #expect(await other.value)
         #expect(rights.asked == [.changeFingers, .changeFingers])
+    }
+
+    @Test func `is refused where four others of the same user are open`() async throws {
+        let rights = SlowRights()
+        let dialogs = ClientDialogs(rights)
+        let open = (0..<4).map { number in Task { await dialogs.ask(.enroll, for: ":2.\(number)") } }
+        await rights.waitForDialogs(4)
+        #expect(await !dialogs.ask(.enroll, for: ":2.4"))
+        let other = Task { await dialogs.ask(.enroll, for: ":1.7") }
+        await rights.waitForDialogs(5)
+        rights.answerAll(true)
+        for call in open + [other] { #expect(await call.value) }
     }
 
     @Test func `is opened again after it was answered`() async throws {

@@ -14,6 +14,8 @@ package actor SystemBus {
     /// The bus for objects that this process serves, and for the questions that their clients cause, over a connection of its
     /// own: what the clients do keeps no other call waiting.
     package static let serving = SystemBus()
+    /// The bus for questions that a person may have to answer, which lasts for minutes: all other calls go on meanwhile.
+    package static let asking = SystemBus()
 
     /// The most calls that wait for an answer; the bus allows a connection 128.
     private static let mostCalls = 96

@@ -18,6 +18,8 @@ package struct Callers: CallerRules {
     private let processes: String
     private let flatpak: @Sendable () -> FlatpakInstallation?
     private let looks = ProcessLooks()
+    /// The questions of each user that a person may have to answer: a few at a time, as they last for minutes.
+    private let questions = Turns<UInt32>(most: 2)
 
     /// Makes the rules.
     ///
@@ -146,7 +148,15 @@ package struct Callers: CallerRules {
             process.isRunning
         else { throw .noProcess }
         let subject = ActionSubject(pid: process.pid, startTime: startTime, uid: client.user.uid)
-        try await authority.authorize(action, subject, mayAsk: mayAsk)
+        if mayAsk {
+            try await questions.take(client.user.uid) { () async throws(ServiceError) in
+                // The caller may have hung up while it waited.
+                guard !Task.isCancelled, process.isRunning else { throw .noProcess }
+                try await authority.authorize(action, subject, mayAsk: true)
+            }
+        } else {
+            try await authority.authorize(action, subject, mayAsk: false)
+        }
         // The answer was for this process only if the number still means it.
         guard process.isRunning else { throw .noProcess }
     }

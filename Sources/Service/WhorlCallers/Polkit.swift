@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import WhorlGLib
+internal import WhorlGLib
 package import WhorlRemote
 package import WhorlService
 
@@ -39,9 +39,7 @@ package struct Polkit: ActionAuthority {
         "/org/freedesktop/PolicyKit1/Authority"
     )
 
-    private let bus: SystemBus
-
-    package init(bus: SystemBus = .shared) { self.bus = bus }
+    package init() {}
 
     package func authorize(
         _ action: GuardedAction,
@@ -53,7 +51,7 @@ package struct Polkit: ActionAuthority {
             + "'uid': <int32 \(Int32(bitPattern: subject.uid))>})"
         let answer: BusValue
         do throws(SystemBus.Fault) {
-            answer = try await bus.call(
+            answer = try await (mayAsk ? SystemBus.asking : .shared).call(
                 "org.freedesktop.PolicyKit1.Authority.CheckAuthorization",
                 of: Self.authority,
                 "(\(process), '\(action.rawValue)', @a{ss} {}, uint32 \(mayAsk ? 1 : 0), '')",

@@ -34,6 +34,8 @@ package enum RightsAnswer: Sendable, Hashable {
 /// a dialog of the client is open.
 package actor ClientDialogs {
     private struct Dialog {
+        /// The client's user; `nil` if it is gone.
+        let user: String?
         let action: FprintAction
         let answer: Task<Bool, Never>
         /// The number of calls that wait for the answer.
@@ -41,8 +43,8 @@ package actor ClientDialogs {
     }
 
     private let rights: any ClientRights
-    /// The most dialogs that are open, of all clients.
-    private static let mostDialogs = 32
+    /// The most dialogs of one user that are open: those that no one answers leave room for others'.
+    private static let mostDialogs = 4
 
     private var open: [String: Dialog] = [:]
 
@@ -53,15 +55,15 @@ package actor ClientDialogs {
 
     /// Asks a person, or waits for the answer of the dialog that the client has open for the same action.
     package func ask(_ action: FprintAction, for client: String) async -> Bool {
+        let user = await rights.user(of: client)
         if let dialog = open[client] {
             guard dialog.action == action else { return false }
             open[client]?.calls += 1
             return await dialog.answer.value
         }
-        // Those that no one answers leave room for questions that need no person.
-        guard open.count < Self.mostDialogs else { return false }
+        guard open.values.count(where: { $0.user == user }) < Self.mostDialogs else { return false }
         let answer = Task { [rights] in await rights.ask(action, for: client) }
-        open[client] = Dialog(action: action, answer: answer)
+        open[client] = Dialog(user: user, action: action, answer: answer)
         defer { open[client] = nil }
         return await answer.value
     }
@@ -86,10 +88,10 @@ package struct SystemRights: ClientRights {
         "/org/freedesktop/PolicyKit1/Authority"
     )
     private static let bus = SystemBus.Target("org.freedesktop.DBus", "/org/freedesktop/DBus")
-    /// The time in which a person types a password, in milliseconds.
-    private static let patience: Int32 = 120_000
-    /// The time for an answer without a person, in milliseconds.
-    private static let moment: Int32 = 10_000
+    /// The time in which a person types a password, in seconds.
+    private static let patience: Int32 = 120
+    /// The time for an answer without a person, in seconds.
+    private static let moment: Int32 = 10
 
     private let lock: LockRule
 
@@ -155,7 +157,7 @@ package struct SystemRights: ClientRights {
         guard Self.isUnique(client) else { return (false, false) }
         let flags = mayAsk ? 1 : 0
         // An authority that does not answer has allowed nothing.
-        let answer = try? await SystemBus.serving.call(
+        let answer = try? await (mayAsk ? SystemBus.asking : .serving).call(
             "org.freedesktop.PolicyKit1.Authority.CheckAuthorization",
             of: Self.authority,
             "(('system-bus-name', {'name': <'\(client)'>}), '\(action.rawValue)', @a{ss} {}, uint32 \(flags), '')",
