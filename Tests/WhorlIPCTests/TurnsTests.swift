@@ -11,6 +11,8 @@ import Testing
     private let turns = Turns<UInt32>(most: 2)
     private let running = Mutex<[UInt32: Int]>([:])
     private let most = Mutex<[UInt32: Int]>([:])
+    private let sizes = Mutex<[Int]>([])
+    private let crowd = Mutex<[Int]>([])
 
     private func count(_ uid: UInt32, _ change: Int) {
         let now = running.withLock { running in
@@ -42,5 +44,30 @@ import Testing
         #expect(ended == 60)
         #expect(most.withLock(\.self).values.allSatisfy { $0 <= 2 })
         #expect(running.withLock(\.self).values.allSatisfy { $0 == 0 })
+    }
+
+    @Test func `have together the size that they may have, and one that is larger has its turn alone`() async
+    {
+        let turns = Turns<Bool>(most: 10)
+        let all = [4, 4, 4, 25, 1, 9, 10, 1, 1, 25, 25, 3]
+        await withTaskGroup { group in
+            for size in all {
+                group.addTask { [self] in
+                    await turns.take(true, size: size) {
+                        let together = sizes.withLock { now in
+                            now.append(size)
+                            return now
+                        }
+                        crowd.withLock {
+                            if together.reduce(0, +) > 10 && together.count > 1 { $0 = together }
+                        }
+                        for _ in 0..<20 { await Task.yield() }
+                        sizes.withLock { now in now.firstIndex(of: size).map { _ = now.remove(at: $0) } }
+                    }
+                }
+            }
+        }
+        #expect(crowd.withLock(\.self) == [])
+        #expect(sizes.withLock(\.self) == [])
     }
 }

@@ -71,7 +71,7 @@ public struct MakeItem: ServiceOperation {
         change: "seal an item",
         "itemMade",
         by: .anyProgram,
-        attaching: 2
+        attaching: .values(2)
     )
 
     /// A secret of 1 byte to 1 MiB, or a new key.
@@ -122,7 +122,7 @@ public struct MakeItem: ServiceOperation {
 public struct DecodeItem: ServiceOperation {
     public typealias Reply = AttachedItem
     public static let name = "io.whorl.Items.Decode"
-    public static let rules = OperationRules(.once, by: .anyProgram, attaching: 1)
+    public static let rules = OperationRules(.once, by: .anyProgram, attaching: .values(1))
 
     /// The ``SealedItem/encoded`` bytes of one of this service's items.
     public let encoded: SecretBox
@@ -138,7 +138,7 @@ public struct DecodeItem: ServiceOperation {
 public struct JudgeItems: ServiceOperation {
     public typealias Reply = Valued<[VaultItem.Standing]>
     public static let name = "io.whorl.Items.Standing"
-    public static let rules = OperationRules(.repeatable, by: .anyProgram, attaching: Self.mostItems)
+    public static let rules = OperationRules(.repeatable, by: .anyProgram, attaching: .values(Self.mostItems))
 
     /// The most items of one call to a service in another process, as each may need a descriptor.
     public static let mostItems = 8
@@ -156,7 +156,7 @@ public struct JudgeItems: ServiceOperation {
 public struct UseItem: OwnerOperation, SessionOperation {
     public typealias Reply = Released<ItemProduct>
     public static let name = "io.whorl.Items.Use"
-    public static let rules = OperationRules(.once, by: .anyProgram, attaching: 2)
+    public static let rules = OperationRules(.once, by: .anyProgram, attaching: .values(2))
 
     /// The item, wherever it is stored.
     public var item: ProtectedItem

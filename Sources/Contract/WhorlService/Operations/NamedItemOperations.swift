@@ -33,7 +33,7 @@ public struct AddItem: ServiceOperation, NamedChange {
         change: "add an item",
         "itemAdded",
         by: .anyProgram,
-        attaching: 2
+        attaching: .values(2)
     )
 
     /// The identity of the item, which must be new, and of the item's kind.

@@ -63,7 +63,7 @@ public struct SetPasscode: SessionOperation {
         change: "set the passcode",
         "passcodeSet",
         by: .unconfined,
-        attaching: 1
+        attaching: .passcodes(1)
     )
 
     /// 4 to 1,024 bytes, as they were typed.
@@ -97,7 +97,7 @@ public struct ChangePasscode: OwnerOperation {
         change: "change the passcode",
         "passcodeChanged",
         by: .unconfined,
-        attaching: 1
+        attaching: .passcodes(1)
     )
 
     /// 4 to 1,024 bytes, as they were typed.

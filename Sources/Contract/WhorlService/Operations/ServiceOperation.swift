@@ -127,12 +127,32 @@ public struct OperationRules: Sendable, Hashable {
         case loggedChange(String)
     }
 
+    /// The memory files that may lie beside the message of an operation.
+    public enum Attachments: Sendable, Hashable {
+        case none
+        /// So many passcodes or passwords, of at most 4 KiB each; larger files are closed unread.
+        case passcodes(Int)
+        /// So many secrets, items and other values; calls with large ones wait for one another.
+        case values(Int)
+
+        /// The most files.
+        package var count: Int {
+            switch self {
+            case .none: 0
+            case .passcodes(let count), .values(let count): count
+            }
+        }
+
+        /// The most bytes of each.
+        package var size: Int { if case .passcodes = self { 4 << 10 } else { .max } }
+    }
+
     /// The programs that may ask.
     public let callers: AllowedCallers
     /// The effect.
     public let effect: Effect
-    /// The most secrets that it takes, and other values beside the message.
-    public let mostAttachments: Int
+    /// The memory files that it takes.
+    public let attachments: Attachments
     /// Whether the service looks at the process that asks, and not at its user alone.
     public let isAboutProcess: Bool
 
@@ -140,12 +160,12 @@ public struct OperationRules: Sendable, Hashable {
     public init(
         _ effect: Effect,
         by callers: AllowedCallers,
-        attaching mostAttachments: Int = 0,
+        attaching attachments: Attachments = .none,
         isAboutProcess: Bool = true
     ) {
         self.callers = callers
         self.effect = effect
-        self.mostAttachments = mostAttachments
+        self.attachments = attachments
         self.isAboutProcess = isAboutProcess
     }
 
@@ -154,8 +174,8 @@ public struct OperationRules: Sendable, Hashable {
         change text: String,
         _ outcome: String,
         by callers: AllowedCallers,
-        attaching mostAttachments: Int = 0
-    ) { self.init(.change(text, outcome: outcome), by: callers, attaching: mostAttachments) }
+        attaching attachments: Attachments = .none
+    ) { self.init(.change(text, outcome: outcome), by: callers, attaching: attachments) }
 }
 
 /// A reply that is one value.

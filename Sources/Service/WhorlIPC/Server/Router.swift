@@ -115,12 +115,14 @@ package struct Router: Sendable {
     ///   - admission: The rule for its callers, which is asked before the parameters are read.
     ///   - asksOwner: Whether somebody may be asked during the call.
     ///   - most: The most descriptors that the method takes beside a call; others are closed before it runs.
+    ///   - size: The most bytes of each memory file; larger ones are closed too.
     ///   - body: Gets the parameters, which have the declared types, and the call.
     package mutating func on<Parameters: Decodable & Sendable, Product: Encodable & Sendable>(
         _ method: String,
         admitting admission: @escaping Admission,
         asksOwner: Bool = false,
         taking most: Int = 0,
+        ofAtMost size: Int = .max,
         _ body:
             @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<
                 Product
@@ -128,7 +130,7 @@ package struct Router: Sendable {
     ) {
         if asksOwner { asking.insert(method) }
         handlers[method] = { call in
-            call.attached.close(behind: most)
+            call.attached.close(behind: most, largerThan: size)
             return await Self.answer(call, asksOwner, admission, body)
         }
     }
@@ -150,7 +152,7 @@ package struct Router: Sendable {
             let reply: ServiceReply<Product>
             if let turns = call.turns {
                 // After the rule, which may look for long at who asks: the turn may be one of all users.
-                reply = try await turns.takeLarge(
+                reply = try await turns.takeFiles(
                     bringing: call.attached.size,
                     asksOwner: asksOwner,
                     asked

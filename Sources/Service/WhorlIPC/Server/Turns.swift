@@ -6,54 +6,71 @@ internal import Synchronization
 ///
 /// A user has hundreds of connections. Without turns, their calls could fill the memory, and the queues that all users share.
 package final class Turns<Key: Hashable & Sendable>: Sendable {
+    private struct Waiting {
+        let size: Int
+        let turn: CheckedContinuation<Void, Never>
+    }
+
     private struct Calls {
+        /// The sizes of those that run, together.
         var running = 0
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting: [Waiting] = []
+
+        /// Lets the first ones run for which there is room, and returns them.
+        mutating func admit(most: Int) -> [Waiting] {
+            var admitted: ArraySlice<Waiting> = []
+            for next in waiting {
+                guard running == 0 || running + next.size <= most else { break }
+                running += next.size
+                admitted.append(next)
+            }
+            waiting.removeFirst(admitted.count)
+            return Array(admitted)
+        }
     }
 
     private let most: Int
     private let calls = Mutex<[Key: Calls]>([:])
 
-    /// Allows so many calls at a time for each key.
+    /// Allows so many calls at a time for each key, or calls of this size together.
     package init(most: Int) { self.most = most }
 
     /// Runs `body` when it is the call's turn.
+    ///
+    /// - Parameters:
+    ///   - key: Whose turn it is.
+    ///   - size: The size of the call, at least 1; one that is larger than all together may be runs alone.
+    ///   - body: The call.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws.
     package func take<Value: Sendable, Failure: Error>(
         _ key: Key,
+        size: Int = 1,
         _ body: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        await begin(key)
-        defer { end(key) }
+        await begin(key, size: size)
+        defer { end(key, size: size) }
         return try await body()
     }
 
-    /// Waits for the call's turn, which ends with ``end(_:)``.
-    func begin(_ key: Key) async {
+    /// Waits for the call's turn, which ends with ``end(_:size:)``.
+    func begin(_ key: Key, size: Int = 1) async {
         await withCheckedContinuation { (turn: CheckedContinuation<Void, Never>) in
-            let isFree = calls.withLock { all in
-                var calls = all[key] ?? Calls()
-                defer { all[key] = calls }
-                guard calls.running >= most else {
-                    calls.running += 1
-                    return true
-                }
-                calls.waiting.append(turn)
-                return false
-            }
-            if isFree { turn.resume() }
+            change(key) { $0.waiting.append(Waiting(size: size, turn: turn)) }
         }
     }
 
-    /// Hands the turn to the next call.
-    func end(_ key: Key) {
-        let next: CheckedContinuation<Void, Never>? = calls.withLock { all in
-            guard var calls = all[key] else { return nil }
+    /// Hands the turn to the next calls.
+    func end(_ key: Key, size: Int = 1) { change(key) { $0.running -= size } }
+
+    private func change(_ key: Key, _ change: (inout Calls) -> Void) {
+        let admitted = calls.withLock { all in
+            var calls = all[key] ?? Calls()
             defer { all[key] = calls.running > 0 ? calls : nil }
-            guard calls.waiting.isEmpty else { return calls.waiting.removeFirst() }
-            calls.running -= 1
-            return nil
+            change(&calls)
+            return calls.admit(most: most)
         }
-        next?.resume()
+        for next in admitted { next.turn.resume() }
     }
 }
 
@@ -65,19 +82,22 @@ final class CallTurns: Sendable {
 
     let largeMessages = Turns<ShareOwner>(most: 1)
     let asking = Turns<ShareOwner>(most: 16)
-    fileprivate let large = Turns<ShareOwner>(most: 1)
+    /// Calls of one user with memory files, by their bytes.
+    fileprivate let files = Turns<ShareOwner>(most: 2 << 20)
     fileprivate let largeOfAll = Turns<Bool>(most: 1)
 }
 
 /// The turns that the calls of one user wait for.
 struct OwnersTurns: Sendable {
-    /// The size of the memory files beside a call from which on one at a time is answered, in bytes.
+    /// The size of the memory files beside a call up to which it waits for nothing, in bytes.
+    private static let smallFiles = 16 << 10
+    /// The size from which on one call of all users is answered at a time.
     private static let largeFiles = 1 << 20
 
     let turns: CallTurns
     let owner: ShareOwner
 
-    /// Runs `body` when no other call with large files does.
+    /// Runs `body` when the user's other calls do not have many bytes beside them, and no other call has large files.
     ///
     /// - Parameters:
     ///   - bytes: The size of the files that the method takes.
@@ -86,15 +106,16 @@ struct OwnersTurns: Sendable {
     ///   - body: Reads the files, and answers.
     /// - Returns: The answer.
     /// - Throws: What `body` throws.
-    func takeLarge<Value: Sendable>(
+    func takeFiles<Value: Sendable>(
         bringing bytes: Int,
         asksOwner: Bool,
         _ body: () async throws(ServiceRefusal) -> Value
     ) async throws(ServiceRefusal) -> Value {
-        guard bytes > Self.largeFiles else { return try await body() }
-        return try await turns.large.take(owner) { () async throws(ServiceRefusal) in
+        guard bytes > Self.smallFiles else { return try await body() }
+        return try await turns.files.take(owner, size: bytes) { () async throws(ServiceRefusal) in
             // Each user has one in the row of all users.
-            asksOwner ? try await body() : try await turns.largeOfAll.take(true, body)
+            guard bytes > Self.largeFiles, !asksOwner else { return try await body() }
+            return try await turns.largeOfAll.take(true, body)
         }
     }
 }

@@ -79,6 +79,9 @@ final class UserShare: Sendable {
     /// The number of descriptors that are held now, with those that wait to be closed.
     var descriptorsHeld: Int { held.withLock { $0.descriptors + $0.closing.count } }
 
+    /// Whether a descriptor waits to be closed.
+    var isClosing: Bool { held.withLock { !$0.closing.isEmpty } }
+
     /// Whether nothing is held, and nothing that was sent counts.
     var isEmpty: Bool {
         held.withLock { $0.bytes == 0 && $0.descriptors == 0 && $0.closing.isEmpty && $0.sent.now == 0 }
@@ -259,12 +262,22 @@ final class CallDescriptors: SecretAttachments {
     /// A message that was received takes no secret.
     func attach(_ secret: SecretBox) throws -> Int { throw ServiceRefusal.invalidParameter("descriptor") }
 
-    /// Closes all but the first `count`.
-    func close(behind count: Int) {
+    /// Whether a memory file is larger; other files are refused where they are read.
+    private static func isLarger(_ file: Descriptor, than most: Int) -> Bool {
+        do throws(SecretDescriptor.Fault) {
+            _ = try SecretDescriptor.size(of: file, most: most)
+            return false
+        } catch {
+            return error == .tooLarge
+        }
+    }
+
+    /// Closes all but the first `count`, and of these each that is larger than `size` bytes.
+    func close(behind count: Int, largerThan size: Int = .max) {
         let closed = kept.withLock { kept in
-            let closed = kept.dropFirst(count).count { $0 != nil }
-            kept = Array(kept.prefix(count))
-            return closed
+            let before = kept.count { $0 != nil }
+            kept = kept.prefix(count).map { $0.flatMap { Self.isLarger($0, than: size) ? nil : $0 } }
+            return before - kept.count { $0 != nil }
         }
         if closed > 0 { _ = share?.change(bytes: 0, descriptors: -closed) }
     }

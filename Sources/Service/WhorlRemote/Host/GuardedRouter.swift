@@ -95,7 +95,8 @@ struct GuardedRouter {
                 }
             },
             asksOwner: rule.asksOwner,
-            taking: rule.rules.mostAttachments,
+            taking: rule.rules.attachments.count,
+            ofAtMost: rule.rules.attachments.size,
             body
         )
     }

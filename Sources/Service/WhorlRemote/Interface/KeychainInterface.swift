@@ -27,7 +27,7 @@ enum KeychainInterface {
             change: "add keychain items",
             "rowsAdded",
             by: .anyProgram,
-            attaching: 8
+            attaching: .values(8)
         )
 
         let groups: [String]
@@ -42,7 +42,7 @@ enum KeychainInterface {
             change: "change keychain items",
             "rowsChanged",
             by: .anyProgram,
-            attaching: 8
+            attaching: .values(8)
         )
 
         let groups: [String]

@@ -40,7 +40,7 @@ enum LoginInterface {
     struct Keep: ServiceOperation {
         typealias Reply = Valued<Bool>
         static let name = "io.whorl.Login.Keep"
-        static let rules = OperationRules(.once, by: .root, attaching: 1)
+        static let rules = OperationRules(.once, by: .root, attaching: .passcodes(1))
 
         let user: UInt32
         let password: SecretBox
@@ -61,7 +61,7 @@ enum LoginInterface {
     struct TakeOver: ServiceOperation {
         typealias Reply = Valued<[TakingOver]>
         static let name = "io.whorl.Login.TakeOver"
-        static let rules = OperationRules(.once, by: .root, attaching: 1)
+        static let rules = OperationRules(.once, by: .root, attaching: .values(1))
 
         struct Print: Codable, Sendable {
             let finger: Finger

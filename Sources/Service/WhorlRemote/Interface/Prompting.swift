@@ -49,7 +49,12 @@ enum PromptInterface {
     struct Submit: ServiceOperation {
         typealias Reply = Valued<Bool>
         static let name = "io.whorl.Prompt.Submit"
-        static let rules = OperationRules(.once, by: .anyProgram, attaching: 1, isAboutProcess: false)
+        static let rules = OperationRules(
+            .once,
+            by: .anyProgram,
+            attaching: .passcodes(1),
+            isAboutProcess: false
+        )
 
         let prompt: String
         let passcode: SecretBox
