@@ -68,7 +68,7 @@ struct SystemService {
         roots.letGoIdle { server.connectionCount(of: $0) > 0 }
         // A start for which no client comes ends too.
         count.set(0)
-        await count.waitUntilIdle { await wait(for: place, host.stays, memory) }
+        await count.waitUntilIdle { await wait(for: place, host.stays, memory, server) }
         // Clients that connect from now on wait in the socket, for which systemd starts the service again.
         server.stopListening()
         while server.connectionCount > 0 { await OffPoolTimer.waitUncancelled(.milliseconds(50)) }
@@ -76,15 +76,21 @@ struct SystemService {
         await roots.close()
     }
 
-    /// Returns after the time without use, in which no client of the bus has a reader, no earlier match may be asked for and
-    /// no client keeps much of what was sent.
-    private func wait(for place: FprintPlace, _ stays: SessionStays, _ memory: ClientMemory?) async {
+    /// Returns after the time without use, in which no client of the bus has a reader, no earlier match may be asked for,
+    /// no client keeps much of what was sent and no descriptor is being closed.
+    private func wait(
+        for place: FprintPlace,
+        _ stays: SessionStays,
+        _ memory: ClientMemory?,
+        _ server: ServiceServer
+    ) async {
         repeat {
             guard configuration.idleSeconds > 0 else {
                 while true { await OffPoolTimer.waitUncancelled(.seconds(86_400)) }
             }
             await OffPoolTimer.waitUncancelled(.seconds(configuration.idleSeconds))
         } while await !place.isFree() || stays.isHeld || memory?.isLittle == false
+            || !server.usersWhoseFilesClose.isEmpty
     }
 
     /// Returns whether a reader has a place on the bus: as for all other programs, only one that the file names, if it does.
@@ -106,6 +112,13 @@ struct SystemService {
     private func end(_ server: ServiceServer, _ roots: RootsOfUsers, at begin: ContinuousClock.Instant) async
     {
         ServiceManager.notify("STOPPING=1")
+        for user in server.usersWhoseFilesClose.sorted() {
+            ServiceManager.log(
+                .warning,
+                "The service cannot end while a file that user \(user) has sent is being closed. End the program behind its file "
+                    + "system: `loginctl terminate-user \(user)`."
+            )
+        }
         server.stopListening()
         await roots.interruptions.begin(.ending, patience: .seconds(3))
         // The answers are on their way; a client that keeps its connection does not keep the service.
@@ -117,7 +130,7 @@ struct SystemService {
     }
 
     /// Ends the service because its clients hold too much of its memory, in a moment in which no one is being asked; after two
-    /// minutes in any case.
+    /// minutes in any case, unless a descriptor is being closed.
     ///
     /// systemd starts the next one for the next client, and what clients hold does not count as its memory.
     private func beginAnew(_ server: ServiceServer, _ roots: RootsOfUsers) async {
@@ -126,7 +139,9 @@ struct SystemService {
             "Programs keep too much memory of what the service has sent, so it ends and begins without that."
         )
         let begin = ContinuousClock.now
-        while !roots.interruptions.isQuiet, ContinuousClock.now - begin < .seconds(120) {
+        while !server.usersWhoseFilesClose.isEmpty
+            || !roots.interruptions.isQuiet && ContinuousClock.now - begin < .seconds(120)
+        {
             await OffPoolTimer.waitUncancelled(.milliseconds(100))
         }
         await end(server, roots, at: .now)

@@ -154,6 +154,13 @@ package final class ServiceServer: Sendable {
     /// The number of descriptors that a user's connections hold.
     func descriptorsHeld(of uid: UInt32) -> Int { sum(of: uid, \.descriptorsHeld) }
 
+    /// The users who have sent a descriptor that is still being closed: no process ends before, not even when it is killed.
+    package var usersWhoseFilesClose: Set<UInt32> {
+        connections.withLock { connections in
+            Set(connections.shares.compactMap { $1.isClosing ? $0.uid : nil })
+        }
+    }
+
     private func sum(of uid: UInt32, _ held: (UserShare) -> Int) -> Int {
         connections.withLock { $0.shares.reduce(0) { $0 + ($1.key.uid == uid ? held($1.value) : 0) } }
     }
