@@ -251,6 +251,10 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, then mo
 			test_c13_messages_of_many_values_are_not_decoded \
 			test_c13_flood_of_connections_leaves_the_others_their_logins \
 			test_connections_that_have_ended_leave_no_memory_behind \
+			test_c13_questions_that_no_one_answers_keep_no_other_users_calls_waiting \
+			test_c13_service_does_not_leave_while_a_file_is_being_closed \
+			test_c13_secrets_of_one_mebibyte_of_five_accounts_take_little_memory \
+			test_c13_large_items_behind_prompts_of_five_accounts_take_little_memory \
 			test_profile_is_enabled_again test_many_sudos_in_a_row_leave_no_process_and_no_descriptor || status=1; \
 		WHORL_KIOSK_ROUNDS=100 GUEST_SECONDS=3600 $(MAKE) --no-print-directory kiosk || status=1; \
 	fi; \
