@@ -70,4 +70,21 @@ import Testing
         #expect(crowd.withLock(\.self) == [])
         #expect(sizes.withLock(\.self) == [])
     }
+
+    @Test func `are told by memory files that grow no more, and smaller ones than the method takes`() throws {
+        var path = Array("/dev/shm/whorl-test-XXXXXX".utf8CString)
+        let growing = Descriptor(owning: mkstemp(&path))
+        unlink(path)
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let end = Descriptor(owning: ends[0])
+        close(ends[1])
+        let files = [
+            try SecretDescriptor.make([1, 2, 3]), growing, try SecretDescriptor.make([1, 2, 3, 4]), end,
+        ]
+        let call = CallDescriptors(files)
+        call.close(behind: 4, largerThan: 3)
+        #expect(call.size == 3)
+        #expect(call.all.map(\.number) == [files[0].number, end.number])
+    }
 }

@@ -262,21 +262,17 @@ final class CallDescriptors: SecretAttachments {
     /// A message that was received takes no secret.
     func attach(_ secret: SecretBox) throws -> Int { throw ServiceRefusal.invalidParameter("descriptor") }
 
-    /// Whether a memory file is larger; other files are refused where they are read.
-    private static func isLarger(_ file: Descriptor, than most: Int) -> Bool {
-        do throws(SecretDescriptor.Fault) {
-            _ = try SecretDescriptor.size(of: file, most: most)
-            return false
-        } catch {
-            return error == .tooLarge
-        }
+    /// Whether a memory file is larger, or not sealed, for whatever reason; other descriptors are refused where they are read.
+    private static func isRefused(_ file: Descriptor, most: Int) -> Bool {
+        SecretDescriptor.isMemory(file) && (try? SecretDescriptor.size(of: file, most: most)) == nil
     }
 
-    /// Closes all but the first `count`, and of these each that is larger than `size` bytes.
+    /// Closes all but the first `count`, and of these each that is larger than `size` bytes or could still grow: its size decides
+    /// about the turn of its call.
     func close(behind count: Int, largerThan size: Int = .max) {
         let closed = kept.withLock { kept in
             let before = kept.count { $0 != nil }
-            kept = kept.prefix(count).map { $0.flatMap { Self.isLarger($0, than: size) ? nil : $0 } }
+            kept = kept.prefix(count).map { $0.flatMap { Self.isRefused($0, most: size) ? nil : $0 } }
             return before - kept.count { $0 != nil }
         }
         if closed > 0 { _ = share?.change(bytes: 0, descriptors: -closed) }

@@ -89,6 +89,9 @@ package enum SecretDescriptor {
         return Int(status.st_size)
     }
 
+    /// Whether a descriptor is of a memory file, sealed or not; nothing that may wait is asked.
+    static func isMemory(_ file: Descriptor) -> Bool { whorl_seals(file.number) >= 0 }
+
     private static func fill(_ room: UnsafeMutableRawBufferPointer, from file: Descriptor) throws(Fault) {
         let count = room.isEmpty ? 0 : pread(file.number, room.baseAddress, room.count, 0)
         guard count == room.count else { throw .system(SystemCallError("pread")) }
