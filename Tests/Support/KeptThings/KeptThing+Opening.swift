@@ -94,6 +94,7 @@ extension KeptThing {
             reason: "open",
             application: program.services.application
         )
+        asked.timeout = Program.patience
         asked.session = session
         if program.showing == .passcodeFirst {
             var first = asked

@@ -14,6 +14,9 @@ package import WhorlSystem
 
 /// A program that one person uses.
 package final class Program: Sendable {
+    /// The time limit of prompts: on a busy machine with a chip in software, a minute is little.
+    static let patience = Duration.seconds(600)
+
     package let showing: Showing
     package let person: Person
     package let services: InProcessRoot
@@ -136,6 +139,7 @@ package struct Programs: Sendable {
             application: program.services.application
         )
         request.takesPasscodeAlone = showing == .passcode
+        request.timeout = Program.patience
         _ = try await program.services.engine.evaluate(request, presenter: program.person)
         await letGo()
     }
