@@ -18,7 +18,7 @@ UNANSWERED = {2, 36, 42}  # FORGET, INTERRUPT, BATCH_FORGET: no one waits for th
 
 @contextlib.contextmanager
 def polkit_agent():
-    """Asks for passwords in this process's place, on a terminal that nobody looks at."""
+    """Runs a polkit agent for this process on a terminal that nobody reads."""
     asked = os.getpid()
     pid, terminal = pty.fork()
     if pid == 0:

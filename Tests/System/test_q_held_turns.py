@@ -105,7 +105,7 @@ def test_c13_service_does_not_leave_while_a_file_is_being_closed():
 
 
 def make_secrets(connections, seconds):
-    """Seals secrets of 1 MiB, as many at once as it goes."""
+    """Seals secrets of 1 MiB on many connections at once."""
     value, end = os.urandom(1 << 20), time.monotonic() + seconds
     while time.monotonic() < end:
         clients = []
