@@ -33,7 +33,6 @@ let foreign: [String: Target.Dependency] = [
     "cryptoExtras": .product(name: "CryptoExtras", package: "swift-crypto"),
     "asn1": .product(name: "SwiftASN1", package: "swift-asn1"),
     "grdb": .product(name: "GRDB", package: "GRDB.swift"),
-    "sqlite": .product(name: "GRDBSQLite", package: "GRDB.swift"),
     "logging": .product(name: "Logging", package: "swift-log"),
     "arguments": .product(name: "ArgumentParser", package: "swift-argument-parser"),
     // The engine, without which programs ask the system's service alone.
@@ -50,13 +49,13 @@ let tests: KeyValuePairs<String, String> = [
     "ArchitectureTests": "",
     "AuthenticationTests": """
     WhorlEngine WhorlEnrollment WhorlFingerprint WhorlSecretMemory SoftwareTPM WhorlStateStore \
-    WhorlTPM WhorlVault WhorlService WhorlSupport crypto grdb
+    WhorlTPM WhorlVault WhorlService WhorlSupport crypto WhorlSQLite
     """,
     "BiometricLoginTests": """
     FacesOverSocket WhorlEngine WhorlContext BiometricLogin BiometricLoginHTTP WhorlEnrollment \
     WhorlFingerprint LocalAuthenticationTesting LoginAssertion LoginServer LoginTransport \
     RelyingParty WhorlSecretMemory SoftwareMachine SoftwareTPM WhorlStateStore WhorlVault \
-    WhorlService WhorlSystem crypto grdb
+    WhorlService WhorlSystem crypto WhorlSQLite
     """,
     "CommandLineTests": """
     WhorlEngine ChildPipe WhorlFingerprint GreyscalePNG LoginServer MainLoopProbe \
@@ -64,14 +63,14 @@ let tests: KeyValuePairs<String, String> = [
     whorl whorl-login-http whorl-simulate WhorlService WhorlSystem
     """,
     "EnrollmentTests":
-        "WhorlEnrollment WhorlFingerprint WhorlSecretMemory WhorlStateStore WhorlService crypto grdb",
+        "WhorlEnrollment WhorlFingerprint WhorlSecretMemory WhorlStateStore WhorlService crypto WhorlSQLite",
     "FingerprintTests": "WhorlFingerprint",
     "GLibRuntimeTests": "CWhorlGLib CWhorlSocket ChildPipe WhorlGLib",
     "KeychainTests": """
     FacesOverSocket WhorlEngine WhorlContext ChildPipe PretendedChip IdiomProbe KeychainIdioms \
     WhorlEnrollment WhorlFingerprint KeychainServices WhorlStateStore LocalAuthentication \
     LocalAuthenticationPrompts WhorlSecretMemory SecureEnclaveKeys SoftwareMachine SoftwareTPM \
-    WhorlVault WhorlService WhorlSystem crypto cryptoExtras grdb
+    WhorlVault WhorlService WhorlSystem crypto cryptoExtras WhorlSQLite
     """,
     "LibfprintReaderTests": """
     BlockedPool CWhorlGLib ChildPipe WhorlFingerprint WhorlGLib WhorlLibfprint ReaderConformance \
@@ -97,14 +96,15 @@ let tests: KeyValuePairs<String, String> = [
     FacesOverSocket WhorlEngine WhorlContext PretendedChip LocalAuthentication SecureEnclaveKeys \
     WhorlVault WhorlService crypto
     """,
-    "StateStoreTests": "WhorlSecretMemory WhorlStateStore WhorlService crypto grdb",
+    "StateStoreTests": "CWhorlSQLite WhorlSecretMemory WhorlSQLite WhorlStateStore WhorlService crypto",
     "SyntheticFingersTests": "SyntheticFingers",
     "TPMTests": "BlockedPool WhorlSecretMemory SoftwareTPM WhorlTPM crypto",
     "TerminalPromptTests": "WhorlEngine WhorlFingerprint WhorlSecretMemory WhorlTerminalPrompt WhorlService",
     "VaultTests": """
     BlockedPool WhorlSecretMemory SoftwareTPM WhorlStateStore WhorlTPM WhorlVault WhorlService \
-    WhorlSupport crypto cryptoExtras grdb
+    WhorlSupport crypto cryptoExtras WhorlSQLite
     """,
+    "WhorlSQLiteTests": "CWhorlSQLite WhorlSQLite",
     "WhorlSupportTests": "BlockedPool WhorlSupport",
     "WhorlCallersTests": "WhorlSecretMemory WhorlCallers WhorlIPC WhorlRemote WhorlService WhorlSystem",
     "WhorlConfigurationTests": "whorld WhorlCallers WhorlRemote WhorlService WhorlSupport",
@@ -126,7 +126,7 @@ let fuzzed = """
     WhorlEngine BiometricLogin CWhorlGLib WhorlEnrollment WhorlFingerprint KeychainServices \
     WhorlStateStore WhorlLibfprint LoginAssertion LoginTransport MockReader RelyingParty \
     WhorlSecretMemory SyntheticFingers WhorlTerminalPrompt WhorlTPM WhorlVault whorl WhorlCallers \
-    WhorlIPC WhorlRemote WhorlService WhorlSupport WhorlSystem crypto grdb
+    WhorlIPC WhorlRemote WhorlService WhorlSupport WhorlSystem crypto WhorlSQLite
     """
 
 /// What the command line uses.
@@ -144,6 +144,8 @@ let commandLine = """
 let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
     "Ground": [
         "WhorlSecretMemory": "crypto",
+        // The little of SQLite that the state directory needs.
+        "WhorlSQLite": "CWhorlSQLite",
         "WhorlSupport": "",
     ],
     "Fixtures": [
@@ -161,18 +163,18 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
         "WhorlService": "WhorlFingerprint WhorlSecretMemory WhorlSupport crypto"
     ],
     "State": [
-        "WhorlStateStore": "WhorlGLib WhorlSecretMemory WhorlService WhorlSupport crypto grdb sqlite",
+        "WhorlStateStore":
+            "WhorlGLib WhorlSecretMemory WhorlService WhorlSQLite WhorlSupport crypto",
         "WhorlEnrollment":
-            "WhorlFingerprint WhorlSecretMemory WhorlStateStore WhorlService WhorlSupport crypto grdb",
+            "WhorlFingerprint WhorlSecretMemory WhorlStateStore WhorlService WhorlSQLite WhorlSupport crypto",
         "WhorlVault": """
-        WhorlSecretMemory WhorlStateStore WhorlTPM WhorlService WhorlSupport crypto cryptoExtras \
-        grdb
+        WhorlSecretMemory WhorlStateStore WhorlTPM WhorlService WhorlSQLite WhorlSupport crypto cryptoExtras
         """,
     ],
     "Service": [
         "WhorlEngine": """
         WhorlEnrollment WhorlFingerprint WhorlSecretMemory WhorlStateStore WhorlVault \
-        WhorlService WhorlSupport crypto grdb logging
+        WhorlService WhorlSQLite WhorlSupport crypto logging
         """,
         "WhorlIPC": "CWhorlSocket WhorlSecretMemory WhorlSupport",
         // The wall over a socket: the client's half and the service's, without the engine.
@@ -242,7 +244,7 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
 let foundations: [Target] =
     [
         ("CWhorlGLib", "gio-2.0", "libglib2.0-dev"), ("CWhorlFprint", "libfprint-2", "libfprint-2-dev"),
-        ("CWhorlTSS2", "tss2-esys", "libtss2-dev"),
+        ("CWhorlTSS2", "tss2-esys", "libtss2-dev"), ("CWhorlSQLite", "sqlite3", "libsqlite3-dev"),
     ].map { name, pkgConfig, package in
         .systemLibrary(
             name: name,

@@ -25,7 +25,7 @@ struct TrapTests {
         // A number of another form that need not fit: a fraction, a time, a number of the database.
         (
             "Int",
-            #"\b(?:U?Int(?:8|16|32|64)?|CInt)\((?!clamping|exactly|truncating).*(?:\.rounded|timeInterval|fetchOne)"#
+            #"\b(?:U?Int(?:8|16|32|64)?|CInt)\((?!clamping|exactly|truncating).*(?:\.rounded|timeInterval|db\.value)"#
         ),
         // A variable that is unwrapped by force wherever it is used.
         ("implicit", #"\b(?:var|let) \w+: [A-Z][\w.<>\[\]]*!"#),
@@ -131,7 +131,7 @@ struct TrapTests {
     @Test(arguments: [
         "let a = b!", "c(d!)", "x[0]!.y", "try! f()", "a as! B", "unowned let x: Y", "fatalError()",
         "Dictionary(uniqueKeysWithValues: pairs)", "a.unsafelyUnwrapped", "{ b }()!", "f { $0 }!", "\"x\"!",
-        "x as? Y!", "Int(seconds.rounded())", "UInt32(Int.fetchOne(db) ?? 0)", "var reader: Reader!",
+        "x as? Y!", "Int(seconds.rounded())", "UInt32(db.value(sql: text) ?? 0)", "var reader: Reader!",
         "Int64(date.timeIntervalSince1970)", "dispatchPrecondition(condition: x)", "assert(x > 0)", "abort()",
     ])
     func `a trap is found in a line`(line: String) throws { #expect(try Self.traps(in: line).count == 1) }

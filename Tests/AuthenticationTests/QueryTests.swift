@@ -4,7 +4,7 @@ import WhorlEngine
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlStateStore
 import Synchronization
 import Testing
@@ -19,7 +19,7 @@ import WhorlService
 
         func attach(to database: StateDatabase) async throws {
             try await database.read { db in
-                db.trace { event in self.statements.withLock { $0.append("\(event)") } }
+                db.trace = { sql in self.statements.withLock { $0.append(sql) } }
             }
         }
 

@@ -3,7 +3,7 @@
 import WhorlEngine
 import WhorlFingerprint
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlStateStore
 import Testing
 import WhorlService
@@ -200,7 +200,7 @@ import WhorlService
         try await log.append(entry(1))
         try await database.write { db in
             try db.execute(
-                sql: """
+                script: """
                     CREATE TABLE loose AS SELECT * FROM audit;
                     DROP TABLE audit;
                     ALTER TABLE loose RENAME TO audit;

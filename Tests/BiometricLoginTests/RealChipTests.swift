@@ -5,7 +5,7 @@ import WhorlContext
 import BiometricLogin
 import WhorlFingerprint
 import Foundation
-import GRDB
+import WhorlSQLite
 import SoftwareMachine
 import SoftwareTPM
 import WhorlStateStore

@@ -3,7 +3,7 @@
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlStateStore
 import Testing
 import WhorlService
@@ -253,8 +253,8 @@ struct EnrollmentStoreTests {
         try await fixture.add(.rightIndex, "one")
         let digest = try await fixture.digest()
         try await fixture.database.write { db in
-            let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-            _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages + 1)")
+            let pages = try db.value(sql: "PRAGMA page_count") ?? 0
+            try db.execute(sql: "PRAGMA max_page_count = \(pages + 1)")
         }
         let error = await failure {
             try await fixture.store.add(

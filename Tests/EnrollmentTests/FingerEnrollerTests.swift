@@ -3,7 +3,7 @@
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlStateStore
 import Synchronization
 import Testing
@@ -211,6 +211,6 @@ struct FingerEnrollerTests {
 
     /// All rows of prints, whatever their state.
     private func rows(_ fixture: Fixture) async throws -> Int {
-        try await fixture.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM prints") ?? -1 }
+        try await fixture.database.read { try $0.value(sql: "SELECT count(*) FROM prints") ?? -1 }
     }
 }

@@ -3,7 +3,7 @@
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlStateStore
 import Synchronization
 import Testing
@@ -22,7 +22,7 @@ struct ReaderStorageTests {
 
     private func states(_ fixture: Fixture) async throws -> [String] {
         try await fixture.database.read {
-            try String.fetchAll($0, sql: "SELECT state FROM prints ORDER BY state")
+            try $0.values(sql: "SELECT state FROM prints ORDER BY state") as [String]
         }
     }
 

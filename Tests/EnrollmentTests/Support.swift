@@ -3,7 +3,7 @@
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlStateStore
 import Synchronization
 import Testing
@@ -63,10 +63,14 @@ struct Fixture {
     }
 
     /// Changes the database as somebody could who can write the file.
-    func tamper(_ sql: String, _ arguments: StatementArguments = StatementArguments()) async throws {
+    func tamper(_ sql: String, _ arguments: [String] = []) async throws {
         try await database.write { db in
             try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-            try db.execute(sql: sql, arguments: arguments)
+            if arguments.isEmpty {
+                try db.execute(script: sql)
+            } else {
+                try db.execute(sql: sql, arguments: arguments)
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlStateStore
 import Testing
 import WhorlService
@@ -148,8 +148,8 @@ struct TamperTests {
 
     @Test func `a print without its profile is found`() async throws {
         let fixture = try await fixture()
-        let raw = try DatabaseQueue(path: fixture.home.state.path + "/whorl.sqlite")
-        try await raw.writeWithoutTransaction { db in
+        let raw = try DatabaseQueue(path: fixture.home.state.path + "/whorl.sqlite", busyTimeout: 0)
+        try raw.access { db in
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             try db.execute(sql: "DELETE FROM profiles WHERE name = 'ada'")
         }
@@ -159,9 +159,9 @@ struct TamperTests {
 
     @Test func `columns of another type end nothing but the trust`() async throws {
         let fixture = try await fixture()
-        let raw = try DatabaseQueue(path: fixture.home.state.path + "/whorl.sqlite")
-        try await raw.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA foreign_keys = OFF; ALTER TABLE prints RENAME TO old")
+        let raw = try DatabaseQueue(path: fixture.home.state.path + "/whorl.sqlite", busyTimeout: 0)
+        try raw.access { db in
+            try db.execute(script: "PRAGMA foreign_keys = OFF; ALTER TABLE prints RENAME TO old")
             try db.execute(sql: "CREATE TABLE prints AS SELECT * FROM old")
             try db.execute(
                 sql: "UPDATE prints SET id = x'FF', reader = 3.5, enrolled_at = 'x', finger = NULL"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+import WhorlSQLite
 import Synchronization
 @testable import WhorlStateStore
 import Testing
@@ -222,8 +222,9 @@ import WhorlService
                     match.attributes = attributes
                     let (sql, arguments) = match.statement("ada", withValues: true)
                     let plan = try database.readBlocking { db in
-                        try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments)
-                            .map { $0["detail"] as String }
+                        try db.all(sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments) { row in
+                            row["detail"] ?? "nothing"
+                        }
                     }
                     #expect(plan.allSatisfy { $0.hasPrefix("SEARCH") }, "\(what): \(plan)")
                     #expect(plan.joined().contains(index), "\(what): \(plan)")

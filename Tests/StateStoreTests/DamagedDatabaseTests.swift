@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+import WhorlSQLite
 import Glibc
 import Testing
 
@@ -83,8 +83,11 @@ struct DamagedDatabaseTests {
         let home = try TemporaryDirectory()
         _ = try StateDatabase(directory: home.state)
         try FileManager.default.removeItem(atPath: home.file("whorl.sqlite"))
-        try DatabaseQueue(path: home.file("whorl.sqlite")).write { try $0.execute(sql: "CREATE TABLE t (x)") }
+        #expect(FileManager.default.createFile(atPath: home.file("whorl.sqlite"), contents: Data()))
         chmod(home.file("whorl.sqlite"), 0o600)
+        let other = try DatabaseQueue(path: home.file("whorl.sqlite"), busyTimeout: 0)
+        try other.access { try $0.execute(sql: "CREATE TABLE t (x)") }
+        try other.close()
         let before = try contents(of: home.state.path)
         #expect(openingError(home.state)?.code == .storeForeign)
         #expect(try contents(of: home.state.path) == before)
@@ -93,8 +96,8 @@ struct DamagedDatabaseTests {
     @Test func `a lost table is damage`() throws {
         let home = try TemporaryDirectory()
         _ = try StateDatabase(directory: home.state)
-        let raw = try DatabaseQueue(path: home.file("whorl.sqlite"))
-        try raw.write { try $0.execute(sql: "DROP TABLE attempts") }
+        let raw = try DatabaseQueue(path: home.file("whorl.sqlite"), busyTimeout: 0)
+        try raw.access { try $0.execute(sql: "DROP TABLE attempts") }
         try raw.close()
         #expect(openingError(home.state)?.code == .storeDamaged)
     }
@@ -106,8 +109,8 @@ struct DamagedDatabaseTests {
     ) throws {
         let home = try TemporaryDirectory()
         _ = try StateDatabase(directory: home.state)
-        let raw = try DatabaseQueue(path: home.file("whorl.sqlite"))
-        try raw.writeWithoutTransaction { db in
+        let raw = try DatabaseQueue(path: home.file("whorl.sqlite"), busyTimeout: 0)
+        try raw.access { db in
             try db.execute(sql: "PRAGMA journal_mode = WAL")
             try db.execute(sql: "PRAGMA \(number) = -5")
         }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+import CWhorlSQLite
+import WhorlSQLite
 import Glibc
 import Testing
 
@@ -59,7 +60,7 @@ struct StateDatabaseTests {
             return .failure(Refusal())
         }
         #expect(throws: Refusal()) { try refused.get() }
-        #expect(try await database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM identity") } == 1)
+        #expect(try await database.read { try $0.value(sql: "SELECT count(*) FROM identity") as Int? } == 1)
     }
 
     @Test func `a read changes nothing`() async throws {
@@ -87,9 +88,9 @@ struct StateDatabaseTests {
         let home = try TemporaryDirectory()
         let database = try StateDatabase(directory: home.state)
         try await database.write(durability == .full ? .relaxed : .full) { _ in }
-        let setting = try await database.write(durability) { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+        let setting = try await database.write(durability) { try $0.value(sql: "PRAGMA synchronous") as Int? }
         #expect(setting == synchronous)
-        #expect(try await database.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
+        #expect(try await database.write { try $0.value(sql: "PRAGMA journal_mode") as String? } == "wal")
     }
 
     @Test func `processes that write at once lose nothing`() async throws {
@@ -124,8 +125,8 @@ struct StateDatabaseTests {
         let database = try StateDatabase(directory: home.state)
         try await database.log("before")
         try await database.write { db in
-            let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-            _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages + 1)")
+            let pages = try db.value(sql: "PRAGMA page_count") ?? 0
+            try db.execute(sql: "PRAGMA max_page_count = \(pages + 1)")
         }
         let error = await #expect(throws: ServiceError.self) {
             for _ in 0..<100 { try await database.log(String(repeating: "x", count: 4000)) }
@@ -170,13 +171,13 @@ struct StateDatabaseTests {
     }
 
     @Test(arguments: [
-        (ResultCode.SQLITE_FULL, ServiceError.Code.diskFull), (.SQLITE_CORRUPT, .storeDamaged),
-        (.SQLITE_NOTADB, .storeDamaged),
-        (.SQLITE_BUSY, .storeBusy), (.SQLITE_LOCKED, .storeBusy), (.SQLITE_READONLY, .storeNotWritable),
-        (.SQLITE_CANTOPEN, .storeNotWritable), (.SQLITE_IOERR, .storeFailed), (.SQLITE_ERROR, .storeFailed),
+        (SQLITE_FULL, ServiceError.Code.diskFull), (SQLITE_CORRUPT, .storeDamaged),
+        (SQLITE_NOTADB, .storeDamaged),
+        (SQLITE_BUSY, .storeBusy), (SQLITE_LOCKED, .storeBusy), (SQLITE_READONLY, .storeNotWritable),
+        (SQLITE_CANTOPEN, .storeNotWritable), (SQLITE_IOERR, .storeFailed), (SQLITE_ERROR, .storeFailed),
     ])
-    func `SQLite's codes have a meaning`(code: ResultCode, meaning: ServiceError.Code) {
-        #expect(ServiceError(DatabaseError(resultCode: code), path: "/").code == meaning)
+    func `SQLite's codes have a meaning`(code: Int32, meaning: ServiceError.Code) {
+        #expect(ServiceError(DatabaseError(code), path: "/").code == meaning)
     }
 
     @Test func `an error does not show what was to be stored`() async throws {

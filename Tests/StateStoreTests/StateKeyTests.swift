@@ -2,7 +2,7 @@
 
 import Crypto
 import Foundation
-import GRDB
+import WhorlSQLite
 import Glibc
 import WhorlSecretMemory
 import Testing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+import WhorlSQLite
 import Glibc
 import WhorlStateStore
 import Testing
@@ -62,6 +62,6 @@ extension StateDatabase {
     }
 
     func events() async throws(ServiceError) -> [String] {
-        try await read { try String.fetchAll($0, sql: "SELECT event FROM audit ORDER BY id") }
+        try await read { try $0.values(sql: "SELECT event FROM audit ORDER BY id") as [String] }
     }
 }

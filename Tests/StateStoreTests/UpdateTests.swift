@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+import WhorlSQLite
 import Testing
 import WhorlService
 
@@ -22,14 +22,16 @@ struct UpdateTests {
         { try $0.execute(sql: "INSERT INTO new_things VALUES (1)") },
     ]
 
-    private func queue() throws -> DatabaseQueue { try DatabaseQueue(path: home.file("whorl.sqlite")) }
+    private func queue() throws -> DatabaseQueue {
+        try DatabaseQueue(path: home.file("whorl.sqlite"), busyTimeout: 60_000)
+    }
 
     private func things() throws -> Int? {
-        try queue().read { try Int.fetchOne($0, sql: "SELECT count(*) FROM new_things") }
+        try queue().access { try $0.value(sql: "SELECT count(*) FROM new_things") as Int? }
     }
 
     private func version() throws -> Int? {
-        try queue().read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+        try queue().access { try $0.value(sql: "PRAGMA user_version") as Int? }
     }
 
     @Test func `each step runs once, in order, and the rest stays`() throws {
@@ -37,7 +39,7 @@ struct UpdateTests {
         try Schema.update(queue(), by: Self.steps)
         #expect(try things() == 1)
         #expect(try version() == 3)
-        #expect(try queue().read { try Int.fetchOne($0, sql: "SELECT count(*) FROM identity") } == 1)
+        #expect(try queue().access { try $0.value(sql: "SELECT count(*) FROM identity") as Int? } == 1)
     }
 
     @Test func `a later update starts at the version that is there`() throws {
@@ -52,9 +54,7 @@ struct UpdateTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    var patient = Configuration()
-                    patient.busyMode = .timeout(60)
-                    try Schema.update(DatabaseQueue(path: path, configuration: patient), by: Self.steps)
+                    try Schema.update(DatabaseQueue(path: path, busyTimeout: 60_000), by: Self.steps)
                 }
             }
             try await group.waitForAll()

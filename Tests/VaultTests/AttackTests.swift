@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlSecretMemory
 import SoftwareTPM
 import WhorlStateStore
@@ -200,7 +200,7 @@ struct AttackTests {
         for edit in edits {
             try bench.putBack(sound)
             let attacked = try bench.vault()
-            try await attacked.database.write { try $0.execute(sql: edit) }
+            try await attacked.database.write { try $0.execute(script: edit) }
             let name = try id(.secret, "a")
             #expect(
                 await code { try await attacked.secret(name, shown: finger()) } == .itemTampered,

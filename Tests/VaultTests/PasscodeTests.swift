@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlSecretMemory
 import SoftwareTPM
 import WhorlStateStore
@@ -146,7 +146,7 @@ struct PasscodeTests {
         }
         func rows() async throws -> [Int] {
             try await vault.database.read {
-                try Int.fetchAll($0, sql: "SELECT id FROM keychain_items ORDER BY id")
+                try $0.values(sql: "SELECT id FROM keychain_items ORDER BY id") as [Int]
             }
         }
         #expect(
@@ -311,7 +311,7 @@ struct PasscodeTests {
             """,
         ]
         for edit in edits {
-            try await vault.database.write { try $0.execute(sql: edit) }
+            try await vault.database.write { try $0.execute(script: edit) }
             #expect(await code { try await vault.verify(secret("5678"), of: "ada") } == .storeDamaged)
         }
     }

@@ -4,7 +4,7 @@ import WhorlEngine
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlStateStore
 import Testing
 import WhorlService
@@ -171,7 +171,7 @@ final class Fixture: Sendable {
     }
 
     func execute(_ sql: String) async throws {
-        try await database().write { try $0.execute(sql: sql) }
+        try await database().write { try $0.execute(script: sql) }
     }
 }
 

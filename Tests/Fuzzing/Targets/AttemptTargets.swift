@@ -2,7 +2,7 @@
 
 import WhorlFingerprint
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlSecretMemory
 
 @testable import WhorlEngine
@@ -22,7 +22,7 @@ extension FuzzTarget {
         let values = (0..<7).map { _ in input.databaseValue() }
         let stored: AttemptRecord?
         do {
-            stored = try Tables.shared.record(in: ["ada", "real"] + values)
+            stored = try Tables.shared.record(in: ["ada", "real"] as [(any DatabaseValue)?] + values)
         } catch {
             return  // refused as damaged
         }
@@ -66,7 +66,7 @@ extension FuzzTarget {
     private static func auditRow(_ input: [UInt8]) throws(BrokenPromise) {
         var input = InputReader(input)
         let values = (0..<11).map { _ in input.databaseValue() }
-        guard let row = try? Tables.shared.row(values), let entry = try? AuditLog.entry(row) else { return }
+        guard let entry = try? Tables.shared.first(values, AuditLog.entry) else { return }
         let asker = entry.asker
         for text in [
             entry.application, entry.detail ?? "", asker?.process ?? "", asker?.confinedAs ?? "",
@@ -90,10 +90,10 @@ private struct Tables: Sendable {
 
     private init() {
         do {
-            queue = try DatabaseQueue()
-            try queue.write { db in
+            queue = try DatabaseQueue(path: ":memory:", busyTimeout: 0)
+            try queue.access { db in
                 try db.execute(
-                    sql: """
+                    script: """
                         CREATE TABLE attempts (profile, reader_class, failures, pending, total_failures, lockouts,
                             locked_until_boot, locked_until_wall, boot_id, PRIMARY KEY (profile, reader_class));
                         CREATE TABLE reuse (profile PRIMARY KEY, payload, mac);
@@ -106,11 +106,11 @@ private struct Tables: Sendable {
     }
 
     /// What is read of a row that holds these values.
-    func record(in values: [any DatabaseValueConvertible]) throws -> AttemptRecord {
-        try queue.write { db in
+    func record(in values: [(any DatabaseValue)?]) throws -> AttemptRecord {
+        try queue.access { db in
             try db.execute(
                 sql: "INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                arguments: StatementArguments(values)
+                arguments: values
             )
             return try AttemptLedger(profile: "ada", readers: .real).record(in: db)
         }
@@ -118,7 +118,7 @@ private struct Tables: Sendable {
 
     /// What is read of a record that was stored.
     func record(storing record: AttemptRecord) throws -> AttemptRecord {
-        try queue.write { db in
+        try queue.access { db in
             let ledger = AttemptLedger(profile: "eve", readers: .real)
             try ledger.save(record, in: db)
             return try ledger.record(in: db)
@@ -127,7 +127,7 @@ private struct Tables: Sendable {
 
     /// The match in a row, and the payload that it is written as.
     func match(payload: Data, mac: Data) -> (ReusableMatch, Data?)? {
-        try? queue.write { db in
+        try? queue.access { db in
             try db.execute(
                 sql: "INSERT OR REPLACE INTO reuse VALUES ('ada', ?, ?)",
                 arguments: [payload, mac]
@@ -136,15 +136,18 @@ private struct Tables: Sendable {
             guard let match = try window.match(of: "ada", in: db) else { return nil }
             try window.remember(match, in: db)
             let sql = "SELECT payload FROM reuse WHERE profile = ?"
-            return (match, try Data.fetchOne(db, sql: sql, arguments: [match.profile]))
+            return (match, try db.value(sql: sql, arguments: [match.profile]) as Data?)
         }
     }
 
-    /// The values as a row that a statement gave.
-    func row(_ values: [DatabaseValue]) throws -> Row? {
-        try queue.read { db in
+    /// What becomes of the values as a row that a statement gave.
+    func first<Value>(
+        _ values: [(any DatabaseValue)?],
+        _ body: (borrowing Row) throws -> Value
+    ) throws -> Value? {
+        try queue.access { db in
             let marks = values.map { _ in "?" }.joined(separator: ", ")
-            return try Row.fetchOne(db, sql: "SELECT \(marks)", arguments: StatementArguments(values))
+            return try db.first(sql: "SELECT \(marks)", arguments: values, body)
         }
     }
 }

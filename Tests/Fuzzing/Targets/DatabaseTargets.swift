@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+import WhorlSQLite
 import Glibc
 
 @testable import WhorlEngine
@@ -54,9 +54,9 @@ private enum SoundDatabase {
             return try inDirectory { directory in
                 try DatabaseOpening.create(directory)
                 let queue = try DatabaseOpening.open(directory)
-                try queue.write { db in
+                try queue.access { db in
                     try db.execute(
-                        sql: """
+                        script: """
                             INSERT INTO profiles VALUES ('ada', 3, x'00', 0, NULL);
                             INSERT INTO prints VALUES ('0123456789abcdef0123456789abcdef', 'ada', 7, NULL, 'reader-0',
                                 'Reader', 'host', x'0102', zeroblob(32), 1000, NULL, 'enrolled', 'closed');
@@ -92,7 +92,7 @@ private enum SoundDatabase {
 
     /// Reads what decides; that it throws is an answer.
     private static func read(_ queue: DatabaseQueue) {
-        try? queue.read { db in
+        queue.access { db in
             _ = try? Manifest(db, profile: "ada")
             _ = try? AttemptLedger(profile: "ada", readers: .real).record(in: db)
         }

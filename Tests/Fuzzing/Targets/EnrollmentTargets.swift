@@ -2,7 +2,7 @@
 
 import WhorlFingerprint
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlSecretMemory
 
 @testable import WhorlEnrollment
@@ -49,9 +49,14 @@ extension FuzzTarget {
         var input = InputReader(input)
         let isOwn = input.flag()
         let columns = Known.columns.map { name, value in
-            (name, input.flag() ? input.databaseValue() : value)
+            (name, input.flag() ? input.databaseValue() : value as (any DatabaseValue)?)
         }
-        let row = PrintRow(Row(Dictionary(uniqueKeysWithValues: columns)))
+        let row: PrintRow?
+        do {
+            row = try Known.row(columns)
+        } catch {
+            throw BrokenPromise("the test's own row: \(error)")
+        }
         let found = Manifest(
             profile: input.flag() ? input.text() : Known.print.profile,
             head: Manifest.Head(
@@ -108,10 +113,10 @@ private enum Known {
     /// The manifest's MAC, by way of a database, as there is no other.
     static let mac: Data = {
         do {
-            return try DatabaseQueue().write { db in
+            return try DatabaseQueue(path: ":memory:", busyTimeout: 0).access { db in
                 try Schema.create(db)
                 try manifest.save(db, keys: keys, at: Date(timeIntervalSince1970: 0), isCounted: false)
-                return try Data.fetchOne(db, sql: "SELECT manifest_mac FROM profiles") ?? Data()
+                return try db.value(sql: "SELECT manifest_mac FROM profiles") ?? Data()
             }
         } catch {
             preconditionFailure("a database in memory: \(error)")
@@ -119,15 +124,23 @@ private enum Known {
     }()
 
     /// The print as it lies in the table.
-    static let columns: [(String, DatabaseValue)] = [
-        ("id", print.id.description.databaseValue), ("profile", print.profile.databaseValue),
-        ("finger", Int64(print.finger.number).databaseValue), ("label", print.label.databaseValue),
-        ("reader", print.reader.rawValue.databaseValue), ("reader_name", print.readerName.databaseValue),
-        ("storage", print.storage.rawValue.databaseValue), ("template", print.sealed.databaseValue),
-        ("template_digest", print.templateDigest.databaseValue),
-        ("enrolled_at", print.enrolledAt.databaseValue), ("last_matched_at", .null),
-        ("state", print.state.rawValue.databaseValue), ("access", print.access.rawValue.databaseValue),
+    static let columns: [(String, (any DatabaseValue & Sendable)?)] = [
+        ("id", print.id.description), ("profile", print.profile), ("finger", Int64(print.finger.number)),
+        ("label", print.label), ("reader", print.reader.rawValue), ("reader_name", print.readerName),
+        ("storage", print.storage.rawValue), ("template", print.sealed),
+        ("template_digest", print.templateDigest), ("enrolled_at", print.enrolledAt),
+        ("last_matched_at", nil), ("state", print.state.rawValue), ("access", print.access.rawValue),
     ]
+
+    private static let queue = try? DatabaseQueue(path: ":memory:", busyTimeout: 0)
+
+    /// The print that a statement's row with these columns is read as.
+    static func row(_ columns: [(String, (any DatabaseValue)?)]) throws -> PrintRow? {
+        let sql = "SELECT " + columns.map { "? AS \($0.0)" }.joined(separator: ", ")
+        return try queue?.access { db in
+            try db.first(sql: sql, arguments: columns.map(\.1)) { PrintRow($0) }
+        } ?? nil
+    }
 
     /// The print in a row that differs as the input says.
     static func changed(_ row: PrintRow, by input: inout InputReader) -> PrintRow {
@@ -156,14 +169,14 @@ private enum Known {
 
 extension InputReader {
     /// A value as a changed database may hold in any column.
-    mutating func databaseValue() -> DatabaseValue {
+    mutating func databaseValue() -> (any DatabaseValue)? {
         switch byte() % 6 {
-        case 0: .null
-        case 1: number().databaseValue
-        case 2: Double(bitPattern: UInt64(bitPattern: number())).databaseValue
-        case 3: text().databaseValue
-        case 4: Data(bytes()).databaseValue
-        default: Int64(Int8(bitPattern: byte())).databaseValue
+        case 0: nil
+        case 1: number()
+        case 2: Double(bitPattern: UInt64(bitPattern: number()))
+        case 3: text()
+        case 4: Data(bytes())
+        default: Int64(Int8(bitPattern: byte()))
         }
     }
 }

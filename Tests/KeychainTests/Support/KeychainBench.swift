@@ -4,7 +4,7 @@ import FacesOverSocket
 import WhorlEngine
 import WhorlContext
 import Foundation
-import GRDB
+import WhorlSQLite
 import KeychainServices
 import WhorlStateStore
 import LocalAuthentication
@@ -56,7 +56,7 @@ final class KeychainBench: Sendable {
 
     func execute(_ sql: String) throws {
         _ = try database().transactionBlocking { db -> Result<Void, Never> in
-            try db.execute(sql: sql)
+            try db.execute(script: sql)
             return .success(())
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import GRDB
+package import WhorlSQLite
 import WhorlStateStore
 package import WhorlService
 
@@ -30,58 +30,61 @@ package struct AttemptLedger: Sendable {
 
     /// Returns the record on disk, or ``AttemptRecord/fresh(under:)`` if the profile has none yet.
     package func record(in db: Database) throws -> AttemptRecord {
-        let statement = try db.cachedStatement(
+        let record = try db.first(
             sql: """
                 SELECT failures, total_failures, lockouts, pending, locked_until_boot, locked_until_wall, boot_id
                 FROM attempts WHERE profile = ? AND reader_class = ?
-                """
-        )
-        let row = try Row.fetchOne(statement, arguments: [profile, readers.rawValue])
-        guard let row else { return .fresh(under: rules) }
-        let lockouts: Int = try row.column(2)
-        return AttemptRecord(
-            failures: try row.column(0),
-            totalFailures: try row.column(1),
-            lockouts: lockouts,
-            isPending: try row.column(3),
-            lockedAt: try beginning(of: row, lockouts: lockouts),
-            rules: rules
-        )
+                """,
+            arguments: [profile, readers.rawValue]
+        ) { row in
+            let lockouts: Int = try row.column(2)
+            return AttemptRecord(
+                failures: try row.column(0),
+                totalFailures: try row.column(1),
+                lockouts: lockouts,
+                isPending: try row.column(3),
+                lockedAt: try beginning(of: row, lockouts: lockouts),
+                rules: rules
+            )
+        }
+        return record ?? .fresh(under: rules)
     }
 
     /// Writes a record to disk, in place of the earlier one.
     package func save(_ record: AttemptRecord, in db: Database) throws {
         let end = record.lockedAt.map { ($0, rules.lockLength(number: record.lockouts)) }
-        try db.cachedStatement(
+        try db.execute(
             sql: """
                 INSERT OR REPLACE INTO attempts (
                     profile, reader_class, failures, total_failures, lockouts, pending,
                     locked_until_boot, locked_until_wall, boot_id
                 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: [
-            profile, readers.rawValue, record.failures, record.totalFailures, record.lockouts,
-            record.isPending,
-            end.map { seconds($0.sinceBoot + $1) }, end.map { seconds($0.wall + $1) },
-            end.map { $0.0.bootID },
-        ])
+                """,
+            arguments: [
+                profile, readers.rawValue, record.failures, record.totalFailures, record.lockouts,
+                record.isPending,
+                end.map { seconds($0.sinceBoot + $1) }, end.map { seconds($0.wall + $1) },
+                end.map { $0.0.bootID },
+            ]
+        )
     }
 
     /// Applies ``AttemptRecord/reset()`` to the record on disk, in one statement, since it runs between a match and its
     /// answer.
     package func reset(in db: Database) throws {
-        try db.cachedStatement(
+        try db.execute(
             sql: """
                 UPDATE attempts SET failures = 0, lockouts = 0, pending = 0,
                     locked_until_boot = NULL, locked_until_wall = NULL, boot_id = NULL
                 WHERE profile = ? AND reader_class = ?
-                """
-        ).execute(arguments: [profile, readers.rawValue])
+                """,
+            arguments: [profile, readers.rawValue]
+        )
     }
 
     /// Returns the beginning of a lock, computed from the end that the table holds by both clocks: after a restart, the
     /// time since the beginning counts.
-    private func beginning(of row: Row, lockouts: Int) throws -> Moment? {
+    private func beginning(of row: borrowing Row, lockouts: Int) throws -> Moment? {
         guard let boot: Double = try row.optionalColumn(4), let wall: Double = try row.optionalColumn(5),
             let bootID: String = try row.optionalColumn(6),
             // A time that no clock can show is useless: the lock has no known beginning, and so no end yet.

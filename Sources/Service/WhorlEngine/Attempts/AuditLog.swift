@@ -2,7 +2,7 @@
 
 import WhorlFingerprint
 import Foundation
-package import GRDB
+package import WhorlSQLite
 package import WhorlStateStore
 package import WhorlService
 internal import WhorlSupport
@@ -32,15 +32,15 @@ package struct AuditLog: Sendable {
         profile: String? = nil
     ) async throws(ServiceError) -> [AuditEntry] {
         try await database.read { db in
-            try Row.fetchAll(
-                db,
+            try db.all(
                 sql: """
                     SELECT id, at, profile, application, event, outcome, finger, reader, detail, asker, repeats
                     FROM audit
                     WHERE ?1 IS NULL OR profile = ?1 ORDER BY id DESC LIMIT ?2
                     """,
-                arguments: [profile, max(0, limit)]
-            ).map(AuditLog.entry)
+                arguments: [profile, max(0, limit)],
+                AuditLog.entry
+            )
         }
     }
 
@@ -57,29 +57,33 @@ package struct AuditLog: Sendable {
     package static func append(_ entry: AuditEntry, in db: Database) throws {
         let kind = AuditKind(of: entry)
         if kind.countsRepeats, let same = try lastLine(of: kind, entry.profile, db), entry.repeats(same) {
-            try db.cachedStatement(sql: "UPDATE audit SET at = ?, repeats = repeats + 1 WHERE id = ?")
-                .execute(arguments: [entry.at.timeIntervalSince1970, same.id])
+            try db.execute(
+                sql: "UPDATE audit SET at = ?, repeats = repeats + 1 WHERE id = ?",
+                arguments: [entry.at.timeIntervalSince1970, same.id]
+            )
             return
         }
         let earlier = kind.keepsLatest ? try takeLines(of: kind, by: entry, db) : 0
-        try db.cachedStatement(
+        try db.execute(
             sql: """
                 INSERT INTO audit
                     (at, profile, application, event, outcome, finger, reader, detail, asker, kind, repeats)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: [
-            entry.at.timeIntervalSince1970, entry.profile, entry.application, entry.event.rawValue,
-            entry.outcome, entry.finger.map { Int($0.number) }, entry.reader?.rawValue, entry.detail,
-            try entry.asker.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) },
-            kind.rawValue, earlier + 1,
-        ])
-        try db.cachedStatement(
+                """,
+            arguments: [
+                entry.at.timeIntervalSince1970, entry.profile, entry.application, entry.event.rawValue,
+                entry.outcome, entry.finger.map { Int($0.number) }, entry.reader?.rawValue, entry.detail,
+                try entry.asker.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) },
+                kind.rawValue, earlier + 1,
+            ]
+        )
+        try db.execute(
             sql: """
                 DELETE FROM audit WHERE profile = ?1 AND kind = ?2 AND id <=
                     (SELECT id FROM audit WHERE profile = ?1 AND kind = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)
-                """
-        ).execute(arguments: [entry.profile, kind.rawValue, kind.limit])
+                """,
+            arguments: [entry.profile, kind.rawValue, kind.limit]
+        )
     }
 
     /// Deletes the lines of a kind about the program of another line.
@@ -87,25 +91,23 @@ package struct AuditLog: Sendable {
     /// - Returns: The number of events that they counted.
     private static func takeLines(of kind: AuditKind, by entry: AuditEntry, _ db: Database) throws -> Int {
         let same = "profile = ? AND kind = ? AND application = ?"
-        let arguments: StatementArguments = [entry.profile, kind.rawValue, entry.application]
-        let count = try Int.fetchOne(
-            db.cachedStatement(sql: "SELECT coalesce(sum(repeats), 0) FROM audit WHERE \(same)"),
+        let arguments: [any DatabaseValue] = [entry.profile, kind.rawValue, entry.application]
+        let count: Int? = try db.value(
+            sql: "SELECT coalesce(sum(repeats), 0) FROM audit WHERE \(same)",
             arguments: arguments
         )
-        try db.cachedStatement(sql: "DELETE FROM audit WHERE \(same)").execute(arguments: arguments)
+        try db.execute(sql: "DELETE FROM audit WHERE \(same)", arguments: arguments)
         return count ?? 0
     }
 
     /// Returns the number of tries that failed after the last line of a kind.
     static func failedTries(since kind: AuditKind, of profile: String, _ db: Database) throws -> Int {
-        try Int.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT count(*) FROM audit WHERE profile = ?1 AND kind = ?2
-                        AND (event = 'failedTry' OR event = 'passcode' AND outcome = 'wrong')
-                        AND id > coalesce((SELECT max(id) FROM audit WHERE profile = ?1 AND kind = ?3), 0)
-                    """
-            ),
+        try db.value(
+            sql: """
+                SELECT count(*) FROM audit WHERE profile = ?1 AND kind = ?2
+                    AND (event = 'failedTry' OR event = 'passcode' AND outcome = 'wrong')
+                    AND id > coalesce((SELECT max(id) FROM audit WHERE profile = ?1 AND kind = ?3), 0)
+                """,
             arguments: [profile, AuditKind.attempt.rawValue, kind.rawValue]
         ) ?? 0
     }
@@ -115,18 +117,17 @@ package struct AuditLog: Sendable {
         _ profile: String,
         _ db: Database
     ) throws -> AuditEntry? {
-        try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT id, at, profile, application, event, outcome, finger, reader, detail, asker, repeats
-                    FROM audit WHERE profile = ? AND kind = ? ORDER BY id DESC LIMIT 1
-                    """
-            ),
-            arguments: [profile, kind.rawValue]
-        ).map(entry)
+        try db.first(
+            sql: """
+                SELECT id, at, profile, application, event, outcome, finger, reader, detail, asker, repeats
+                FROM audit WHERE profile = ? AND kind = ? ORDER BY id DESC LIMIT 1
+                """,
+            arguments: [profile, kind.rawValue],
+            entry
+        )
     }
 
-    static func entry(_ row: Row) throws -> AuditEntry {
+    static func entry(_ row: borrowing Row) throws -> AuditEntry {
         let number: Int? = try row.optionalColumn(6)
         let reader: String? = try row.optionalColumn(7)
         let asker: String? = try row.optionalColumn(9)

@@ -3,7 +3,7 @@
 package import WhorlEnrollment
 package import WhorlFingerprint
 import Foundation
-import GRDB
+import WhorlSQLite
 import Logging
 package import WhorlStateStore
 package import WhorlService

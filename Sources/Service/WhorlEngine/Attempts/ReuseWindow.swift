@@ -2,7 +2,7 @@
 
 package import WhorlFingerprint
 import Foundation
-package import GRDB
+package import WhorlSQLite
 package import WhorlStateStore
 import WhorlSupport
 
@@ -87,24 +87,29 @@ package struct ReuseWindow: Sendable {
 
     /// Returns the recorded match of a profile; `nil` if none is recorded, or it is not authentic.
     package func match(of profile: String, in db: Database) throws -> ReusableMatch? {
-        let statement = try db.cachedStatement(sql: "SELECT payload, mac FROM reuse WHERE profile = ?")
-        guard let row = try Row.fetchOne(statement, arguments: [profile]) else { return nil }
-        let payload: Data = try row.column(0)
-        let mac: Data = try row.column(1)
-        guard keys.isValid(mac, for: payload, .reuse) else { return nil }
-        return ReusableMatch(decoding: payload)
+        let match = try db.first(
+            sql: "SELECT payload, mac FROM reuse WHERE profile = ?",
+            arguments: [profile]
+        ) { row -> ReusableMatch? in
+            let payload: Data = try row.column(0)
+            guard keys.isValid(try row.column(1), for: payload, .reuse) else { return nil }
+            return ReusableMatch(decoding: payload)
+        }
+        return match ?? nil
     }
 
     /// Records a match in place of an earlier one.
     package func remember(_ match: ReusableMatch, in db: Database) throws {
         let payload = match.encoding
-        try db.cachedStatement(sql: "INSERT OR REPLACE INTO reuse (profile, payload, mac) VALUES (?, ?, ?)")
-            .execute(arguments: [match.profile, payload, keys.code(for: payload, .reuse)])
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO reuse (profile, payload, mac) VALUES (?, ?, ?)",
+            arguments: [match.profile, payload, keys.code(for: payload, .reuse)]
+        )
     }
 
     /// Deletes the recorded match of a profile.
     package static func forget(_ profile: String, in db: Database) throws {
-        try db.cachedStatement(sql: "DELETE FROM reuse WHERE profile = ?").execute(arguments: [profile])
+        try db.execute(sql: "DELETE FROM reuse WHERE profile = ?", arguments: [profile])
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-package import GRDB
+package import WhorlSQLite
 import WhorlStateStore
 package import WhorlService
 
@@ -138,10 +138,8 @@ package struct OptOuts: Sendable {
 
     /// Returns whether a program is opted out.
     package func contains(_ application: ApplicationID, in db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM opt_outs WHERE profile = ? AND application = ?)"
-            ),
+        try db.value(
+            sql: "SELECT EXISTS (SELECT 1 FROM opt_outs WHERE profile = ? AND application = ?)",
             arguments: [profile, application.rawValue]
         ) ?? false
     }

@@ -2,7 +2,7 @@
 
 import WhorlFingerprint
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlStateStore
 package import WhorlService
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-package import GRDB
+package import WhorlSQLite
 import WhorlStateStore
 package import WhorlFingerprint
 package import WhorlService
@@ -34,10 +34,10 @@ struct Manifest: Sendable {
     var generation: UInt64 { head.generation }
 
     init(_ db: Database, profile: String) throws {
-        let statement = try db.cachedStatement(
-            sql: "SELECT \(PrintRow.columns) FROM prints WHERE profile = ? AND state = 'enrolled'"
-        )
-        let rows = try Row.fetchAll(statement, arguments: [profile]).map { PrintRow($0) }
+        let rows = try db.all(
+            sql: "SELECT \(PrintRow.columns) FROM prints WHERE profile = ? AND state = 'enrolled'",
+            arguments: [profile]
+        ) { PrintRow($0) }
         self.init(
             profile: profile,
             head: try Head(db, profile: profile),
@@ -127,21 +127,19 @@ extension Manifest.Head {
     static let none = Manifest.Head(generation: 0, epoch: nil, mac: nil)
 
     init(_ db: Database, profile: String) throws {
-        let statement = try db.cachedStatement(
-            sql: "SELECT generation, manifest_mac, epoch FROM profiles WHERE name = ?"
-        )
-        guard let row = try Row.fetchOne(statement, arguments: [profile]) else {
-            self = .none
-            return
+        let head = try db.first(
+            sql: "SELECT generation, manifest_mac, epoch FROM profiles WHERE name = ?",
+            arguments: [profile]
+        ) { row in
+            Manifest.Head(
+                // The table's own check keeps it from being negative, and a damaged one fails the MAC.
+                generation: (row[0] as Int64?).flatMap(UInt64.init(exactly:)) ?? 0,
+                epoch: row[2],
+                // A row whose code cannot be read is not the same as no row.
+                mac: row[1] ?? Data()
+            )
         }
-        let columns = Columns(row)
-        self.init(
-            // The table's own check keeps it from being negative, and a damaged one fails the MAC.
-            generation: (columns["generation"] as Int64?).flatMap(UInt64.init(exactly:)) ?? 0,
-            epoch: columns["epoch"],
-            // A row whose code cannot be read is not the same as no row.
-            mac: columns["manifest_mac"] ?? Data()
-        )
+        self = head ?? .none
     }
 }
 
@@ -200,19 +198,19 @@ package struct EnrollmentSnapshot: Sendable {
     /// read. Only ``isSound(in:)`` finds edited templates.
     package func isEnrolled(_ print: PrintID, in db: Database) throws -> Bool {
         guard let known = manifest.prints.first(where: { $0.id == print }) else { return false }
-        let statement = try db.cachedStatement(
+        return try db.value(
             sql: """
                 SELECT EXISTS (
                     SELECT 1 FROM profiles JOIN prints INDEXED BY one_print_per_finger ON prints.profile = profiles.name
                     WHERE profiles.name = ? AND generation = ? AND manifest_mac = ? AND epoch IS ?
                         AND reader = ? AND finger = ? AND state = 'enrolled' AND id = ?
                 )
-                """
-        )
-        let arguments: StatementArguments = [
-            manifest.profile, Int64(clamping: manifest.generation), manifest.head.mac, manifest.head.epoch,
-            known.reader.rawValue, Int64(known.finger.number), print.description,
-        ]
-        return try Bool.fetchOne(statement, arguments: arguments) ?? false
+                """,
+            arguments: [
+                manifest.profile, Int64(clamping: manifest.generation), manifest.head.mac,
+                manifest.head.epoch,
+                known.reader.rawValue, Int64(known.finger.number), print.description,
+            ]
+        ) ?? false
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlStateStore
 package import WhorlFingerprint
 package import WhorlService
@@ -129,11 +129,10 @@ extension EnrollmentStore {
             let now = try Manifest(db, profile: profile)
             return (
                 now.head,
-                try Int64.fetchOne(
-                    db,
+                try db.value(
                     sql: "SELECT max(generation) FROM enrollment_history WHERE profile = ?",
                     arguments: [profile]
-                ),
+                ) as Int64?,
                 try self.refusal(of: change, by: consent, now, isTrusted: false, db)
             )
         }
@@ -184,9 +183,9 @@ extension EnrollmentStore {
         try db.execute(
             sql: """
                 DELETE FROM prints WHERE profile = ? AND (state = 'enrolled' OR storage = 'host')
-                    AND id NOT IN (\(databaseQuestionMarks(count: kept.count)))
+                    AND id NOT IN (\(Array(repeating: "?", count: kept.count).joined(separator: ", ")))
                 """,
-            arguments: [profile] + StatementArguments(kept.map(\.description))
+            arguments: [profile] + kept.map(\.description)
         )
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-package import GRDB
+package import WhorlSQLite
 import WhorlStateStore
 import WhorlFingerprint
 package import WhorlService
@@ -180,7 +180,7 @@ extension EnrollmentStore {
     package func forgetCounters() async throws(ServiceError) {
         let seal = templateSeal
         try await database.write { db in
-            for profile in try String.fetchAll(db, sql: "SELECT name FROM profiles") {
+            for profile in try db.values(sql: "SELECT name FROM profiles") as [String] {
                 let manifest = try Manifest(db, profile: profile)
                 guard manifest.isCounted(seal.keys), manifest.isAuthentic(seal) else { continue }
                 try manifest.save(db, keys: seal.keys, at: Date(), isCounted: false)

@@ -2,7 +2,7 @@
 
 import WhorlFingerprint
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlStateStore
 import WhorlService
 
@@ -88,8 +88,7 @@ extension EnrollmentStore {
     /// Whether the enrollment of this identity is still only planned.
     func isPending(_ id: PrintID) async throws(ServiceError) -> Bool {
         try await database.read { db in
-            try Bool.fetchOne(
-                db,
+            try db.value(
                 sql: "SELECT count(*) > 0 FROM prints WHERE id = ? AND state = 'pending'",
                 arguments: [id.description]
             ) ?? false
@@ -121,11 +120,10 @@ extension EnrollmentStore {
         _ condition: String
     ) async throws(ServiceError) -> [PrintRow?] {
         try await database.read { db in
-            try Row.fetchAll(
-                db,
+            try db.all(
                 sql: "SELECT \(PrintRow.columns) FROM prints WHERE reader = ? AND \(condition) ORDER BY id",
                 arguments: [reader.rawValue]
-            ).map { PrintRow($0) }
+            ) { PrintRow($0) }
         }
     }
 }

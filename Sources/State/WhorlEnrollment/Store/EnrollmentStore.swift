@@ -2,7 +2,7 @@
 
 package import WhorlFingerprint
 package import Foundation
-import GRDB
+import WhorlSQLite
 package import WhorlStateStore
 package import WhorlService
 
@@ -96,11 +96,10 @@ package final class EnrollmentStore: Sendable {
     ) async throws(ServiceError) -> EnrollmentDifference {
         let now = try await snapshot(of: profile).manifest
         let history = try await database.read { db in
-            try Data.fetchAll(
-                db,
+            try db.values(
                 sql: "SELECT encoding FROM enrollment_history WHERE profile = ? ORDER BY generation DESC",
                 arguments: [profile]
-            )
+            ) as [Data]
         }
         let keys = database.keys
         // The digest authenticates the entry: a forged entry has a digest that was never given out.
@@ -145,11 +144,11 @@ package final class EnrollmentStore: Sendable {
 extension PrintRow {
     /// The enrolled print of this identity.
     static func enrolled(_ id: PrintID, _ db: Database) throws -> PrintRow? {
-        try Row.fetchOne(
-            db,
+        let row = try db.first(
             sql: "SELECT \(PrintRow.columns) FROM prints WHERE id = ? AND state = 'enrolled'",
             arguments: [id.description]
-        ).flatMap(PrintRow.init)
+        ) { PrintRow($0) }
+        return row ?? nil
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlStateStore
 import WhorlFingerprint
 import WhorlService
@@ -74,8 +74,7 @@ extension PrintRow {
     /// Reads a row; `nil` when a column holds what this module never writes.
     ///
     /// A database that was changed from outside may hold anything, even values that the table's definition forbids.
-    init?(_ row: Row) {
-        let column = Columns(row)
+    init?(_ column: borrowing Row) {
         guard let id = (column["id"] as String?).flatMap({ PrintID($0) }),
             let profile = column["profile"] as String?,
             let number = column["finger"] as Int64?,

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-import GRDBSQLite
 import Glibc
 import WhorlService
+import WhorlSQLite
 
 /// The functions that create the database file, and open it without harm to its contents.
 enum DatabaseOpening {
-    /// The time that a process waits for another process's write to end, in seconds.
-    private static let busyTimeout = 10.0
+    /// The time that a process waits for another process's write to end, in milliseconds.
+    private static let busyTimeout: Int32 = 10_000
 
     /// The size above which only the tables that decide about fingers are checked at opening: the audit log grows
     /// without end, and a full check reads all of it.
@@ -28,11 +27,11 @@ enum DatabaseOpening {
         let temporary = PrivateFiles.temporaryName(beside: directory.databasePath)
         close(try PrivateFiles.createExclusively(temporary))
         do {
-            let queue = try DatabaseQueue(path: temporary, configuration: configuration())
-            try queue.write { try Schema.create($0) }
-            // The journal mode is written into the file, so that every later connection uses it.
-            try queue.writeWithoutTransaction { db in
-                _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+            let queue = try DatabaseQueue(path: temporary, busyTimeout: busyTimeout)
+            try queue.access { db in
+                try db.transaction(Schema.create)
+                // The journal mode is written into the file, so that every later connection uses it.
+                try db.execute(sql: "PRAGMA journal_mode = WAL")
             }
             try queue.close()
         } catch {
@@ -50,40 +49,30 @@ enum DatabaseOpening {
         if !isLogEmpty {
             // Closing a connection that can write moves the log into the database. After a process was killed, a
             // connection that cannot write checks first, so that a damaged pair stays as it is.
-            try verify(connect(path, readonly: true), path)
+            try verify(connect(path, isReadOnly: true), path)
         }
-        let queue = try connect(path, readonly: false)
+        let queue = try connect(path)
         if isLogEmpty { try verify(queue, path) }
         return try Result(failingAt: path) {
-            let version = try queue.inDatabase { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+            let version: Int? = try queue.access { try $0.value(sql: "PRAGMA user_version") }
             if version != Int(Schema.version) { try Schema.update(queue) }
             return queue
         }.get()
     }
 
-    private static func connect(_ path: String, readonly: Bool) throws(ServiceError) -> DatabaseQueue {
+    private static func connect(
+        _ path: String,
+        isReadOnly: Bool = false
+    ) throws(ServiceError) -> DatabaseQueue {
         try Result(failingAt: path) {
-            try DatabaseQueue(path: path, configuration: configuration(readonly: readonly))
+            try DatabaseQueue(path: path, isReadOnly: isReadOnly, busyTimeout: busyTimeout)
         }.get()
-    }
-
-    private static func configuration(readonly: Bool = false) -> Configuration {
-        var configuration = Configuration()
-        configuration.readonly = readonly
-        configuration.busyMode = .timeout(busyTimeout)
-        configuration.label = "whorl.state"
-        configuration.prepareDatabase { db in
-            // A changed schema must not call functions, and deleted data must leave nothing in the file.
-            try db.execute(sql: "PRAGMA trusted_schema = OFF")
-            _ = try Int.fetchOne(db, sql: "PRAGMA secure_delete = ON")
-        }
-        return configuration
     }
 
     private static func verify(_ queue: DatabaseQueue, _ path: String) throws(ServiceError) {
         let failure: ServiceError?
         do {
-            failure = try queue.read { db in try fault(of: db, path) }
+            failure = try queue.access { db in try db.reading { db in try fault(of: db, path) } }
         } catch {
             failure = ServiceError(error, path: path)
         }
@@ -96,7 +85,7 @@ enum DatabaseOpening {
     private static func fault(of db: Database, _ path: String) throws -> ServiceError? {
         // SQLite gives both as signed numbers, and the log may hold others than the file's first bytes.
         func number(_ name: String) throws -> UInt32 {
-            let signed = try Int.fetchOne(db, sql: "PRAGMA \(name)")
+            let signed: Int? = try db.value(sql: "PRAGMA \(name)")
             return UInt32(truncatingIfNeeded: signed ?? 0)
         }
         let (applicationID, version) = (try number("application_id"), try number("user_version"))
@@ -106,11 +95,11 @@ enum DatabaseOpening {
             return error
         }
         let tables = ["identity", "profiles", "prints", "enrollment_history", "attempts"]
-        let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-        let isSmall = try pages * (Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0) <= wholeCheckLimit
+        let pages = try db.value(sql: "PRAGMA page_count") ?? 0
+        let isSmall = try pages * (db.value(sql: "PRAGMA page_size") ?? 0) <= wholeCheckLimit
         let checks = isSmall ? ["PRAGMA quick_check(1)"] : tables.map { "PRAGMA quick_check(\($0))" }
         for check in checks {
-            let answer = try String.fetchOne(db, sql: check) ?? "no answer"
+            let answer = try db.value(sql: check) ?? "no answer"
             if answer != "ok" { return ServiceError(.storeDamaged, path, cause: answer) }
         }
         for table in tables + ["reuse", "opt_outs", "audit"] where try !db.tableExists(table) {
@@ -139,29 +128,19 @@ struct DatabaseHeader {
 
     /// Reads the header; the file must exist.
     ///
-    /// SQLite opens the file, and does nothing else with it. Closing the file directly would release the locks of every
-    /// other connection that this process has to it: another program could then take itself for the last user, and
-    /// delete the log ("How To Corrupt An SQLite Database File", section 2.2).
-    ///
     /// - Throws: `damaged` for a file that is not an SQLite database, including an empty file.
     init(path: String) throws(ServiceError) {
-        var connection: OpaquePointer?
-        defer { sqlite3_close(connection) }
-        var file: UnsafeMutablePointer<sqlite3_file>?
-        guard sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY, nil) == SQLITE_OK,
-            sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
-            let file, let methods = file.pointee.pMethods?.pointee
-        else { throw ServiceError(errno: sqlite3_system_errno(connection), path: path) }
-        var size: sqlite3_int64 = 0
-        var header = [UInt8](repeating: 0, count: DatabaseHeader.size)
-        guard methods.xFileSize?(file, &size) == SQLITE_OK,
-            size < header.count || methods.xRead?(file, &header, CInt(header.count), 0) == SQLITE_OK
-        else { throw ServiceError(errno: sqlite3_system_errno(connection), path: path) }
-        guard header.starts(with: DatabaseHeader.magic) else {
-            throw ServiceError(.storeDamaged, path, cause: "no SQLite header in \(size) bytes")
+        let file: DatabaseFile
+        do throws(DatabaseFile.Fault) {
+            file = try DatabaseFile(path: path, first: DatabaseHeader.size)
+        } catch {
+            throw ServiceError(errno: error.errno, path: path)
         }
-        self.bytes = header
-        self.fileSize = Int(size)
+        guard file.bytes.starts(with: DatabaseHeader.magic) else {
+            throw ServiceError(.storeDamaged, path, cause: "no SQLite header in \(file.size) bytes")
+        }
+        bytes = file.bytes
+        fileSize = file.size
     }
 
     /// Refuses another program's database, a newer version's, and a truncated one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import GRDB
+package import WhorlSQLite
 
 /// A query for whether the owner of a profile has a passcode, from the rows of the vault.
 ///
@@ -23,7 +23,7 @@ package enum OwnerFingers {
 extension Database {
     fileprivate func hasRow(_ condition: String, of profile: String) throws -> Bool {
         let sql = "SELECT EXISTS (SELECT 1 FROM \(condition))"
-        return try Bool.fetchOne(self, sql: sql, arguments: [profile]) ?? true
+        return try value(sql: sql, arguments: [profile]) ?? true
     }
 }
 
@@ -41,8 +41,7 @@ package enum PasscodeBoundItems {
 
     /// Returns the number of such items of a profile.
     package static func count(of profile: String, _ db: Database) throws -> Int {
-        try Int.fetchOne(
-            db,
+        try db.value(
             sql: "SELECT count(*) FROM keychain_items WHERE pdmn = 'akpu' AND profile = ?",
             arguments: [profile]
         ) ?? 0

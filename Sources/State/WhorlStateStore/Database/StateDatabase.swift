@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-package import GRDB
+package import WhorlSQLite
 import Synchronization
 package import WhorlService
 import WhorlSupport
@@ -103,8 +103,8 @@ package final class StateDatabase: Sendable {
         let path = directory.databasePath
         return try await withCheckedContinuation {
             (done: CheckedContinuation<Result<Value, ServiceError>, Never>) in
-            queue.asyncRead { database in
-                done.resume(returning: Result(failingAt: path) { try body(database.get()) })
+            queue.accessLater { db in
+                done.resume(returning: Result(failingAt: path) { try db.reading(body) })
             }
         }.get()
     }
@@ -122,7 +122,7 @@ package final class StateDatabase: Sendable {
 
     /// Returns numbers that differ after each change of the database, by this process or by another.
     package func changeMark() async throws(ServiceError) -> [Int] {
-        try await read { db in [try Int.fetchOne(db, sql: "PRAGMA data_version") ?? 0, db.totalChangesCount] }
+        try await read { db in [try db.value(sql: "PRAGMA data_version") ?? 0, db.totalChangesCount] }
     }
 
     /// Runs `body` like ``write(_:_:)``, but `body` can refuse: `failure` rolls everything back and is returned.
@@ -133,36 +133,17 @@ package final class StateDatabase: Sendable {
         let path = directory.databasePath
         typealias Answer = Result<Result<Value, Failure>, ServiceError>
         return try await withCheckedContinuation { (done: CheckedContinuation<Answer, Never>) in
-            queue.asyncWriteWithoutTransaction { [setting] db in
+            queue.accessLater { [setting] db in
                 done.resume(
                     returning: Result(failingAt: path) {
                         try setting.change(to: durability, db)
-                        return try db.commit(body)
+                        return try db.transaction(body)
                     }
                 )
                 // Done now, not when the next relaxed write begins: a person at the reader waits for that one.
                 try? setting.change(to: .relaxed, db)
             }
         }.get()
-    }
-}
-
-extension Database {
-    /// Runs `body` in one IMMEDIATE transaction, which is committed only if `body` returns `success`.
-    func commit<Value, Failure: Error>(
-        _ body: (Database) throws -> Result<Value, Failure>
-    ) throws -> Result<Value, Failure> {
-        var result: Result<Value, Failure>?
-        try inTransaction(.immediate) {
-            let answer = try body(self)
-            result = answer
-            switch answer {
-            case .success: return .commit
-            case .failure: return .rollback
-            }
-        }
-        guard let result else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
-        return result
     }
 }
 
@@ -183,7 +164,7 @@ extension Result where Failure == ServiceError {
 extension StateDatabase {
     /// Runs `body`, which must not change the database; each statement sees a consistent state.
     package func readBlocking<Value>(_ body: (Database) throws -> Value) throws(ServiceError) -> Value {
-        try Result(failingAt: directory.databasePath) { try queue.unsafeRead(body) }.get()
+        try Result(failingAt: directory.databasePath) { try queue.access(body) }.get()
     }
 
     /// Runs `body` like ``transaction(_:_:)``.
@@ -192,10 +173,10 @@ extension StateDatabase {
         _ body: (Database) throws -> Result<Value, Failure>
     ) throws(ServiceError) -> Result<Value, Failure> {
         try Result(failingAt: directory.databasePath) {
-            try queue.writeWithoutTransaction { db in
+            try queue.access { db in
                 try setting.change(to: durability, db)
                 defer { try? setting.change(to: .relaxed, db) }
-                return try db.commit(body)
+                return try db.transaction(body)
             }
         }.get()
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import GRDB
+package import WhorlSQLite
 import WhorlService
 
 /// The room that the items of one state directory may take; in the system's service that is one user's.
@@ -23,9 +23,9 @@ package struct StorageQuota: Sendable {
     ///   - db: The database.
     /// - Throws: `quotaReached`.
     package func check(adding size: Int, _ db: Database) throws {
-        let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-        let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
-        let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
+        let pages = try db.value(sql: "PRAGMA page_count") ?? 0
+        let free = try db.value(sql: "PRAGMA freelist_count") ?? 0
+        let pageSize = try db.value(sql: "PRAGMA page_size") ?? 0
         let used = (pages - free) * pageSize
         guard used + size <= bytes else {
             throw refusal("Its database has \(used >> 20) MiB, and \(bytes >> 20) MiB are the most.")
@@ -33,7 +33,7 @@ package struct StorageQuota: Sendable {
         // So many items take more room than this: counting is spared until then.
         guard used > items * 64 else { return }
         for table in ["vault_items", "keychain_items", "opt_outs"] {
-            let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)") ?? 0
+            let count = try db.value(sql: "SELECT count(*) FROM \(table)") ?? 0
             guard count < items else {
                 throw refusal("It has \(count) items of one kind, and no more may be added.")
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
+import WhorlSQLite
 import Glibc
 package import WhorlService
 package import WhorlSupport
@@ -59,29 +59,28 @@ extension ServiceError {
         }
         // The statement and its arguments are left out of the cause: they may hold a label or a template.
         // SQLite says "unable to open database file" without the system's reason.
-        if error.resultCode == .SQLITE_CANTOPEN,
+        if error.kind == .cannotOpen,
             let shortage = Self.shortage(nextDescriptorFailure(), path: path)
         {
             self = shortage
             return
         }
-        let cause = "SQLite \(error.extendedResultCode.rawValue): \(error.message ?? "")"
-        self.init(Code(error, path: path), path, cause: cause)
+        self.init(Code(error, path: path), path, cause: error.description)
     }
 }
 
 extension ServiceError.Code {
     fileprivate init(_ error: DatabaseError, path: String) {
-        switch error.resultCode {
-        case .SQLITE_FULL: self = .diskFull
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .storeDamaged
-        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .storeBusy
+        switch error.kind {
+        case .full: self = .diskFull
+        case .damaged: self = .storeDamaged
+        case .busy: self = .storeBusy
         // SQLite cannot make a file where no inode is left, and does not say why.
-        case .SQLITE_CANTOPEN where Self.isFull(path): self = .diskFull
-        case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self = .storeNotWritable
+        case .cannotOpen where Self.isFull(path): self = .diskFull
+        case .cannotOpen, .notWritable: self = .storeNotWritable
         // A full disk appears as an input/output error if the shared memory of the log cannot grow.
-        case .SQLITE_IOERR where Self.isFull(path): self = .diskFull
-        default: self = .storeFailed
+        case .io where Self.isFull(path): self = .diskFull
+        case .io, .other: self = .storeFailed
         }
     }
 

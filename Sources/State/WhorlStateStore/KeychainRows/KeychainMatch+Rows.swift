@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import GRDB
+internal import WhorlSQLite
 import WhorlService
 
 /// Finding the rows that a filter selects.
@@ -16,7 +16,7 @@ extension KeychainMatch {
     }
 
     /// Returns the statement that finds candidates with an index, and its arguments.
-    func statement(_ profile: String, withValues: Bool) -> (sql: String, arguments: StatementArguments) {
+    func statement(_ profile: String, withValues: Bool) -> (sql: String, arguments: [(any DatabaseValue)?]) {
         var sql = ""
         sql.reserveCapacity(256)
         sql += withValues ? KeychainMatch.selectingValues : KeychainMatch.selectingTags
@@ -27,7 +27,7 @@ extension KeychainMatch {
         sql += ") AND class = '"
         sql += itemClass.rawValue
         sql += "'"
-        var arguments: [(any DatabaseValueConvertible)?] = [profile]
+        var arguments: [(any DatabaseValue)?] = [profile]
         for group in groups { arguments.append(group) }
         for name in StoredRow.columns {
             guard let wanted = attributes[name], !wanted.isDefault else { continue }
@@ -42,7 +42,7 @@ extension KeychainMatch {
             }
             arguments.append(wanted.encoded)
         }
-        return (sql, StatementArguments(arguments))
+        return (sql, arguments)
     }
 
     private static let selectingValues = "SELECT \(StoredRow.selected), value FROM keychain_items WHERE "
@@ -104,10 +104,10 @@ extension KeychainMatch {
         _ found: inout [Part]
     ) throws {
         let (sql, arguments) = statement(profile, withValues: withValues)
-        let rows = try RowColumns.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
-        while found.count < limit, let columns = try rows.next() {
-            guard let item = StoredRow(columns, of: profile, keys), covers(item) else { continue }
-            found.append(part(item))
+        guard found.count < limit else { return }
+        try db.each(sql: sql, arguments: arguments) { row in
+            if let item = StoredRow(row, of: profile, keys), covers(item) { found.append(part(item)) }
+            return found.count < limit
         }
     }
 }

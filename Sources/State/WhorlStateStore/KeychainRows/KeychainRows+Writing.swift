@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
-internal import GRDB
+internal import WhorlSQLite
 package import WhorlService
 
 /// Storing items.
@@ -48,13 +48,11 @@ extension KeychainRows {
 
     /// Returns a row that is still in this state, and that the program may use.
     func row(_ version: KeychainRowVersion, _ db: Database, _ keys: StateKeys) throws -> StoredRow? {
-        let columns = try RowColumns.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT \(StoredRow.selected), value FROM keychain_items WHERE id = ? AND profile = ?"
-            ),
+        let row = try db.first(
+            sql: "SELECT \(StoredRow.selected), value FROM keychain_items WHERE id = ? AND profile = ?",
             arguments: [version.id, profile]
-        )
-        guard let row = columns.flatMap({ StoredRow($0, of: profile, keys) }), row.version == version,
+        ) { StoredRow($0, of: profile, keys) }
+        guard let row = row ?? nil, row.version == version,
             groups.containsBytes(of: row.record.accessGroup)
         else { return nil }
         return row
@@ -92,16 +90,12 @@ extension KeychainRows {
         guard groups.containsBytes(of: record.accessGroup) else { return .groupRefused }
         // It is read in the transaction that stores the item, since a passcode is removed with the items that need it.
         if record.accessible == "akpu", try !OwnerPasscode.isSet(of: profile, db) { return .noPasscode }
-        let taken = try RowColumns.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT \(StoredRow.selected), value FROM keychain_items WHERE name = ? AND id IS NOT ?
-                    """
-            ),
+        let taken = try db.first(
+            sql: "SELECT \(StoredRow.selected), value FROM keychain_items WHERE name = ? AND id IS NOT ?",
             arguments: [keys.code(for: record.identity(of: profile), .keychainRows), own]
-        )
-        guard let taken, let id = Int64.fromDatabaseValue(taken.id) else { return nil }
-        if let row = StoredRow(taken, of: profile, keys), try isFindable(row, db, keys) {
+        ) { row in (id: try row.column(0) as Int64, row: StoredRow(row, of: profile, keys)) }
+        guard let (id, row) = taken else { return nil }
+        if let row, try isFindable(row, db, keys) {
             return .taken(row.row(withValue: false, keys))
         }
         try StoredRow.delete(id, db)

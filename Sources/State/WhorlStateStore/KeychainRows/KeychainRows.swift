@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import WhorlGLib
-internal import GRDB
+internal import WhorlSQLite
 internal import Synchronization
 package import WhorlService
 
@@ -140,15 +140,13 @@ extension KeychainRows {
         guard let database = try existing() else { return ([], 0) }
         let profile = profile
         return try database.readBlocking { db in
-            let rows = try Row.fetchAll(
-                db,
+            let rows = try db.all(
                 sql: """
                     SELECT agrp, COUNT(*) FROM keychain_items WHERE profile = ? GROUP BY agrp ORDER BY agrp
                     """,
                 arguments: [profile]
-            )
-            let groups = rows.compactMap { String.fromDatabaseValue($0[0]) }
-            return (groups, rows.reduce(0) { $0 + (Int.fromDatabaseValue($1[1]) ?? 0) })
+            ) { row in (group: row[0] as String?, count: try row.column(1) as Int) }
+            return (rows.compactMap(\.group), rows.reduce(0) { $0 + $1.count })
         }
     }
 }

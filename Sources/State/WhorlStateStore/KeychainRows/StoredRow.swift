@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
-internal import GRDB
+internal import WhorlSQLite
 import WhorlService
 internal import WhorlSupport
 
@@ -73,15 +73,12 @@ struct StoredRow: Sendable {
     /// Reads an item from its row; `nil` for a row whose authentication code or encoding is invalid.
     ///
     /// - Parameters:
-    ///   - columns: The columns of ``selected``, and `value`: for a value that the store encrypts at least its tag.
+    ///   - row: The columns of ``selected``, and `value`: for a value that the store encrypts at least its tag.
     ///   - profile: The profile that owns the row.
     ///   - keys: The keys that verify the row's authentication code.
-    init?(_ columns: RowColumns, of profile: String, _ keys: StateKeys) {
-        guard let id = Int64.fromDatabaseValue(columns.id),
-            let record = Data.fromDatabaseValue(columns.record),
-            let sealing = Int.fromDatabaseValue(columns.sealing),
-            let mac = Data.fromDatabaseValue(columns.mac),
-            let value = Data.fromDatabaseValue(columns.value),
+    init?(_ row: borrowing Row, of profile: String, _ keys: StateKeys) {
+        guard let id: Int64 = row[0], let record: Data = row[1], let sealing: Int = row[2],
+            let mac: Data = row[3], let value: Data = row[4],
             // The code is checked first, so that foreign data is not even parsed.
             keys.isValid(
                 mac,
@@ -136,80 +133,36 @@ struct StoredRow: Sendable {
 
     /// - Throws: `SQLITE_CONSTRAINT` if such an item exists already.
     func insert(_ db: Database, _ keys: StateKeys) throws {
-        try statement(
-            """
-            INSERT INTO keychain_items (id, profile, class, agrp, pdmn, name, svce, srvr, acct, labl, klbl, atag,
-                record, sealing, value, mac)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            db
-        ).execute(arguments: [id] + arguments(keys))
+        try db.execute(
+            sql: """
+                INSERT INTO keychain_items (id, profile, class, agrp, pdmn, name, svce, srvr, acct, labl, klbl, atag,
+                    record, sealing, value, mac)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [id] + arguments(keys)
+        )
     }
 
     /// - Throws: The same errors as ``insert(_:_:)``.
     func replace(_ db: Database, _ keys: StateKeys) throws {
-        try statement(
-            """
-            UPDATE keychain_items SET profile = ?, class = ?, agrp = ?, pdmn = ?, name = ?, svce = ?, srvr = ?,
-                acct = ?, labl = ?, klbl = ?, atag = ?, record = ?, sealing = ?, value = ?, mac = ?
-            WHERE id = ?
-            """,
-            db
-        ).execute(arguments: arguments(keys) + [id])
+        try db.execute(
+            sql: """
+                UPDATE keychain_items SET profile = ?, class = ?, agrp = ?, pdmn = ?, name = ?, svce = ?, srvr = ?,
+                    acct = ?, labl = ?, klbl = ?, atag = ?, record = ?, sealing = ?, value = ?, mac = ?
+                WHERE id = ?
+                """,
+            arguments: arguments(keys) + [id]
+        )
     }
 
     static func delete(_ id: Int64, _ db: Database) throws {
-        try db.cachedStatement(sql: "DELETE FROM keychain_items WHERE id = ?").execute(arguments: [id])
+        try db.execute(sql: "DELETE FROM keychain_items WHERE id = ?", arguments: [id])
     }
 
-    /// Returns the statement that writes the row.
-    ///
-    /// GRDB's cached statements keep their arguments until the next use, so none is cached for a large value.
-    private func statement(_ sql: String, _ db: Database) throws -> Statement {
-        contents.encoded.count > 64 << 10 ? try db.makeStatement(sql: sql) : try db.cachedStatement(sql: sql)
+    private func arguments(_ keys: StateKeys) -> [(any DatabaseValue)?] {
+        let name = keys.code(for: record.identity(of: profile), .keychainRows)
+        return [profile, record.itemClass.rawValue, record.accessGroup, record.accessible, name]
+            + StoredRow.columns.map { record.attributes[$0]?.encoded }
+            + [encodedRecord, contents.sealing, contents.encoded, mac]
     }
-
-    private func arguments(_ keys: StateKeys) -> StatementArguments {
-        var arguments: StatementArguments = [
-            profile, record.itemClass.rawValue, record.accessGroup, record.accessible,
-            keys.code(for: record.identity(of: profile), .keychainRows),
-        ]
-        for column in StoredRow.columns {
-            arguments += [record.attributes[column]?.encoded]
-        }
-        arguments += [encodedRecord, contents.sealing, contents.encoded, mac]
-        return arguments
-    }
-}
-
-/// The columns of ``StoredRow/selected`` and `value`, as stored in a row.
-///
-/// GRDB's `Row` builds a table of the columns' names for each query, which takes as long as the query itself.
-/// `RowColumns` reads the columns by position, without names.
-struct RowColumns: StatementColumnConvertible {
-    let id: DatabaseValue
-    let record: DatabaseValue
-    let sealing: DatabaseValue
-    let mac: DatabaseValue
-    let value: DatabaseValue
-
-    /// Reads the statement's current row: `index` is the position of `id`, and the other columns follow.
-    init(sqliteStatement: SQLiteStatement, index: CInt) {
-        func column(_ offset: CInt) -> DatabaseValue {
-            DatabaseValue(sqliteStatement: sqliteStatement, index: index + offset)
-        }
-        id = column(0)
-        record = column(1)
-        sealing = column(2)
-        mac = column(3)
-        value = column(4)
-    }
-}
-
-extension RowColumns: DatabaseValueConvertible {
-    /// The row's number, which represents the row.
-    var databaseValue: DatabaseValue { id }
-
-    /// Returns `nil`, since a single value is not a row.
-    static func fromDatabaseValue(_ value: DatabaseValue) -> RowColumns? { nil }
 }

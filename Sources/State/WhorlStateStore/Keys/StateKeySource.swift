@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+import WhorlSQLite
 package import WhorlSecretMemory
 package import WhorlService
 
@@ -78,7 +78,7 @@ struct KeyBinding {
     ///
     /// - Throws: `keyMissing`, `keyDamaged`, and the errors of reading.
     func keys() throws(ServiceError) -> StateKeys? {
-        let binding = try run { try queue.read { try Binding($0) } }
+        let binding = try run { try queue.access { try $0.reading(Binding.init) } }
         switch binding {
         case .unused: return nil
         case .broken: throw ServiceError(.storeKeyMissing, source.path, cause: "no check value")
@@ -95,13 +95,12 @@ struct KeyBinding {
         if let keys = try keys() { return keys }
         let check = StateKeys(stateKey: try source.loadOrCreate()).check
         try run {
-            try queue.writeWithoutTransaction { db in
-                try db.inTransaction(.immediate) {
+            try queue.access { db in
+                try db.transaction { db in
                     try db.execute(
                         sql: "UPDATE identity SET key_check = ? WHERE id = 1 AND key_check IS NULL",
                         arguments: [check]
                     )
-                    return .commit
                 }
             }
         }
@@ -120,10 +119,10 @@ struct KeyBinding {
         case broken
 
         init(_ db: Database) throws {
-            if let check = try Data.fetchOne(db, sql: "SELECT key_check FROM identity WHERE id = 1") {
+            if let check: Data = try db.value(sql: "SELECT key_check FROM identity WHERE id = 1") {
                 self = .bound(check)
             } else {
-                let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM profiles") == 0
+                let isEmpty = try db.value(sql: "SELECT count(*) FROM profiles") == 0
                 self = isEmpty ? .unused : .broken
             }
         }

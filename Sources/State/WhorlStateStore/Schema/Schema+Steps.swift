@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
+import WhorlSQLite
 
 extension Schema {
     /// A change of the tables from one version to the next.
@@ -9,15 +9,14 @@ extension Schema {
     /// Updates an older database in one transaction: it has the old version or the last one, never a state in between,
     /// even if the process is killed.
     static func update(_ queue: DatabaseQueue, by steps: [Step] = Schema.steps) throws {
-        try queue.writeWithoutTransaction { db in
+        try queue.access { db in
             try db.execute(sql: "PRAGMA synchronous = FULL")
-            try db.inTransaction(.immediate) {
+            try db.transaction { db in
                 // Read again, since another process may have been faster.
-                let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-                guard (1...steps.count).contains(found) else { return .commit }
+                let found = try db.value(sql: "PRAGMA user_version") ?? 0
+                guard (1...steps.count).contains(found) else { return }
                 for step in steps.dropFirst(found - 1) { try step(db) }
                 try db.execute(sql: "PRAGMA user_version = \(steps.count + 1)")
-                return .commit
             }
         }
     }

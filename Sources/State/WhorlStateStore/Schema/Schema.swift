@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
+import WhorlSQLite
 
 /// The tables of the database.
 ///
-/// The modules above read and write their own tables with GRDB.
+/// The modules above read and write their own tables with WhorlSQLite.
 ///
 /// Times are seconds since 1970-01-01 UTC. A changed schema gets one more step in ``steps``.
 enum Schema {
@@ -20,10 +20,10 @@ enum Schema {
 
     /// Makes the tables in an empty database.
     static func create(_ db: Database) throws {
-        try db.execute(sql: tables)
-        try db.execute(sql: vaultTables)
-        try db.execute(sql: keychainTables)
-        try db.execute(sql: loginTables)
+        try db.execute(script: tables)
+        try db.execute(script: vaultTables)
+        try db.execute(script: keychainTables)
+        try db.execute(script: loginTables)
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlStateStore
 import WhorlTPM
 import WhorlSupport
@@ -92,26 +92,25 @@ struct CounterRow: Sendable {
     ///
     /// - Throws: `SQLITE_CORRUPT` for a row that Whorl did not write.
     static func read(_ profile: String, _ db: Database, _ seal: RowMAC) throws -> CounterRow? {
-        let statement = try db.cachedStatement(sql: "SELECT * FROM vault_counters WHERE profile = ?")
-        let row = try Row.fetchOne(statement, arguments: [profile])
-        return try row.map { try CounterRow(checking: $0, seal) }
+        try db.first(sql: "SELECT * FROM vault_counters WHERE profile = ?", arguments: [profile]) {
+            try CounterRow(checking: $0, seal)
+        }
     }
 
     /// Reads the rows of all profiles.
     static func all(_ db: Database, _ seal: RowMAC) throws -> [CounterRow] {
-        try Row.fetchAll(db, sql: "SELECT * FROM vault_counters").map { try CounterRow(checking: $0, seal) }
+        try db.all(sql: "SELECT * FROM vault_counters") { try CounterRow(checking: $0, seal) }
     }
 }
 
 extension CounterRow {
-    private init(checking row: Row, _ seal: RowMAC) throws {
-        let columns = Columns(row)
-        guard let profile = columns["profile"] as String?, let counter = columns["counter"] as Data?,
-            let shift = columns["shift"] as Int64?, let mac = columns["mac"] as Data?,
+    private init(checking row: borrowing Row, _ seal: RowMAC) throws {
+        guard let profile: String = row["profile"], let counter: Data = row["counter"],
+            let shift: Int64 = row["shift"], let mac: Data = row["mac"],
             seal.isValid(mac, CounterRow.table, [Data(profile.utf8), counter, Data(column: shift)]),
             let place = Place(encoded: counter)
         else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row of vault_counters was changed")
+            throw DatabaseError.corrupt("a row of vault_counters was changed")
         }
         self.init(profile: profile, place: place, shift: shift)
     }

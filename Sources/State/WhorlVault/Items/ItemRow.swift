@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlSecretMemory
 import WhorlStateStore
 import WhorlTPM
@@ -88,8 +88,7 @@ struct ItemRow: KeptItem {
     }
 
     static func exists(_ id: ItemID, _ db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            db,
+        try db.value(
             sql: "SELECT EXISTS (SELECT 1 FROM vault_items WHERE profile = ? AND kind = ? AND name = ?)",
             arguments: [id.profile, id.kind.rawValue, id.name.text]
         ) ?? false
@@ -122,37 +121,31 @@ extension ItemRow {
 
     /// Reads an item; `nil` if it does not exist.
     static func read(_ id: ItemID, _ db: Database, _ seal: RowMAC) throws -> Reading? {
-        let statement = try db.cachedStatement(
-            sql: "SELECT * FROM vault_items WHERE profile = ? AND kind = ? AND name = ?"
-        )
-        return try Row.fetchOne(statement, arguments: [id.profile, id.kind.rawValue, id.name.text])
-            .map { ItemRow(checking: $0, id, seal).map(Reading.sound) ?? .tampered(id) }
+        try db.first(
+            sql: "SELECT * FROM vault_items WHERE profile = ? AND kind = ? AND name = ?",
+            arguments: [id.profile, id.kind.rawValue, id.name.text]
+        ) { ItemRow(checking: $0, id, seal).map(Reading.sound) ?? .tampered(id) }
     }
 
     /// Reads all items of a profile, by kind and name; a row whose name itself is damaged is left out.
     static func all(of profile: String, _ db: Database, _ seal: RowMAC) throws -> [Reading] {
-        let rows = try Row.fetchAll(
-            db,
-            sql: "SELECT * FROM vault_items WHERE profile = ? ORDER BY kind, name",
-            arguments: [profile]
-        )
-        return rows.compactMap { row in
-            let columns = Columns(row)
-            guard let kind = (columns["kind"] as String?).flatMap(ItemKind.init(rawValue:)),
-                let text = columns["name"] as String?, let name = try? ItemName(text)
+        let sql = "SELECT * FROM vault_items WHERE profile = ? ORDER BY kind, name"
+        return try db.all(sql: sql, arguments: [profile]) { row -> Reading? in
+            guard let kind = (row["kind"] as String?).flatMap(ItemKind.init(rawValue:)),
+                let text: String = row["name"], let name = try? ItemName(text)
             else { return nil }
             let id = ItemID(kind, name, of: profile)
             return ItemRow(checking: row, id, seal).map(Reading.sound) ?? .tampered(id)
-        }
+        }.compactMap(\.self)
     }
 
-    private init?(checking row: Row, _ id: ItemID, _ seal: RowMAC) {
-        let columns = Columns(row)
-        guard let unique = columns["id"] as Data?, let access = columns["access"] as Data?,
-            let binding = columns["binding"] as Data?, let object = columns["object"] as Data?,
-            let createdAt = columns["created_at"] as Double?, let mac = columns["mac"] as Data?
+    private init?(checking row: borrowing Row, _ id: ItemID, _ seal: RowMAC) {
+        guard let unique: Data = row["id"], let access: Data = row["access"],
+            let binding: Data = row["binding"],
+            let object: Data = row["object"], let createdAt: Double = row["created_at"],
+            let mac: Data = row["mac"]
         else { return nil }
-        let body = columns["body"] as Data?
+        let body: Data? = row["body"]
         // The MAC is checked first: a row that Whorl did not write is not even parsed.
         let covered = ItemRow.columns(
             id,

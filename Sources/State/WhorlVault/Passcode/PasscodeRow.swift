@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-package import GRDB
+package import WhorlSQLite
 import WhorlStateStore
 import WhorlTPM
 
@@ -51,19 +51,17 @@ struct PasscodeRow: Sendable {
     ///
     /// - Throws: `SQLITE_CORRUPT` for a row that Whorl did not write.
     static func read(_ profile: String, _ db: Database, _ seal: RowMAC) throws -> PasscodeRow? {
-        let statement = try db.cachedStatement(sql: "SELECT * FROM vault_passcodes WHERE profile = ?")
-        let row = try Row.fetchOne(statement, arguments: [profile])
-        guard let row else { return nil }
-        let columns = Columns(row)
-        guard let object = columns["object"] as Data?, let derivation = columns["derivation"] as Data?,
-            let setAt = columns["set_at"] as Double?, let mac = columns["mac"] as Data?,
-            seal.isValid(mac, table, [Data(profile.utf8), object, derivation, Data(column: setAt)]),
-            let object = try? TPMObject(serialized: [UInt8](object)),
-            let derivation = PasscodeDerivation(encoded: derivation)
-        else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row of vault_passcodes was changed")
+        try db.first(sql: "SELECT * FROM vault_passcodes WHERE profile = ?", arguments: [profile]) { row in
+            guard let object: Data = row["object"], let derivation: Data = row["derivation"],
+                let setAt: Double = row["set_at"], let mac: Data = row["mac"],
+                seal.isValid(mac, table, [Data(profile.utf8), object, derivation, Data(column: setAt)]),
+                let object = try? TPMObject(serialized: [UInt8](object)),
+                let derivation = PasscodeDerivation(encoded: derivation)
+            else {
+                throw DatabaseError.corrupt("a row of vault_passcodes was changed")
+            }
+            return PasscodeRow(profile: profile, object: object, derivation: derivation, setAt: setAt)
         }
-        return PasscodeRow(profile: profile, object: object, derivation: derivation, setAt: setAt)
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
+import WhorlSQLite
 import WhorlSecretMemory
 package import WhorlStateStore
 package import WhorlService
@@ -55,17 +55,17 @@ package struct PasscodeTries: Sendable, Hashable {
 extension PasscodeTries {
     /// Reads the tries of a profile; a row that cannot be read counts as the longest wait.
     static func read(_ profile: String, _ db: Database) throws -> PasscodeTries {
-        let statement = try db.cachedStatement(sql: "SELECT * FROM vault_tries WHERE profile = ?")
-        let row = try Row.fetchOne(statement, arguments: [profile])
-        guard let row else { return PasscodeTries() }
-        let columns = Columns(row)
-        guard let failures = columns["failures"] as Int?, let boot = columns["last_boot"] as Int64?,
-            let wall = columns["last_wall"] as Int64?, let bootID = columns["boot_id"] as String?
-        else { return PasscodeTries(failures: -1) }
-        return PasscodeTries(
-            failures: failures,
-            last: Moment(bootID: bootID, sinceBoot: boot, wall: wall)
-        )
+        let tries = try db.first(sql: "SELECT * FROM vault_tries WHERE profile = ?", arguments: [profile]) {
+            row in
+            guard let failures: Int = row["failures"], let boot: Int64 = row["last_boot"],
+                let wall: Int64 = row["last_wall"], let bootID: String = row["boot_id"]
+            else { return PasscodeTries(failures: -1) }
+            return PasscodeTries(
+                failures: failures,
+                last: Moment(bootID: bootID, sinceBoot: boot, wall: wall)
+            )
+        }
+        return tries ?? PasscodeTries()
     }
 
     func save(_ profile: String, _ db: Database) throws {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+import WhorlSQLite
 import WhorlStateStore
 package import WhorlService
 
@@ -20,11 +20,10 @@ extension Vault {
     /// Returns the row of a profile; `nil` where the keyring is off.
     package func loginPassword(of profile: String) async throws(ServiceError) -> LoginPassword? {
         let row = try await database.read { db in
-            try Row.fetchOne(
-                db,
+            try db.first(
                 sql: "SELECT item, changed_on FROM login_passwords WHERE profile = ?",
                 arguments: [profile]
-            ).map { (encoded: $0["item"] as Data?, changedOn: $0["changed_on"] as Int?) }
+            ) { (encoded: $0[0] as Data?, changedOn: $0[1] as Int?) }
         }
         guard let row else { return nil }
         let item: SealedItem?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+import WhorlSQLite
 package import WhorlSecretMemory
 import WhorlStateStore
 import WhorlTPM
