@@ -153,6 +153,7 @@ build: program ## builds the release: program, man pages, completions, translati
 # The build of the tests: a newcomer runs `make test` next, and a release takes twice as long to build.
 demo: setup-demo ## the main job on a virtual reader with a simulated TPM, unattended
 	$(SWIFT) build --product whorl
+	$(SWIFT) build --product whorld
 	$(SWIFT) build --product whorl-simulate
 	WHORL=.build/debug/whorl scripts/demo
 

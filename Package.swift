@@ -52,7 +52,7 @@ let tests: KeyValuePairs<String, String> = [
     WhorlTPM WhorlVault WhorlService WhorlSupport crypto WhorlSQLite
     """,
     "BiometricLoginTests": """
-    FacesOverSocket WhorlEngine WhorlContext BiometricLogin BiometricLoginHTTP WhorlEnrollment \
+    FacesOverSocket WhorlEngine WhorlContext BiometricLogin BiometricLoginHTTP WhorlLogin WhorlEnrollment \
     WhorlFingerprint LocalAuthenticationTesting LoginAssertion LoginServer LoginTransport \
     RelyingParty WhorlSecretMemory SoftwareMachine SoftwareTPM WhorlStateStore WhorlVault \
     WhorlService WhorlSystem crypto WhorlSQLite
@@ -60,7 +60,7 @@ let tests: KeyValuePairs<String, String> = [
     "CommandLineTests": """
     WhorlEngine ChildPipe WhorlFingerprint GreyscalePNG LoginServer MainLoopProbe \
     WhorlSecretMemory SeededGenerator SoftwareMachine SoftwareTPM SyntheticFingers WhorlVault \
-    whorl whorl-login-http whorl-simulate WhorlService WhorlSystem
+    whorl whorl-login-http whorl-simulate whorld WhorlRemote WhorlService WhorlSystem WhorlUSB
     """,
     "EnrollmentTests":
         "WhorlEnrollment WhorlFingerprint WhorlSecretMemory WhorlStateStore WhorlService crypto WhorlSQLite",
@@ -73,8 +73,8 @@ let tests: KeyValuePairs<String, String> = [
     WhorlVault WhorlService WhorlSystem crypto cryptoExtras WhorlSQLite
     """,
     "LibfprintReaderTests": """
-    BlockedPool CWhorlGLib ChildPipe WhorlFingerprint WhorlGLib WhorlLibfprint ReaderConformance \
-    ReaderProbe SyntheticFingers WhorlSupport
+    BlockedPool CWhorlGLib CWhorlSocket ChildPipe WhorlFingerprint WhorlGLib WhorlLibfprint WhorlUSB \
+    ReaderConformance ReaderProbe SyntheticFingers WhorlSupport
     """,
     "LocalAuthenticationTests": """
     FacesOverSocket WhorlEngine WhorlContext WhorlFingerprint KeychainServices LocalAuthentication \
@@ -111,29 +111,28 @@ let tests: KeyValuePairs<String, String> = [
     "WhorlFprintTests": "WhorlCallers WhorlFingerprint WhorlFprint WhorlService",
     "WhorlIPCTests": "CWhorlSocket WhorlSecretMemory WhorlIPC WhorlSupport",
     "WhorlRemoteTests": """
-    FacesOverSocket WhorlContext CWhorlSocket WhorlFingerprint KeychainServices \
+    FacesOverSocket WhorlContext CWhorlSocket MockReader WhorlFingerprint KeychainServices \
     LocalAuthentication WhorlLibfprint WhorlGLib WhorlSecretMemory SoftwareMachine SoftwareTPM \
     WhorlIPC WhorlRemote WhorlService WhorlSupport WhorlSystem
     """,
     "WhorlSystemTests": """
     WhorlEngine BlockedPool WhorlGLib WhorlFingerprint MockReader WhorlSecretMemory \
-    SoftwareMachine SoftwareTPM WhorlStateStore WhorlVault WhorlService WhorlSystem
+    SoftwareMachine SoftwareTPM WhorlStateStore WhorlVault WhorlService WhorlSupport WhorlSystem
     """,
 ]
 
 /// What reads bytes from outside (Tests/Fuzzing).
 let fuzzed = """
-    WhorlEngine BiometricLogin CWhorlGLib WhorlEnrollment WhorlFingerprint KeychainServices \
+    WhorlEngine WhorlLogin CWhorlGLib WhorlEnrollment WhorlFingerprint KeychainServices \
     WhorlStateStore WhorlLibfprint LoginAssertion LoginTransport MockReader RelyingParty \
     WhorlSecretMemory SyntheticFingers WhorlTerminalPrompt WhorlTPM WhorlVault whorl WhorlCallers \
-    WhorlIPC WhorlRemote WhorlService WhorlSupport WhorlSystem crypto WhorlSQLite
+    WhorlIPC WhorlRemote WhorlService WhorlSupport WhorlSystem WhorlUSB crypto WhorlSQLite
     """
 
 /// What the command line uses.
 let commandLine = """
-    WhorlContext BiometricLogin WhorlGLib WhorlFingerprint LoginAssertion LoginTransport \
-    WhorlSecretMemory WhorlTerminalPrompt WhorlCallers WhorlRemote WhorlService WhorlSupport \
-    WhorlSystem arguments crypto logging
+    WhorlLogin WhorlFingerprint LoginAssertion LoginTransport WhorlSecretMemory WhorlTerminalPrompt \
+    WhorlRemote WhorlService WhorlSupport WhorlUSB arguments crypto
     """
 
 /// The house, from the ground up: a target uses only targets of its own floor and of those below, and lies in
@@ -156,7 +155,9 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
         "WhorlFingerprint": "",
         "MockReader": "WhorlFingerprint",
         "WhorlGLib": "CWhorlGLib CWhorlSocket WhorlSupport",
-        "WhorlLibfprint": "CWhorlFprint CWhorlGLib WhorlFingerprint WhorlGLib WhorlSupport logging",
+        // The connected readers, found without libfprint, and who can open them.
+        "WhorlUSB": "CWhorlSocket WhorlFingerprint WhorlSupport",
+        "WhorlLibfprint": "CWhorlFprint CWhorlGLib WhorlFingerprint WhorlGLib WhorlSupport WhorlUSB logging",
         "WhorlTPM": "CWhorlTSS2 WhorlSecretMemory WhorlSupport crypto",
     ],
     "Contract": [
@@ -183,12 +184,12 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
         "WhorlCallers": "WhorlGLib WhorlIPC WhorlRemote WhorlService WhorlSupport",
         // fprintd's interface on the system's D-Bus, which only the service links.
         "WhorlFprint": """
-        WhorlGLib WhorlLibfprint WhorlCallers WhorlFingerprint WhorlIPC WhorlService \
+        WhorlGLib WhorlLibfprint WhorlCallers WhorlFingerprint WhorlIPC WhorlRemote WhorlService \
         WhorlSupport WhorlSystem
         """,
         "WhorlSystem": """
         WhorlGLib WhorlEngine WhorlEnrollment WhorlFingerprint WhorlStateStore WhorlLibfprint \
-        MockReader WhorlSecretMemory WhorlTPM WhorlVault WhorlIPC WhorlRemote WhorlService \
+        MockReader WhorlSecretMemory WhorlTPM WhorlUSB WhorlVault WhorlIPC WhorlRemote WhorlService \
         WhorlSupport
         """,
     ],
@@ -205,7 +206,7 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
         // The names that a program needs to show the prompt itself; they are not Apple's.
         "LocalAuthenticationPrompts": "WhorlContext LocalAuthentication WhorlFingerprint WhorlService",
         "SecureEnclaveKeys":
-            "WhorlContext WhorlGLib KeychainServices LocalAuthentication WhorlSecretMemory crypto",
+            "WhorlContext WhorlGLib KeychainServices LocalAuthentication WhorlSecretMemory WhorlService crypto",
         // Apple's names, for programs that import them. No target depends on them: a module of this name in a build
         // makes `#if canImport(Security)` true in all packages of that build (Docs/Keys.md).
         "Security": "KeychainServices",
@@ -220,10 +221,11 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
         "LoginAssertion": "WhorlSupport crypto",
         // The network is a module of its own: a program that brings another one does not link it.
         "LoginTransport": "LoginAssertion WhorlSecretMemory WhorlSupport",
-        "BiometricLogin": """
-        WhorlContext WhorlFingerprint KeychainServices LoginAssertion LoginTransport \
-        WhorlSecretMemory WhorlService WhorlSupport crypto
+        // The device's half; whom it asks is said by the program.
+        "WhorlLogin": """
+        WhorlFingerprint LoginAssertion LoginTransport WhorlSecretMemory WhorlService WhorlSupport crypto
         """,
+        "BiometricLogin": "LoginTransport WhorlContext WhorlLogin WhorlService",
         "BiometricLoginHTTP": "LoginAssertion LoginTransport WhorlSecretMemory",
         // The server's half needs neither a reader nor a TPM.
         "RelyingParty": "LoginAssertion WhorlSupport crypto cryptoExtras grdb",
@@ -257,8 +259,7 @@ let foundations: [Target] =
 /// The interfaces between processes, whose texts `WhorlRemote` serves.
 let interfaces = [
     "", ".Agent", ".Fingers", ".Items", ".Keychain", ".Keyring", ".Login", ".Maintenance", ".Owner",
-    ".Passcode",
-    ".Prompt", ".Readers",
+    ".Passcode", ".Private", ".Prompt", ".Readers",
 ]
 
 /// The modules that touch no C.
@@ -292,7 +293,7 @@ let supports: KeyValuePairs<String, String> = [
     "FacesOverSocket": "WhorlContext WhorlFingerprint WhorlIPC WhorlRemote WhorlService",
     // fprintd's interface with fprintd's own calls of libfprint, for fprintd's tests (scripts/test-fprintd).
     "FprintdProgram": """
-    CWhorlFprint CWhorlGLib WhorlGLib WhorlLibfprint WhorlCallers WhorlFingerprint WhorlFprint WhorlSupport \
+    CWhorlFprint CWhorlGLib WhorlGLib WhorlLibfprint WhorlCallers WhorlFingerprint WhorlFprint WhorlRemote WhorlSupport \
     WhorlSystem
     """,
     "IdiomProbe": "KeychainIdioms LocalAuthentication",

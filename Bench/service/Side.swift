@@ -27,7 +27,7 @@ struct Side {
     /// Starts whorld as a child, with a directory and a reader of its own.
     static func child(_ folder: String) throws -> Side {
         let reader = folder + "/child.socket"
-        let child = try PrivateChild.start(environment: variables(folder + "/child", reader))
+        let child = try PrivateChild.start(ServiceChoices(variables(folder + "/child", reader)))
         return Side(
             services: .remote(profile: "bench", application: application, over: child.transport),
             reader: VirtualReader(path: reader),

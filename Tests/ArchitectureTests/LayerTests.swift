@@ -181,7 +181,7 @@ import Testing
     /// C pointers stay inside the modules that exist to wrap C.
     @Test func `C modules are imported by their wrappers only`() throws {
         let wrappers: Set = [
-            "WhorlGLib", "WhorlLibfprint", "WhorlSQLite", "WhorlTPM", "WhorlIPC",
+            "WhorlGLib", "WhorlLibfprint", "WhorlSQLite", "WhorlTPM", "WhorlUSB", "WhorlIPC",
         ]
         let targets = try Self.targets()
         let libraries = Set(targets.filter { $0.type == "system" }.map(\.name))

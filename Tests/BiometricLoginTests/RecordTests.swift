@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import BiometricLogin
+@testable import WhorlLogin
 
 @Suite struct `The record of a login` {
     private func key(_ number: Int) -> LoginRecord.Key {

@@ -7,6 +7,7 @@ import SoftwareTPM
 import Synchronization
 import Testing
 import WhorlFingerprint
+import WhorlRemote
 import WhorlService
 import WhorlSystem
 
@@ -76,7 +77,7 @@ struct `A keychain's migration` {
     {
         KeychainMigration(
             own: own.services,
-            stored: try await blocking { try own.keychainOfAllPrograms() },
+            stored: try await blocking { try own.storedKeychain() },
             service: service.services,
             keychain: { program in service.keychain(in: [program]) }
         )
@@ -90,10 +91,12 @@ struct `A keychain's migration` {
     }
 
     private func rows(of root: InProcessRoot) async throws -> [KeychainRow] {
-        let stored = try await blocking { try root.keychainOfAllPrograms() }
-        let match = KeychainMatch(.genericPassword, groups: stored.rows.groups)
+        let stored = try await blocking { try root.storedKeychain() }
         return try await blocking {
-            try stored.rows.rows(match, withValues: true, limit: .max)
+            try stored.groups.flatMap { group in
+                let match = KeychainMatch(.genericPassword, groups: [group])
+                return try stored.rows(group).rows(match, withValues: true, limit: .max)
+            }
         }
     }
 
@@ -285,4 +288,12 @@ private struct DeadlyRows: KeychainRowService {
     }
 
     func delete(_ matches: [KeychainMatch]) throws(ServiceError) -> Int { try rows.delete(matches) }
+}
+
+extension InProcessRoot {
+    /// The keychain's rows of every program, as a private child has them for `whorl migrate`.
+    fileprivate func storedKeychain() throws -> StoredKeychain {
+        let (groups, count) = try keychainGroups()
+        return StoredKeychain(groups: groups, count: count) { self.keychain(in: [$0]) }
+    }
 }

@@ -35,7 +35,7 @@ import Testing
             let delay = Double.random(in: 0.003...max(0.06, model.pace), using: &generator)
             let command = Command.allCases[Int.random(in: 0..<Command.allCases.count, using: &generator)]
             let outcome = try await run(command, finger, killAfter: delay)
-            if [-SIGKILL, 128 + SIGKILL].contains(outcome.status) { killed += 1 }
+            if outcome.wasKilled || outcome.hasLostItsEngine { killed += 1 }
             try await check(command, finger, outcome, &model)
         }
     }
@@ -57,9 +57,9 @@ import Testing
             case .noMatch: (["evaluate", "--reason", "x"], "(delay:5ms,no-match)*3")
             }
         return try await whorl.run(
-            "/usr/bin/timeout",
-            ["-s", "KILL", "\(seconds)", WhorlProgram.path, "--json"] + arguments,
-            reader: "mock:" + script
+            ["--json"] + arguments,
+            reader: "mock:" + script,
+            killedAfter: seconds
         )
     }
 

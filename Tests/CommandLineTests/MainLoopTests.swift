@@ -56,20 +56,17 @@ struct MainLoopTests {
         #expect(Set(outcome.lines) == ["ready true", "activated", "can true", "asks", "owner"], "\(outcome)")
     }
 
-    /// The engine is in `whorl` itself, or in `whorld` as its child.
-    @Test(arguments: ["in-process", "private"])
-    func `the engine sleeps while it waits for a touch`(place: String) async throws {
+    @Test func `the engine in the program's child sleeps while it waits for a touch`() async throws {
         let enroll = ["enroll", "right-index-finger", "--json", "--timeout", "240"]
         let enrolled = try await run(WhorlProgram.path, enroll, pressingAt: #"{"event":"touch"}"#, from: 0)
         #expect(enrolled.status == 0, "\(enrolled)")
         let (counts, count) = AsyncStream.makeStream(of: Int?.self)
         _ = try await whorl.run(
             ["evaluate", "--reason", "look", "--json", "--timeout", "240"],
-            environment: environment.merging(["WHORL_SERVICE": place]) { $1 }
+            environment: environment
         ) { line, program in
             guard line == #"{"event":"touch"}"# else { return }
-            let whorl = program.processIdentifier
-            let engine = place == "private" ? Self.child(of: whorl) : whorl
+            let engine = Self.child(of: program.processIdentifier)
             let before = Self.sleeps(of: engine)
             Thread.sleep(forTimeInterval: 2)
             let after = Self.sleeps(of: engine)

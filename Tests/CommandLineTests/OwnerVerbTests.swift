@@ -115,7 +115,7 @@ struct OwnerVerbTests {
                 reader: "mock:touch right-index,touch left-thumb*2,hang",
                 environment: ["WHORL_TCTI": session.tpm.address]
             ) { line, process in
-                if line.contains("\"completed\":2") { kill(process.processIdentifier, SIGKILL) }
+                if line.contains("\"completed\":2") { Killing.kill(process.processIdentifier) }
             }
             #expect(killed.status == -SIGKILL, "\(killed)")
             try session.tpm.flushLeaks()
@@ -136,7 +136,7 @@ struct OwnerVerbTests {
                 environment: ["WHORL_TCTI": session.tpm.address]
             ) { line, process in
                 if line == #"{"event":"touch"}"#, touches.next() == 5 {
-                    kill(process.processIdentifier, SIGKILL)
+                    Killing.kill(process.processIdentifier)
                 }
             }
             #expect(killed.status == -SIGKILL, "\(killed)")
@@ -283,8 +283,11 @@ struct OwnerVerbTests {
         try await rollBack(passcode: true)
         // Each may use a try of the passcode, of which there are five.
         for milliseconds in [20, 80, 180, 400] {
-            let line = "exec timeout -s KILL \(Double(milliseconds) / 1000) \"$W\" fingers accept"
-            let killed = try await session.sh("echo 1234 >pw; \(line) --passcode-fd 3 3<pw")
+            let line = "exec \"$W\" fingers accept --passcode-fd 3 3<pw"
+            let killed = try await session.sh(
+                "echo 1234 >pw; \(line)",
+                killedAfter: Double(milliseconds) / 1000
+            )
             try session.tpm.flushLeaks()
             let status = try await session.run(["can-evaluate"], reader: "mock:match").status
             #expect(killed.status == 0 ? status == 0 : [0, 30].contains(status), "\(killed), then \(status)")

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 import WhorlFingerprint
 import WhorlSystem
+import WhorlUSB
 import WhorlVault
 
 @testable import whorl

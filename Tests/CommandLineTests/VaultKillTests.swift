@@ -72,16 +72,17 @@ private struct KillLoop {
         bus.forget()
         let began = ContinuousClock.now
         let outcome: WhorlProgram.Outcome
+        let mayBeKilled = usual[String(verb)] != nil
         if let usual = usual[String(verb)] {
             outcome = try await runAndKill(command, usual)
         } else {
-            outcome = try await run(command, "exec")
+            outcome = try await run(command)
             let time = (ContinuousClock.now - began) / .milliseconds(1)
             usual[String(verb)] = (time, max(1, bus.heard.count))
         }
         bus.decide { _, _ in .pass }
         trace += outcome.status == 0 ? ", not killed" : ", status \(outcome.status)"
-        let wasKilled = [-SIGKILL, 128 + SIGKILL].contains(outcome.status)
+        let wasKilled = outcome.wasKilled || outcome.hasLostItsEngine
         #expect(wasKilled || outcome.status == 0, "\(outcome); \(trace)")
         if wasKilled {
             killed += 1
@@ -104,6 +105,11 @@ private struct KillLoop {
             )
             #expect(forgotten.status == 0, "\(forgotten); \(trace)")
         }
+        if mayBeKilled, !wasKilled {
+            // The engine may have been killed after its answer, while it closed the TPM.
+            try bus.settle()
+            try session.tpm.flushLeaks()
+        }
         try await settle(command, isAcknowledged: outcome.answer("result") != nil)
     }
 
@@ -114,16 +120,18 @@ private struct KillLoop {
         if Bool.random(using: &generator) {
             let seconds = Double.random(in: 2...usual.time, using: &generator) / 1000
             trace += ", killed after \(seconds) s"
-            return try await run(command, "exec timeout -s KILL \(seconds)")
+            return try await run(command, killedAfter: seconds)
         }
         let number = Int.random(in: 0..<usual.commands, using: &generator)
         let isDone = Bool.random(using: &generator)
         trace += ", killed \(isDone ? "after" : "before") the TPM's command \(number)"
         bus.decide { index, _ in index == number ? .killSender(commandIsDone: isDone) : .pass }
-        return try await run(command, "exec")
+        return try await run(command)
     }
 
-    private func run(_ command: OwnerModel.Command, _ how: String) async throws -> WhorlProgram.Outcome {
+    private func run(_ command: OwnerModel.Command, killedAfter seconds: Double? = nil) async throws
+        -> WhorlProgram.Outcome
+    {
         let (arguments, reader, passcodes): (String, String?, [String]) =
             switch command {
             case .enroll(let finger):
@@ -143,7 +151,7 @@ private struct KillLoop {
             case .removePasscode: ("passcode remove --force", nil, [model.passcode ?? ""])
             case .verifyPasscode: ("passcode verify", nil, [model.passcode ?? ""])
             }
-        var line = "\(how) \"$W\" \(arguments) --json"
+        var line = "exec \"$W\" \(arguments) --json"
         if case .add(let name, let bytes) = command {
             line += " --access \(OwnerModel.names[name]?.opening.rawValue ?? "")"
             try bytes.write(to: URL(filePath: session.whorl.home + "/in"))
@@ -157,7 +165,8 @@ private struct KillLoop {
         return try await session.sh(
             "touch in; " + line,
             reader: reader,
-            environment: ["WHORL_TCTI": bus.address]
+            environment: ["WHORL_TCTI": bus.address],
+            killedAfter: seconds
         )
     }
 

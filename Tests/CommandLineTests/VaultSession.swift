@@ -32,13 +32,15 @@ struct VaultSession: Sendable {
     func sh(
         _ line: String,
         reader: String? = nil,
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        killedAfter seconds: Double? = nil
     ) async throws -> WhorlProgram.Outcome {
         try await whorl.run(
             "/bin/sh",
             ["-c", line],
             reader: reader,
-            environment: ["WHORL_TCTI": tpm.address, "W": WhorlProgram.path].merging(environment) { $1 }
+            environment: ["WHORL_TCTI": tpm.address, "W": WhorlProgram.path].merging(environment) { $1 },
+            killedAfter: seconds
         )
     }
 

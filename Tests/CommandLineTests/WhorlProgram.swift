@@ -51,6 +51,7 @@ final class WhorlProgram: Sendable {
     ///   - arguments: What stands behind `whorl`.
     ///   - reader: WHORL_READER, such as `mock:match`.
     ///   - environment: More variables.
+    ///   - seconds: The time after which it is killed, together with its engine; `nil` for not at all.
     ///   - onLine: Is told each line of standard output as it comes, and may act on the process.
     /// - Returns: The status and all that was written.
     /// - Throws: When the program cannot be started.
@@ -58,9 +59,17 @@ final class WhorlProgram: Sendable {
         _ arguments: [String],
         reader: String? = nil,
         environment: [String: String] = [:],
+        killedAfter seconds: Double? = nil,
         onLine: @escaping @Sendable (String, Process) -> Void = { _, _ in }
     ) async throws -> Outcome {
-        try await run(Self.path, arguments, reader: reader, environment: environment, onLine: onLine)
+        try await run(
+            Self.path,
+            arguments,
+            reader: reader,
+            environment: environment,
+            killedAfter: seconds,
+            onLine: onLine
+        )
     }
 
     /// Runs another program with the same environment, such as `sh` or `script`.
@@ -69,6 +78,7 @@ final class WhorlProgram: Sendable {
         _ arguments: [String],
         reader: String? = nil,
         environment: [String: String] = [:],
+        killedAfter seconds: Double? = nil,
         onLine: @escaping @Sendable (String, Process) -> Void = { _, _ in }
     ) async throws -> Outcome {
         let process = Process()
@@ -96,8 +106,18 @@ final class WhorlProgram: Sendable {
                 errors.withLock { $0 = String(decoding: data, as: UTF8.self) }
                 errorsRead.signal()
             }
+            let hasEnded = Mutex(false)
+            if let seconds {
+                let number = process.processIdentifier
+                Thread.detachNewThread {
+                    Thread.sleep(forTimeInterval: seconds)
+                    hasEnded.withLock { if !$0 { Killing.kill(number) } }
+                }
+            }
             Thread.detachNewThread {
                 let output = Self.lines(of: out.reading) { onLine($0, process) }
+                // Its number is not another's before it is waited for.
+                hasEnded.withLock { $0 = true }
                 let status = process.waitForEnd()
                 errorsRead.wait()
                 done.resume(returning: Outcome(status: status, out: output, err: errors.withLock(\.self)))
@@ -131,8 +151,6 @@ final class WhorlProgram: Sendable {
         variables["WHORL_READER"] = reader
         // What scripts/sanitize sets, so that a report ends the program as no test expects.
         for name in ["LD_PRELOAD", "TSAN_OPTIONS", "ASAN_OPTIONS"] { variables[name] = own[name] }
-        // `make test` runs this group once more with the engine in a private child.
-        variables["WHORL_SERVICE"] = own["WHORL_SERVICE"]
         // Where synthetic fingers are kept, so that each is grown once.
         variables["XDG_CACHE_HOME"] = own["XDG_CACHE_HOME"] ?? own["HOME"].map { $0 + "/.cache" }
         return variables

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CWhorlGLib
+import CWhorlSocket
 import Foundation
 import Glibc
 import Testing
 import WhorlFingerprint
 
-@testable import WhorlLibfprint
+import WhorlUSB
 
 /// Who can open a device node, measured at files that stand in for one.
 @Suite struct `The access to a node` {

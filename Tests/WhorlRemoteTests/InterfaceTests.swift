@@ -29,6 +29,26 @@ struct InterfaceTests {
         #expect(described.count == Set(described).count)
     }
 
+    /// An engine of which nothing is asked.
+    private struct Engine: PrivateEngine {
+        func readerOfOwn() async throws(ServiceError) -> any FingerprintReader {
+            throw ServiceError(.biometryNotAvailable)
+        }
+
+        func keychainGroups() throws(ServiceError) -> (groups: [String], count: Int) { ([], 0) }
+    }
+
+    @Test func `pictures and the rows of other programs are served by a private child alone`() {
+        let systems = Set(Self.host.router(version: "test").methods)
+        #expect(systems.filter { $0.hasPrefix("io.whorl.Private.") } == [])
+        var host = Self.host
+        host.privateEngine = Engine()
+        let text = InterfaceText.ofPrivateChild
+        let described = text.text.matches(of: /(?m)^method (\w+)\(/).map { "\(text.name).\($0.1)" }
+        #expect(Set(host.router(version: "test").methods).subtracting(systems) == Set(described))
+        #expect(described.count == 3)
+    }
+
     @Test func `the table of the page has each method with its rule`() throws {
         let rows = Self.host.guarded(version: "test").methods.map(\.row).sorted().joined(separator: "\n")
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")

@@ -46,7 +46,7 @@ final class RemoteMachine {
         for name in ["PATH", "LD_PRELOAD", "TSAN_OPTIONS", "ASAN_OPTIONS"] {
             environment[name] = ProcessInfo.processInfo.environment[name]
         }
-        let started = try PrivateChild.start(environment: environment)
+        let started = try PrivateChild.start(ServiceChoices(environment))
         transport = CountedTransport(started.transport)
         child = ChildProcess(number: started.process)
         services = .remote(

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import WhorlContext
+internal import WhorlContext
 internal import Foundation
 internal import WhorlGLib
 internal import MockReader
 public import WhorlFingerprint
-internal import WhorlService
+package import WhorlService
 
 /// A simulated machine with a fingerprint reader, a person and a chip, for the tests of an app.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CWhorlSQLite
-package import Foundation
+package import FoundationEssentials
 
 /// A value that a column can hold, and that reads only what it would have written itself.
 ///

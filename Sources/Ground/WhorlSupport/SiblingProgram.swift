@@ -74,4 +74,29 @@ package struct SiblingProgram: Sendable {
         }
         return process
     }
+
+    /// Runs the program to its end, without input; blocks the caller.
+    ///
+    /// - Parameter arguments: The arguments after the program's name.
+    /// - Returns: The exit status and at most 64 KiB of its standard output; `nil` if it did not run to its end.
+    package func output(of arguments: [String]) -> (status: Int32, text: String)? {
+        guard let pipe = PipeEnds() else { return nil }
+        let process = start(arguments, passing: [Passed(pipe.writeEnd, as: STDOUT_FILENO)])
+        Glibc.close(pipe.writeEnd)
+        defer { Glibc.close(pipe.readEnd) }
+        guard let process else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        var count = 0
+        while count < bytes.count {
+            let got = bytes[count...].withUnsafeMutableBytes { read(pipe.readEnd, $0.baseAddress, $0.count) }
+            if got < 0, errno == EINTR { continue }
+            guard got > 0 else { break }
+            count += got
+        }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        // WIFEXITED and WEXITSTATUS, which are macros.
+        guard status & 0x7f == 0 else { return nil }
+        return (status >> 8 & 0xff, String(decoding: bytes.prefix(count), as: UTF8.self))
+    }
 }

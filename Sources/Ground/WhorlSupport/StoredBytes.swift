@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Foundation
+package import FoundationEssentials
 
 /// A reader for stored bytes, without copying; every read past the end returns `nil`.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Crypto
-public import Foundation
+public import FoundationEssentials
 internal import WhorlSupport
 
 /// The evidence that a device's key is in a TPM, and that the TPM uses it only under a certain policy.

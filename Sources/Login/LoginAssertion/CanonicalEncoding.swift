@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+public import FoundationEssentials
 
 /// JSON in its canonical form: members in the order of their names, no white space, no unnecessary escape (RFC 8785,
 /// for objects of text, whole numbers and such objects).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+public import FoundationEssentials
 
 /// A login assertion that is not signed yet: a JWS with ES256 (RFC 7515, RFC 7518; Docs/LoginProtocol.md).
 public struct AssertionDraft: Sendable {

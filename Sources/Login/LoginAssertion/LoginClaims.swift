@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+public import FoundationEssentials
 
 /// The claims that a device signs: server, user, device, key and challenge (Docs/LoginProtocol.md).
 public struct LoginClaims: Sendable, Hashable {

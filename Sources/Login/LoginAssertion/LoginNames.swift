@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import WhorlSupport
 
 /// The server's name of a user or a device: text that can be compared byte by byte, and shown.
 public struct LoginName: Sendable, Hashable, CustomStringConvertible {
@@ -34,7 +34,7 @@ public struct LoginName: Sendable, Hashable, CustomStringConvertible {
             self.text = text
             return
         }
-        let text = text.precomposedStringWithCanonicalMapping
+        let text = text.composed
         guard text.utf8.count <= Self.longest,
             let first = text.unicodeScalars.first, !first.properties.isWhitespace,
             let last = text.unicodeScalars.last, !last.properties.isWhitespace,
@@ -97,7 +97,7 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
     /// Capitals, a default port and a slash at the end make no other origin. A name beyond ASCII is its A-label (RFC 5890),
     /// as browsers send it.
     public init?(entered text: String) {
-        guard let slashes = text.range(of: "://") else { return nil }
+        guard let slashes = text.firstRange(of: "://") else { return nil }
         let scheme = text[..<slashes.lowerBound].lowercased()
         var authority = String(text[slashes.upperBound...])
         if authority.hasSuffix("/") { authority.removeLast() }
@@ -115,10 +115,9 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
     private static func aLabel(of authority: String) -> (String, Substring)? {
         let end = authority.lastIndex(of: ":") ?? authority.endIndex
         guard !authority.contains(where: { "/@?#%[]".contains($0) }),
-            let address = URL(string: "https://\(authority[..<end].lowercased())")?.absoluteString,
-            address.contains("xn--")
+            let label = DomainName.aLabel(of: authority[..<end].lowercased())
         else { return nil }
-        return (String(address.dropFirst("https://".count)), authority[end...])
+        return (label, authority[end...])
     }
 
     /// Splits an authority into the host and the text after the colon.

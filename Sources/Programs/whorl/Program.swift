@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import WhorlGLib
 import Glibc
 import WhorlService
 import WhorlSupport
@@ -14,7 +13,6 @@ enum Program {
         guard ThisProcess.hideMemory() else { leave(end(exposed, CommandLine.arguments)) }
         // Programs read English, also where the C library's own texts are in it.
         if !CommandLine.arguments.contains("--json") { Translations.begin() }
-        GLibExecutor.ownContext()
         Interruption.listen()
         leave(await status(of: Array(CommandLine.arguments.dropFirst())))
     }
@@ -29,6 +27,7 @@ enum Program {
         if let problem = OpenFiles.makeRoom() ?? WordsFromOutside.problemWithArguments() {
             return end(problem, arguments)
         }
+        EarlyChild.begin(MeantCommand(arguments), arguments)
         do {
             var command = try Whorl.parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
@@ -75,13 +74,13 @@ enum Program {
 }
 
 /// The intended command, as far as its words were understood.
-private struct MeantCommand {
+struct MeantCommand {
     private(set) var words = ["whorl"]
     /// The first word that is not a command although one is needed.
     private(set) var unknownWord: String?
+    private var command: any ParsableCommand.Type = Whorl.self
 
     init(_ arguments: [String]) {
-        var command: any ParsableCommand.Type = Whorl.self
         var rest = arguments[...]
         while let argument = rest.popFirst(), argument != "--" {
             if argument.hasPrefix("-") {
@@ -101,6 +100,15 @@ private struct MeantCommand {
 
     /// The options that may stand before a command's name.
     private static let takesValue: Set = ["--state-dir", "--profile", "--reader", "--tcti", "--timeout"]
+
+    /// Whether the command asks an engine, and the arguments ask for no help.
+    func asksEngine(_ arguments: [String]) -> Bool {
+        guard let verb = command as? any Verb.Type, verb.asks == .engine else { return false }
+        return arguments.prefix { $0 != "--" }.allSatisfy { !Self.answersItself.contains($0) }
+    }
+
+    /// The options that the parser answers.
+    private static let answersItself: Set = ["--help", "-h", "--help-hidden", "--version"]
 
     var help: String { (words + ["--help"]).joined(separator: " ") }
 }

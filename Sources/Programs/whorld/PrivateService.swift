@@ -12,20 +12,23 @@ import WhorlSystem
 struct PrivateService {
     /// The end of a pair of sockets whose other end the program holds.
     let descriptor: Int32
+    /// The choices of the program.
+    let configuration: SystemConfiguration
 
     func run() async throws {
         let control = Descriptor(owning: descriptor)
         closeOthers()
-        let root = InProcessRoot(SystemConfiguration())
+        let root = InProcessRoot(configuration)
         let services = root.services
         let user = geteuid()
-        let host = ServiceHost { peer throws(ServiceRefusal) in
+        var host = ServiceHost { peer throws(ServiceRefusal) in
             guard peer.uid == user else { throw ServiceRefusal("io.whorl.NotYours") }
             return services
         } keychain: { peer, groups throws(ServiceRefusal) in
             guard peer.uid == user else { throw ServiceRefusal("io.whorl.NotYours") }
             return root.keychain(in: groups)
         }
+        host.privateEngine = root
         let count = ConnectionCount()
         var limits = ServiceServer.Limits()
         // There is one user, who could only keep himself out.

@@ -5,6 +5,7 @@ import WhorlGLib
 import Glibc
 import WhorlCallers
 import WhorlSupport
+import WhorlSystem
 
 /// The service: the engine behind a socket, so that programs get what a touch unlocks, and never what unlocks it.
 @main
@@ -29,6 +30,9 @@ struct Whorld: AsyncParsableCommand {
     )
     var config = ServiceConfiguration.path
 
+    @Flag(name: .customLong("check-config"), help: "Checks this file, says what is wrong with it, and ends.")
+    var checksConfiguration = false
+
     @Option(
         help: ArgumentHelp(
             "Leaves when nobody is connected for so long; 0 stays. Otherwise as the file says.",
@@ -39,6 +43,8 @@ struct Whorld: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The TPM, such as device:/dev/tpmrm0, or none.", valueName: "conf"))
     var tcti: String?
+
+    @OptionGroup(title: "With --private") var choices: PrivateChoices
 
     @Flag(help: "Takes libfprint's virtual readers, whose fingers are made up; for tests of an installation.")
     var allowVirtualReaders = false
@@ -67,8 +73,11 @@ struct Whorld: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let descriptor = `private` {
-            try await PrivateService(descriptor: descriptor).run()
+        if checksConfiguration {
+            check(config)
+        } else if let descriptor = `private` {
+            try await PrivateService(descriptor: descriptor, configuration: choices.configuration(tpm: tcti))
+                .run()
         } else {
             try await SystemService(
                 configuration: configuration(),
@@ -78,6 +87,22 @@ struct Whorld: AsyncParsableCommand {
                 builtInReaders: builtInReaders
             ).run()
         }
+    }
+
+    /// Prints one line for each unknown name, or for the reason why the service would not start.
+    private func check(_ path: String) {
+        do throws(ConfigurationFault) {
+            for warning in try ServiceConfiguration.read(path).warnings { Self.say(warning) }
+        } catch {
+            Self.say(error.description)
+            _exit(78)  // EX_CONFIG
+        }
+    }
+
+    private static func say(_ text: String) {
+        let line = text + "\n"
+        // Writing to a closed pipe fails, and loses nothing.
+        _ = write(STDOUT_FILENO, line, line.utf8.count)
     }
 
     /// Reads the choices; the program ends where the file is not in order, and does not go on with others.
@@ -93,5 +118,27 @@ struct Whorld: AsyncParsableCommand {
             ListeningSocket.refuseWaiting()
             _exit(78)  // EX_CONFIG
         }
+    }
+}
+
+/// The choices of a program that starts this one as its child.
+struct PrivateChoices: ParsableArguments {
+    @Option(name: .customLong("state-dir"), help: ArgumentHelp("Where the state lies.", valueName: "dir"))
+    var stateDirectory: String?
+
+    @Option(help: ArgumentHelp("Whose fingers.", valueName: "name"))
+    var profile: String?
+
+    @Option(help: ArgumentHelp("The reader, as an id or mock:SCRIPT.", valueName: "id"))
+    var reader: String?
+
+    /// Returns the configuration of the engine; the options win over the variables.
+    func configuration(tpm: String?) -> SystemConfiguration {
+        var configuration = SystemConfiguration()
+        if let stateDirectory { configuration.stateDirectory = stateDirectory }
+        if let profile { configuration.profile = profile }
+        if let reader { configuration.reader = reader }
+        if let tpm { configuration.tpm = tpm }
+        return configuration
     }
 }

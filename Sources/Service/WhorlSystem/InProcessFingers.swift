@@ -3,7 +3,7 @@
 import WhorlEngine
 import WhorlEnrollment
 import WhorlFingerprint
-import Foundation
+import FoundationEssentials
 import WhorlService
 
 /// The enrolled fingers of a profile, in the state of this process.

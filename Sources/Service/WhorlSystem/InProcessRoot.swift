@@ -5,6 +5,7 @@ package import WhorlGLib
 package import WhorlEngine
 import WhorlEnrollment
 package import WhorlFingerprint
+internal import WhorlRemote
 public import WhorlService
 internal import WhorlSupport
 import WhorlVault
@@ -175,11 +176,6 @@ public final class InProcessRoot: Sendable {
     /// The login's side of the keyring.
     package var loginKeyring: any LoginKeyring { InProcessKeyring(engine: engine, state: state) }
 
-    /// Returns the chosen reader itself, of which nothing was asked yet; root may use one that belongs to the service.
-    package func readerOfOwn() async throws(ServiceError) -> any FingerprintReader {
-        try await choice.chosenReaderOfRoot()
-    }
-
     /// The failed tries of all logins at this machine, which count in this root's state.
     package var loginPlace: any PlaceTries { LoginPlaceTries(of: engine) }
 
@@ -221,23 +217,15 @@ public final class InProcessRoot: Sendable {
     }
 }
 
-/// The keychain's rows of every program of a profile.
-package struct StoredKeychain: Sendable {
-    /// The rows, in the access groups of all programs.
-    package let rows: any KeychainRowService
-    /// The number of rows, whether or not they can be read.
-    package let count: Int
-}
+extension InProcessRoot: PrivateEngine {
+    package func readerOfOwn() async throws(ServiceError) -> any FingerprintReader {
+        try await choice.chosenReaderOfRoot()
+    }
 
-extension InProcessRoot {
-    /// Returns the keychain's rows of every program, as they lie in the directory; nothing is made if nothing was ever
-    /// stored.
-    package func keychainOfAllPrograms() throws(ServiceError) -> StoredKeychain {
+    package func keychainGroups() throws(ServiceError) -> (groups: [String], count: Int) {
         let state = state
-        let open: KeychainRows.Opening = { creating async throws(ServiceError) in
+        return try KeychainRows(of: profile, in: []) { creating async throws(ServiceError) in
             creating ? try await state.created() : try await state.existing()
-        }
-        let (groups, count) = try KeychainRows(of: profile, in: [], open: open).stored()
-        return StoredKeychain(rows: KeychainRows(of: profile, in: groups, open: open), count: count)
+        }.stored()
     }
 }

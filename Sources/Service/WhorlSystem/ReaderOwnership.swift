@@ -5,6 +5,7 @@ internal import WhorlLibfprint
 internal import WhorlFingerprint
 internal import WhorlRemote
 internal import WhorlService
+internal import WhorlUSB
 
 /// The rule that a real reader belongs to the system's service.
 ///

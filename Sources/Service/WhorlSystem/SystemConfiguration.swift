@@ -63,16 +63,6 @@ public struct SystemConfiguration: Sendable {
         application ?? ApplicationID(rawValue: ThisProcess.programName)
     }
 
-    /// Returns the reason why a TCTI string cannot be used; `nil` when it can, as far as that is known without a TPM.
-    package static func problem(withTPM text: String) -> String? {
-        do {
-            _ = try TPMAddress(text)
-            return nil
-        } catch {
-            return error.cause
-        }
-    }
-
     /// This process's environment; empty when the process has more rights than the user who started it (set-user-ID,
     /// file capabilities), since that user chose the variables.
     public static var processEnvironment: [String: String] {

@@ -4,6 +4,7 @@ import WhorlEngine
 import MockReader
 import WhorlStateStore
 import WhorlTerminalPrompt
+import WhorlUSB
 
 @testable import SyntheticFingers
 @testable import WhorlSystem

@@ -5,7 +5,7 @@ import LoginAssertion
 import LoginTransport
 import WhorlSecretMemory
 
-@testable import BiometricLogin
+@testable import WhorlLogin
 
 extension FuzzTarget {
     static let loginClientTargets: [FuzzTarget] = [

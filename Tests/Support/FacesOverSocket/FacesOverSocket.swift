@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import WhorlContext
+internal import WhorlContext
 internal import Foundation
 package import WhorlIPC
 internal import WhorlRemote
-internal import WhorlService
+package import WhorlService
 internal import WhorlFingerprint
 
 extension ContextParts {

@@ -3,6 +3,7 @@
 import WhorlLibfprint
 import WhorlFingerprint
 import WhorlFprint
+import WhorlRemote
 import WhorlSystem
 
 extension DirectWork {

@@ -2,6 +2,7 @@
 
 import Foundation
 import WhorlFingerprint
+import WhorlRemote
 import WhorlSystem
 
 /// The prints of all users, in folders as fprintd writes them.

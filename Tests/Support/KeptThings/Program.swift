@@ -2,14 +2,14 @@
 
 internal import FacesOverSocket
 internal import WhorlEngine
-package import WhorlContext
+internal import WhorlContext
 internal import WhorlEnrollment
 package import WhorlFingerprint
 internal import Foundation
 internal import WhorlSecretMemory
 internal import SoftwareMachine
 internal import WhorlVault
-import WhorlService
+package import WhorlService
 package import WhorlSystem
 
 /// A program that one person uses.

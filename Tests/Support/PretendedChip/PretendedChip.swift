@@ -3,7 +3,7 @@
 package import Foundation
 internal import LocalAuthenticationTesting
 internal import Synchronization
-package import WhorlContext
+internal import WhorlContext
 package import WhorlService
 
 /// A test device whose owner shows what is asked for; a test sees what was asked of its chip, and may have it refused.

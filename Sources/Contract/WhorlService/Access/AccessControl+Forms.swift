@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Foundation
+package import FoundationEssentials
 internal import WhorlSupport
 
 /// The text that people write: `biometry-any`, `biometry-current-set-or-passcode`,

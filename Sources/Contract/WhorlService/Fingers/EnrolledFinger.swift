@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import WhorlFingerprint
-public import Foundation
+public import FoundationEssentials
 
 /// One enrolled finger, without its template.
 public struct EnrolledFinger: Sendable, Hashable, Identifiable, Codable {

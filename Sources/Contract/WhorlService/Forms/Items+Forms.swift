@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 
 /// The form of an access control between processes: its text.
 extension AccessControl: Codable {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The standard library's own normalization: the same tables as its properties of characters, in every process that uses
-// this type, with or without Foundation. A library without it does not compile.
-@_spi(_Unicode) internal import Swift
+internal import WhorlSupport
 
 /// The name of a secret or a key: text that can be typed, shown, sorted and compared without surprises.
 ///
@@ -27,7 +25,7 @@ public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible 
         guard text.utf8.count <= ItemName.longest else {
             throw ServiceError(refusal: .tooLong(bytes: text.utf8.count))
         }
-        let normal = ItemName.composed(text)
+        let normal = text.composed
         guard normal.utf8.count <= ItemName.longest else {
             throw ServiceError(refusal: .tooLong(bytes: normal.utf8.count))
         }
@@ -51,13 +49,6 @@ public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible 
     /// The order of the scalars' values, which is the same everywhere.
     public static func < (left: ItemName, right: ItemName) -> Bool {
         left.text.unicodeScalars.lexicographicallyPrecedes(right.text.unicodeScalars)
-    }
-
-    /// Returns a text in NFC.
-    private static func composed(_ text: String) -> String {
-        var scalars = String.UnicodeScalarView()
-        scalars.append(contentsOf: text._nfc)
-        return String(scalars)
     }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {

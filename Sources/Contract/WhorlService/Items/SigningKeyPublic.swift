@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Crypto
-public import Foundation
+public import FoundationEssentials
 
 /// The public half of a signing key: a point of P-256.
 public struct SigningKeyPublic: Sendable, Hashable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+public import FoundationEssentials
 internal import WhorlSupport
 
 /// The value of an attribute of a keychain item.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+public import FoundationEssentials
 
 /// A class of items that the keychain stores.
 public enum KeychainClass: String, Sendable, Hashable, CaseIterable, Codable {

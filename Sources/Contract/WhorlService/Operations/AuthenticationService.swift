@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Foundation
+package import FoundationEssentials
 package import WhorlSecretMemory
 
 /// The operations that `LAContext` and the keychain need, as methods.

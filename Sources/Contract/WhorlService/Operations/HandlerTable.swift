@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Foundation
+package import FoundationEssentials
 
 /// Answers operations in this process: one handler for each.
 package struct HandlerTable: ServiceAsker {

@@ -2,7 +2,7 @@
 // An operation says what it is and does above its type; its members are described by their protocol.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-public import Foundation
+public import FoundationEssentials
 public import WhorlSecretMemory
 
 // Items that the chip opens.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+public import FoundationEssentials
 public import WhorlFingerprint
 
 /// The tries of one profile on one class of readers, as they stand now.

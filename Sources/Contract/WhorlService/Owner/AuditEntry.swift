@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import WhorlFingerprint
-public import Foundation
+public import FoundationEssentials
 internal import WhorlSupport
 
 /// One line of the audit log.

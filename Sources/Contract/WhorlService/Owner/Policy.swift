@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+public import FoundationEssentials
 public import WhorlFingerprint
 
 /// A rule for what a person must show before an evaluation succeeds.

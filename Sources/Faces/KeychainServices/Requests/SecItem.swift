@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import WhorlService
 internal import WhorlContext
 
 // The four functions block only the calling thread while the owner is asked. They may be called from any thread, but

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import WhorlContext
+internal import WhorlContext
 package import WhorlService
 
 /// The rows of the keychain that a program may use, with Apple's statuses as errors.

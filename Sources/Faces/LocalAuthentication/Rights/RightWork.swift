@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import WhorlService
 internal import WhorlContext
 internal import Dispatch
 internal import WhorlGLib

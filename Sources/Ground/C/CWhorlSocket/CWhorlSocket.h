@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /// The most descriptors that a message is sent with, and the most that one can bring (the kernel's SCM_MAX_FD).

@@ -6,6 +6,7 @@ internal import FoundationEssentials
 internal import WhorlGLib
 package import WhorlFingerprint
 internal import WhorlSupport
+package import WhorlUSB
 
 /// A fingerprint reader that a driver of libfprint operates.
 ///
@@ -125,9 +126,6 @@ package actor LibfprintReader: FingerprintReader {
 }
 
 extension LibfprintReader {
-    /// The user that the service runs as, who owns the readers; `nil` where the service was never installed.
-    package static let service = ThisProcess.userNumber(of: "whorl")
-
     /// Whether the reader is emulated (umockdev), so that no device node belongs to it.
     package var isEmulated: Bool { emulation != nil }
 
@@ -138,7 +136,7 @@ extension LibfprintReader {
     }
 
     private var usbNode: DeviceNode? {
-        handle.usbPlace.map { DeviceNode(bus: $0.bus, address: $0.address, service: Self.service) }
+        handle.usbPlace.map { DeviceNode(bus: $0.bus, address: $0.address, service: DeviceNode.service) }
     }
 
     private func access(_ kind: ReaderInfo.Kind) -> ReaderAccess {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
+internal import WhorlSupport
 
 /// The address of a TPM: a TCTI string of tpm2-tss, checked and of limited length.
 ///
@@ -14,9 +15,6 @@ package struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     package static let standard = TPMAddress(checked: "device:/dev/tpmrm0")
     /// The address that stands for no TPM.
     package static let none = TPMAddress(checked: "none")
-    /// The longest string that is accepted, in bytes.
-    package static let maximumLength = 512
-
     /// The string as tpm2-tss takes it.
     package let text: String
 
@@ -27,33 +25,8 @@ package struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Throws: ``TPMError/Code-swift.enum/invalidAddress``.
     package init(_ text: String) throws(TPMError) {
-        let fault: String? =
-            if text.isEmpty {
-                "it is empty"
-            } else if text.utf8.count > Self.maximumLength {
-                "it is longer than \(Self.maximumLength) bytes"
-            } else if !text.utf8.allSatisfy({ 0x20...0x7e ~= $0 }) {
-                "it holds characters that are not printable ASCII"
-            } else {
-                Self.fault(in: text)
-            }
-        if let fault { throw TPMError(.invalidAddress, cause: fault) }
+        if let fault = TCTIString.fault(in: text) { throw TPMError(.invalidAddress, cause: fault) }
         self.text = text
-    }
-
-    /// Returns the fault of the string; `nil` if it is valid.
-    private static func fault(in text: String) -> String? {
-        if text == "none" { return nil }
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        let rest = parts.count == 2 ? String(parts[1]) : ""
-        switch parts[0] {
-        case "device": return rest.hasPrefix("/") ? nil : "device: needs an absolute path"
-        case "swtpm", "mssim", "cmd", "tabrmd": return rest.isEmpty ? "\(parts[0]): says not where" : nil
-        case "pcap":
-            // A recorder around another recorder would only make the string hard to judge.
-            return rest == "none" || rest.hasPrefix("pcap:") ? "pcap: needs a TPM behind it" : fault(in: rest)
-        default: return "it is none of device:, tabrmd:, swtpm:, mssim:, cmd:, pcap:, none"
-        }
     }
 
     /// Whether the address stands for no TPM.
@@ -100,7 +73,7 @@ enum DeviceNode {
         // since /dev/tpm0 allows one open descriptor at a time.
         let descriptor = open(node, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw TPMError(code(of: errno), cause: "\(node): \(words(errno))") }
-        Foundation.close(descriptor)
+        Glibc.close(descriptor)
     }
 
     /// Returns the error of an opening that failed although the check succeeded.

@@ -5,6 +5,7 @@ import WhorlTerminalPrompt
 
 /// The command `whorl doctor`.
 struct Doctor: Verb {
+    static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Looks whether everything is in place, and says how to mend what is not.",

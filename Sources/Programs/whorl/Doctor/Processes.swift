@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import WhorlSystem
+import WhorlSupport
 
 /// Running programs.
 enum Processes {

@@ -4,7 +4,7 @@ import WhorlFingerprint
 import WhorlService
 import WhorlRemote
 import WhorlSupport
-import WhorlSystem
+import WhorlUSB
 
 /// The checks of readers: which exist, whether they can be opened, and which prints they keep.
 struct ReaderDiagnosis: Sendable {

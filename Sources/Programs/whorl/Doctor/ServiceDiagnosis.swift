@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import WhorlCallers
+import Glibc
 import WhorlRemote
 import WhorlService
-import WhorlSystem
+import WhorlSupport
 
 /// The check of the place where the engine runs, and of how to have it where other programs cannot reach it.
 struct ServiceDiagnosis {
@@ -13,16 +13,10 @@ struct ServiceDiagnosis {
     func check() async -> Check {
         switch session.place {
         case .system: await systems()
-        case .privateChild:
+        case .privateChild, .inProcess:
             .note(
                 "service",
-                "A child of this program answers; it keeps what is this user's own.",
-                remedy: remedy
-            )
-        case .inProcess:
-            .note(
-                "service",
-                "This program itself answers: other programs of this user can open what a finger opens.",
+                "A child of this program answers: other programs of this user can open what a finger opens.",
                 remedy: remedy
             )
         }
@@ -88,27 +82,38 @@ struct ServiceDiagnosis {
 /// The check of the administrator's file for the system's service.
 struct ConfigurationDiagnosis {
     /// The path of the file.
-    var path = ServiceConfiguration.path
+    var path = "/etc/whorl/whorld.conf"
 
     /// Returns one check; none where there is no file, since the service then takes the defaults.
     func checks() -> [Check] {
-        do throws(ConfigurationFault) {
-            let read = try ServiceConfiguration.read(path)
-            guard read.hasFile else { return [] }
-            guard let warning = read.warnings.first else {
-                return [.good("configuration", "\(path) is in order.")]
-            }
+        guard access(path, F_OK) == 0 else { return [] }
+        // The service reads its file itself (`whorld --check-config`).
+        guard let program = SiblingProgram(named: "whorld"),
+            let (status, text) = program.output(of: ["--check-config", "--config", path])
+        else {
             return [
-                .warning("configuration", warning, remedy: "Correct the name in \(path), or remove the line.")
+                .warning(
+                    "configuration",
+                    "\(path) was not checked: the program whorld is missing.",
+                    remedy: "Install Whorl again as a whole."
+                )
             ]
-        } catch {
+        }
+        let line = DisplayText.clean(String(text.prefix { $0 != "\n" }), limit: 500)
+        guard status == 0 else {
             return [
                 .bad(
                     "configuration",
-                    "The service does not start: \(error)",
+                    "The service does not start: \(line)",
                     remedy: "Correct the file, then: sudo systemctl restart whorld.socket"
                 )
             ]
         }
+        guard line.isEmpty else {
+            return [
+                .warning("configuration", line, remedy: "Correct the name in \(path), or remove the line.")
+            ]
+        }
+        return [.good("configuration", "\(path) is in order.")]
     }
 }

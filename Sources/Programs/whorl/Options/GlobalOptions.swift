@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import WhorlRemote
 import WhorlService
 import WhorlSupport
-import WhorlSystem
 
 /// The options that every command takes.
 struct GlobalOptions: ParsableArguments {
@@ -71,26 +71,26 @@ struct GlobalOptions: ParsableArguments {
 
     /// Returns the failure of a TCTI string that cannot be used; `nil` when it can.
     private static func problem(withTPM text: String?) -> Failure? {
-        guard let text, let problem = SystemConfiguration.problem(withTPM: text) else { return nil }
+        guard let text, let problem = TCTIString.fault(in: text) else { return nil }
         return .usage(
             "The TPM cannot be “\(DisplayText.clean(text, limit: 60))”: \(problem).",
             hint: "Example: --tcti device:/dev/tpmrm0, or --tcti none for going without."
         )
     }
 
-    /// Returns the configuration that the options and the variables choose together; options win.
-    func configuration() throws(Failure) -> SystemConfiguration {
+    /// Returns what the options and the variables choose together; options win.
+    func choices() throws(Failure) -> ServiceChoices {
         if let problem = WordsFromOutside.problem(withVariables: variables) { throw problem }
-        var configuration = SystemConfiguration()
-        if let stateDirectory { configuration.stateDirectory = stateDirectory }
-        if let profile { configuration.profile = profile }
-        if let reader { configuration.reader = reader }
-        if let tcti { configuration.tpm = tcti }
-        if let problem = Self.problem(withTPM: configuration.tpm) { throw problem }
-        if let profile = configuration.profile, let problem = Self.problem(withProfile: profile) {
+        var choices = ServiceChoices()
+        if let stateDirectory { choices.stateDirectory = stateDirectory }
+        if let profile { choices.profile = profile }
+        if let reader { choices.reader = reader }
+        if let tcti { choices.tpm = tcti }
+        if let problem = Self.problem(withTPM: choices.tpm) { throw problem }
+        if let profile = choices.profile, let problem = Self.problem(withProfile: profile) {
             throw .usage("WHORL_PROFILE \(problem)", hint: "Give it another value, or unset it.")
         }
-        return configuration
+        return choices
     }
 
     /// The variables that apply, unless an option takes their place.

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import WhorlContext
-import BiometricLogin
+import WhorlLogin
 import Glibc
 import WhorlSecretMemory
 import WhorlTerminalPrompt
 import WhorlService
 import WhorlSupport
-import WhorlSystem
 
 /// The options that name the server, and say how the owner is asked.
 struct ServerOptions: ParsableArguments {

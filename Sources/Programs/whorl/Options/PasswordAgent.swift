@@ -2,7 +2,6 @@
 
 import Glibc
 import WhorlRemote
-import WhorlSystem
 
 /// The program that asks for the user's password on this terminal when polkit wants it (pkttyagent(1)), as
 /// `systemctl` has one beside it; where the session has an agent of its own, that one asks.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import WhorlSystem
+import WhorlSupport
 
 /// A note that a terminal shows once a day, so that a person who works with a pretended reader does not read it at each
 /// command.
@@ -35,7 +35,7 @@ enum DailyNote {
     private static func path(of name: String) -> String? {
         var terminal = stat()
         guard isatty(STDERR_FILENO) == 1, fstat(STDERR_FILENO, &terminal) == 0,
-            let place = SystemConfiguration.processEnvironment["XDG_RUNTIME_DIR"], place.hasPrefix("/")
+            let place = ThisProcess.trustedEnvironment["XDG_RUNTIME_DIR"], place.hasPrefix("/")
         else { return nil }
         let folder = place + "/whorl-notes"
         // If the folder is missing, making a file in it fails.

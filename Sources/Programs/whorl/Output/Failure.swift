@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BiometricLogin
+import WhorlLogin
 package import WhorlTerminalPrompt
 import WhorlFingerprint
 import WhorlRemote

@@ -23,6 +23,7 @@ struct AccountCommand: AsyncParsableCommand {
 
     /// The command `whorl account list`.
     struct List: Verb {
+        static let asks = Asked.systemService
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "Lists the accounts whose fingers and items are stored."
@@ -42,6 +43,7 @@ struct AccountCommand: AsyncParsableCommand {
 
     /// The command `whorl account renamed`.
     struct Renamed: Verb {
+        static let asks = Asked.systemService
         static let configuration = CommandConfiguration(
             commandName: "renamed",
             abstract:
@@ -69,6 +71,7 @@ struct AccountCommand: AsyncParsableCommand {
 
     /// The command `whorl account remove`.
     struct Remove: Verb {
+        static let asks = Asked.systemService
         static let configuration = CommandConfiguration(
             commandName: "remove",
             abstract: "Removes the fingers and items of an account that no longer exists."

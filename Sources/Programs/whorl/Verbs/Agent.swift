@@ -6,10 +6,10 @@ import WhorlTerminalPrompt
 import WhorlRemote
 import WhorlService
 import WhorlSupport
-import WhorlSystem
 
 /// The command `whorl agent`.
 struct Agent: Verb {
+    static let asks = Asked.systemService
     static let configuration = CommandConfiguration(
         commandName: "agent",
         abstract: "Shows the prompts of this session's programs on this terminal, until ^C.",

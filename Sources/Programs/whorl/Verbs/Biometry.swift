@@ -20,6 +20,7 @@ struct Biometry: AsyncParsableCommand {
 
     /// The command `whorl biometry allow`.
     struct Allow: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "allow",
             abstract: "Lets the program use fingers again."
@@ -39,6 +40,7 @@ struct Biometry: AsyncParsableCommand {
 
     /// The command `whorl biometry deny`.
     struct Deny: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "deny",
             abstract: "Keeps the program from using fingers."
@@ -58,6 +60,7 @@ struct Biometry: AsyncParsableCommand {
 
     /// The command `whorl biometry status`.
     struct Status: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "status",
             abstract: "Says whether the program may use fingers."

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import WhorlRemote
 import ArgumentParser
 import WhorlTerminalPrompt
 import WhorlFingerprint
@@ -8,6 +9,7 @@ import WhorlSupport
 
 /// The command `whorl devices`.
 struct Devices: Verb {
+    static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "devices",
         abstract: "Lists the fingerprint readers.",
@@ -82,6 +84,7 @@ enum Table {
 
 /// The command `whorl devices capture`.
 struct DevicesCapture: Verb {
+    static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "capture",
         abstract: "Saves one picture of a finger, pixel for pixel what the driver gave.",
@@ -111,15 +114,17 @@ struct DevicesCapture: Verb {
         // The place is checked before a finger is asked for.
         let file = OutputFile(path: output)
         try file.check()
-        let reader = try await session.ownReader()
+        let own = try session.own()
         let image = try await Activity.run(
             "Take a picture of a finger",
-            at: await reader.info,
+            at: try await own.reader(),
             console: session.console,
             success: { _ in .finished("Taken.") },
             failure: "No picture was taken."
         ) { activity in
-            try await capture(reader, activity)
+            try await patiently(global.patience, observer: activity.scan) {
+                try await own.capture(observer: $0)
+            }
         }
         // The format is netpbm's, pgm(5).
         try file.replace(with: Array("P5\n\(image.width) \(image.height)\n255\n".utf8) + image.pixels)
@@ -130,20 +135,6 @@ struct DevicesCapture: Verb {
             text: ["\(DisplayText.clean(output, limit: 1000)): \(image.width) × \(image.height) pixels"]
         )
     }
-
-    private func capture(
-        _ reader: any FingerprintReader,
-        _ activity: Activity
-    ) async throws -> FingerprintImage {
-        try await reader.open()
-        let image = await Result {
-            try await patiently(global.patience, observer: activity.scan) {
-                try await reader.capture(whenBusy: .fail, observer: $0)
-            }
-        }
-        await closeAnyway(reader)
-        return try image.get()
-    }
 }
 
 /// Closes a reader whose work has a result already, cancelled or not; an error of closing does not change the result.
@@ -153,6 +144,7 @@ func closeAnyway(_ reader: any FingerprintReader) async {
 
 /// The command `whorl devices exercise`.
 struct DevicesExercise: Verb {
+    static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "exercise",
         abstract: "Tests what a reader can do, with a print that it deletes at the end.",

@@ -7,6 +7,7 @@ import WhorlService
 
 /// The command `whorl domain-state`.
 struct DomainState: Verb {
+    static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "domain-state",
         abstract: "Prints what changes when a finger is added or removed.",

@@ -9,6 +9,7 @@ import WhorlSupport
 
 /// The command `whorl enroll`.
 struct Enroll: Verb {
+    static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "enroll",
         abstract: "Enrolls a finger.",

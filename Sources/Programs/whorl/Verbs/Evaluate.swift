@@ -9,6 +9,7 @@ import WhorlSupport
 
 /// The command `whorl can-evaluate`.
 struct CanEvaluate: Verb {
+    static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "can-evaluate",
         abstract: "Says whether an evaluation could succeed now; never prompts.",
@@ -42,6 +43,7 @@ struct CanEvaluate: Verb {
 
 /// The command `whorl evaluate`.
 struct Evaluate: Verb {
+    static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "evaluate",
         abstract: "Asks for a finger; the status is 0 only when an enrolled one was there.",

@@ -22,6 +22,7 @@ struct Fingers: AsyncParsableCommand {
 
     /// The command `whorl fingers list`, which is the same as `whorl fingers`.
     struct List: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "Lists the enrolled fingers."
@@ -39,6 +40,7 @@ struct Fingers: AsyncParsableCommand {
 
     /// The command `whorl fingers accept`.
     struct Accept: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "accept",
             abstract: "Accepts, with the passcode, fingers that were changed from outside, or an older set.",

@@ -9,6 +9,7 @@ import WhorlSupport
 
 /// The command `whorl identify`.
 struct Identify: Verb {
+    static let asks = Asked.systemService
     static let configuration = CommandConfiguration(
         commandName: "identify",
         abstract: "Tells which of a few people touches the reader, as root.",

@@ -5,10 +5,10 @@ import WhorlFingerprint
 import WhorlRemote
 import WhorlService
 import WhorlSupport
-import WhorlSystem
 
 /// The command `whorl import-fprintd`.
 struct ImportFprintd: Verb {
+    static let asks = Asked.systemService
     static let configuration = CommandConfiguration(
         commandName: "import-fprintd",
         abstract: "Enrolls the prints that fprintd has kept in the system's service, as root.",

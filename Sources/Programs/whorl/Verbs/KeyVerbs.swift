@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import Glibc
 import WhorlSecretMemory
 import WhorlService
@@ -23,6 +23,7 @@ struct Key: AsyncParsableCommand {
 
     /// The command `whorl key create`.
     struct Create: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "create",
             abstract: "Makes a key that never leaves the TPM, and prints its public half (PEM)."
@@ -48,6 +49,7 @@ struct Key: AsyncParsableCommand {
 
     /// The command `whorl key list`.
     struct List: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "Lists the keys' names and what opens them."
@@ -61,6 +63,7 @@ struct Key: AsyncParsableCommand {
 
     /// The command `whorl key public`.
     struct Public: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "public",
             abstract: "Prints the public half of a key (PEM, SubjectPublicKeyInfo)."
@@ -78,6 +81,7 @@ struct Key: AsyncParsableCommand {
 
     /// The command `whorl key sign`.
     struct Sign: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "sign",
             abstract: "Signs what comes on standard input (ECDSA over SHA-256).",
@@ -129,6 +133,7 @@ struct Key: AsyncParsableCommand {
 
     /// The command `whorl key delete`.
     struct Delete: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "delete",
             abstract: "Delete a key, after its owner agreed if it requires one"

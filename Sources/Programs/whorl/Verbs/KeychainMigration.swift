@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import WhorlRemote
 import WhorlService
-import WhorlSystem
 
 /// The move of the keychain's items from a user's own directory into the system's service.
 ///
@@ -30,10 +30,10 @@ struct KeychainMigration: Sendable {
             )
         }
         var there: [KeychainRow] = []
-        for group in stored.rows.groups {
+        for group in stored.groups {
             let rows = try keychain(group)
             for itemClass in KeychainClass.allCases {
-                there += try await Self.all(itemClass, [group], rows)
+                there += try await Self.all(itemClass, group, rows)
             }
         }
         return KeychainMigrationPlan(
@@ -49,9 +49,11 @@ struct KeychainMigration: Sendable {
 
     private func ownItems() async throws -> [KeychainMigrationPlan.Own] {
         var found: [KeychainMigrationPlan.Own] = []
-        for itemClass in KeychainClass.allCases {
-            for row in try await Self.all(itemClass, stored.rows.groups, stored.rows) {
-                found.append(try await item(row))
+        for group in stored.groups {
+            for itemClass in KeychainClass.allCases {
+                for row in try await Self.all(itemClass, group, stored.rows(group)) {
+                    found.append(try await item(row))
+                }
             }
         }
         return found
@@ -80,7 +82,7 @@ struct KeychainMigration: Sendable {
         var match = KeychainMatch(row.record.itemClass, groups: [row.record.accessGroup])
         match.id = row.id
         match.isSynchronizable = nil
-        let rows = stored.rows
+        let rows = stored.rows(row.record.accessGroup)
         let asked = match
         let now = try await blocking {
             try rows.rows(asked, withValues: true, limit: 1)
@@ -91,10 +93,10 @@ struct KeychainMigration: Sendable {
 
     private static func all(
         _ itemClass: KeychainClass,
-        _ groups: [String],
+        _ group: String,
         _ rows: any KeychainRowService
     ) async throws -> [KeychainRow] {
-        var match = KeychainMatch(itemClass, groups: groups)
+        var match = KeychainMatch(itemClass, groups: [group])
         match.isSynchronizable = nil
         let asked = match
         return try await blocking {

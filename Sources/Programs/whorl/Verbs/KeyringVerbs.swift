@@ -22,6 +22,7 @@ struct Keyring: AsyncParsableCommand {
 
     /// The command `whorl keyring on`.
     struct On: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "on",
             abstract: "Has the next typed login password sealed; asks for a touch."
@@ -43,6 +44,7 @@ struct Keyring: AsyncParsableCommand {
 
     /// The command `whorl keyring off`.
     struct Off: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "off",
             abstract: "Deletes the sealed login password; the password itself stays as it is."
@@ -59,6 +61,7 @@ struct Keyring: AsyncParsableCommand {
 
     /// The command `whorl keyring status`.
     struct Status: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "status",
             abstract: "Tells whether a touch at the login opens the keyring."

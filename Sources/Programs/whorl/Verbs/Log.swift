@@ -8,6 +8,7 @@ import WhorlSupport
 
 /// The command `whorl log`.
 struct Log: Verb {
+    static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "log",
         abstract: "Shows who asked for a finger, and how it ended.",

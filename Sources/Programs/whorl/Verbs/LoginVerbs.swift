@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import BiometricLogin
+import WhorlLogin
 import FoundationEssentials
 
 /// The command `whorl login`.
@@ -21,6 +21,7 @@ struct Login: AsyncParsableCommand {
 
     /// The command `whorl login enable`.
     struct Enable: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "enable",
             abstract: "Makes a key for a user of a server, and makes it known there."
@@ -73,6 +74,7 @@ struct Login: AsyncParsableCommand {
 
     /// The command `whorl login attempt`.
     struct Attempt: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "attempt",
             abstract: "Signs in, and writes the session's token to standard output.",
@@ -115,6 +117,7 @@ struct Login: AsyncParsableCommand {
 
     /// The command `whorl login disable`.
     struct Disable: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "disable",
             abstract: "Deletes the key here, and has the server revoke this device.",
@@ -165,6 +168,7 @@ struct Login: AsyncParsableCommand {
 
     /// The command `whorl login status`.
     struct Status: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "status",
             abstract: "Tells whether the login is enabled here; asks neither the server nor the owner."

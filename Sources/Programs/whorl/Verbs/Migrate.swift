@@ -4,10 +4,10 @@ import ArgumentParser
 import WhorlSecretMemory
 import WhorlRemote
 import WhorlService
-import WhorlSystem
 
 /// The command `whorl migrate`.
 struct Migrate: Verb {
+    static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Moves secrets and keychain items of a directory of your own into the system's service.",
@@ -38,19 +38,17 @@ struct Migrate: Verb {
 
     func answer(_ session: Session) async throws -> Answer {
         // The directory of one's own, whatever WHORL_SERVICE says.
-        let own = session.root.services
-        let service = try Self.service()
-        let outcome = await Result { try await moved(from: own, to: service, session) }
-        await own.close()
-        return try outcome.get()
+        let own = try session.own()
+        return try await moved(from: own, to: try Self.service(), session)
     }
 
     private func moved(
-        from own: Services,
+        from engine: OwnServices,
         to service: Services,
         _ session: Session
     ) async throws -> Answer {
-        let keychain = try await keychain(own, service, session)
+        let keychain = try await keychain(engine, service)
+        let own = engine.services
         let plan = try await plan(own, service, hasItems: keychain.stored.count > 0)
         // Before anything is asked for.
         for rest in plan.rests { tell(rest, session) }
@@ -93,14 +91,12 @@ struct Migrate: Verb {
     }
 
     private func keychain(
-        _ own: Services,
-        _ service: Services,
-        _ session: Session
+        _ own: OwnServices,
+        _ service: Services
     ) async throws -> KeychainMigration {
-        let root = session.root
-        return KeychainMigration(
-            own: own,
-            stored: try await blocking { try root.keychainOfAllPrograms() },
+        KeychainMigration(
+            own: own.services,
+            stored: try await own.keychainOfAllPrograms(),
             service: service,
             keychain: { try Self.service(for: $0).keychain }
         )
@@ -112,9 +108,9 @@ struct Migrate: Verb {
     /// - Returns: The services.
     /// - Throws: where no service can be asked.
     private static func service(for program: String? = nil) throws -> Services {
-        var configuration = SystemConfiguration(environment: [:])
-        configuration.application = program.map(ApplicationID.init(rawValue:))
-        return try ServicePlace.system.services(configuration) { InProcessRoot(configuration) }
+        var choices = ServiceChoices([:])
+        choices.application = program.map(ApplicationID.init(rawValue:))
+        return choices.services(over: try ServicePlace.system.transport(choices))
     }
 
     private func plan(

@@ -52,6 +52,7 @@ struct PAMCommand: AsyncParsableCommand {
 
     /// The command `whorl pam status`.
     struct Status: Verb {
+        static let asks = Asked.nothing
         static let configuration = CommandConfiguration(
             commandName: "status",
             abstract: "Says whether a program takes a finger."
@@ -84,6 +85,7 @@ struct PAMCommand: AsyncParsableCommand {
 
     /// The command `whorl pam add`.
     struct Add: Verb {
+        static let asks = Asked.nothing
         static let configuration = CommandConfiguration(
             commandName: "add",
             abstract: "Lets a program take a finger; the password stays."
@@ -159,6 +161,7 @@ struct PAMCommand: AsyncParsableCommand {
 
     /// The command `whorl pam remove`.
     struct Remove: Verb {
+        static let asks = Asked.nothing
         static let configuration = CommandConfiguration(
             commandName: "remove",
             abstract: "Takes the line out again; everything else in the file stays as it is."

@@ -32,6 +32,7 @@ struct Passcode: AsyncParsableCommand {
 
     /// The command `whorl passcode set`.
     struct Set: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "set",
             abstract: "Sets a passcode where none is.",
@@ -61,6 +62,7 @@ struct Passcode: AsyncParsableCommand {
 
     /// The command `whorl passcode change`.
     struct Change: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "change",
             abstract: "Sets another passcode; items that it opens go on.",
@@ -84,6 +86,7 @@ struct Passcode: AsyncParsableCommand {
 
     /// The command `whorl passcode verify`.
     struct Verify: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "verify",
             abstract: "Verify the passcode, which also ends a lockout of fingers",
@@ -112,6 +115,7 @@ struct Passcode: AsyncParsableCommand {
 
     /// The command `whorl passcode remove`.
     struct Remove: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "remove",
             abstract: "Removes the passcode.",

@@ -6,6 +6,7 @@ import WhorlService
 
 /// The command `whorl remove`.
 struct Remove: Verb {
+    static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Removes enrolled fingers, from the reader too.",

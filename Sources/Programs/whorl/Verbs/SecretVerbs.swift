@@ -22,6 +22,7 @@ struct Secret: AsyncParsableCommand {
 
     /// The command `whorl secret add`.
     struct Add: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "add",
             abstract: "Keeps what comes on standard input, 1 byte to 1 MiB, byte for byte."
@@ -49,6 +50,7 @@ struct Secret: AsyncParsableCommand {
 
     /// The command `whorl secret get`.
     struct Get: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "get",
             abstract: "Asks for what its access control wants, and writes the secret to standard output.",
@@ -83,6 +85,7 @@ struct Secret: AsyncParsableCommand {
 
     /// The command `whorl secret list`.
     struct List: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "Lists the secrets' names and what opens them."
@@ -96,6 +99,7 @@ struct Secret: AsyncParsableCommand {
 
     /// The command `whorl secret delete`.
     struct Delete: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "delete",
             abstract: "Delete a secret, after its owner agreed if it requires one"

@@ -7,6 +7,7 @@ import WhorlSupport
 
 /// The command `whorl unlock`.
 struct Unlock: Verb {
+    static let asks = Asked.systemService
     static let configuration = CommandConfiguration(
         commandName: "unlock",
         abstract: "Unlock a user's fingers after too many failed touches (administrators only)",

@@ -20,6 +20,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     /// The command `whorl vault status`.
     struct Status: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "status",
             abstract: "Says how the directory stands with its TPM; changes nothing."
@@ -38,6 +39,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     /// The command `whorl vault provision`.
     struct Provision: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "provision",
             abstract: "Has the TPM seal the directory's key and count the changes of the fingers.",
@@ -56,6 +58,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     /// The command `whorl vault reset`.
     struct Reset: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "reset",
             abstract: "Takes the vault apart: secrets, keys and passcodes are lost for good.",
@@ -92,6 +95,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     /// The command `whorl vault reseal`.
     struct Reseal: Verb {
+        static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "reseal",
             abstract: "Binds secrets to the machine's start as it is now, with the passcode.",

@@ -8,15 +8,26 @@ import WhorlFingerprint
 import WhorlRemote
 import Synchronization
 import WhorlService
-import WhorlSystem
 
 /// A command that gives one answer: a result, or a failure.
 protocol Verb: AsyncParsableCommand, Sendable {
+    /// The side that answers the command.
+    static var asks: Asked { get }
     /// The options that every command takes.
     var global: GlobalOptions { get }
 
     /// Runs the command.
     func answer(_ session: Session) async throws -> Answer
+}
+
+/// The side that answers a command.
+enum Asked {
+    /// The services of this user: the system's service, or an engine in a child of this program.
+    case engine
+    /// The system's service alone.
+    case systemService
+    /// No one; it reads and writes files.
+    case nothing
 }
 
 extension Verb {
@@ -35,10 +46,10 @@ extension Verb {
     }
 
     private func outcome(_ console: Console) async throws -> Answer {
-        let session = try Session(options: global, console: console, try global.configuration())
+        let session = try Session(options: global, console: console, try global.choices(), asks: Self.asks)
         let outcome = await Result { try await answer(session) }
-        console.isProtected(by: Protection(await session.services.facts()))
-        await session.services.close()
+        // A command that asks no one says nothing of a chip either.
+        if Self.asks != .nothing { console.isProtected(by: Protection(await session.services.facts())) }
         return try outcome.get()
     }
 }
@@ -84,25 +95,32 @@ struct Session: Sendable {
     let services: Services
     /// The place of the engine that answers.
     let place: ServicePlace
-    private let ownRoot: OwnRoot
+    private let choices: ServiceChoices
+    private let child: OwnChild
 
-    init(options: GlobalOptions, console: Console, _ configuration: SystemConfiguration) throws {
+    init(options: GlobalOptions, console: Console, _ choices: ServiceChoices, asks asked: Asked) throws {
         self.options = options
         self.console = console
-        let ownRoot = OwnRoot(configuration)
-        self.ownRoot = ownRoot
-        place = try ServicePlace(configuration)
-        services = try place.services(configuration) { ownRoot.get() }
+        self.choices = choices
+        let child = OwnChild(choices)
+        self.child = child
+        // This program has no engine of its own: a child of it uses the user's directory.
+        let place = try choices.place()
+        self.place = place == .inProcess ? .privateChild : place
+        let transport: any ServiceTransport =
+            switch self.place {
+            case .privateChild where asked == .engine: try child.transport()
+            // No child is started for what does not ask it.
+            case .privateChild, .inProcess: RefusedTransport(.noEngine)
+            case .system: try place.transport(choices)
+            }
+        services = choices.services(over: transport)
     }
 
-    /// The engine in this process, which `whorl migrate` and root's use of a reader need beside the services.
-    var root: InProcessRoot { ownRoot.get() }
-
-    /// Returns the chosen reader itself, of which nothing was asked yet; no picture leaves a service.
-    ///
-    /// A real reader that belongs to the service is for root alone.
-    func ownReader() async throws -> any FingerprintReader {
-        try await root.readerOfOwn()
+    /// The engine of this program's child, which `whorl migrate` and root's use of a reader need beside the system's service.
+    func own() throws -> OwnServices {
+        let transport = try child.transport()
+        return OwnServices(choices.services(over: transport), over: transport)
     }
 }
 
@@ -138,18 +156,24 @@ extension Session {
     }
 }
 
-/// The engine in this process, made when a command first needs it: where the service answers, most never do.
-private final class OwnRoot: Sendable {
-    private let configuration: SystemConfiguration
-    private let made = Mutex<InProcessRoot?>(nil)
+/// The child of this program that has the engine, started when a command first needs it.
+private final class OwnChild: Sendable {
+    private let choices: ServiceChoices
+    private let started = Mutex<(any ServiceTransport)?>(nil)
 
-    init(_ configuration: SystemConfiguration) { self.configuration = configuration }
+    init(_ choices: ServiceChoices) { self.choices = choices }
 
-    func get() -> InProcessRoot {
-        made.withLock { made in
-            let root = made ?? InProcessRoot(configuration)
-            made = root
-            return root
+    /// Returns the transport to the child.
+    ///
+    /// - Throws: `noChild`.
+    func transport() throws(ServicePlace.Fault) -> any ServiceTransport {
+        try started.withLock { started throws(ServicePlace.Fault) -> any ServiceTransport in
+            if let started { return started }
+            let early = EarlyChild.take(choices)
+            let transport: any ServiceTransport =
+                if let early { early } else { try ServicePlace.privateChild.transport(choices) }
+            started = transport
+            return transport
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlFingerprint
-import Foundation
+import FoundationEssentials
 package import WhorlSQLite
 package import WhorlStateStore
 package import WhorlService

@@ -2,7 +2,7 @@
 
 package import WhorlEnrollment
 package import WhorlFingerprint
-import Foundation
+import FoundationEssentials
 import WhorlSQLite
 import Logging
 package import WhorlStateStore

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
-import Foundation
+import FoundationEssentials
+import Glibc
 import Logging
 import WhorlStateStore
 import Synchronization

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Foundation
+package import FoundationEssentials
 package import WhorlSecretMemory
 import WhorlStateStore
 import WhorlEnrollment

@@ -4,6 +4,7 @@ internal import WhorlGLib
 internal import WhorlLibfprint
 internal import WhorlFingerprint
 internal import WhorlSupport
+internal import WhorlRemote
 internal import WhorlSystem
 
 /// One reader on the bus.

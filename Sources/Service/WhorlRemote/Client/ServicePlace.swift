@@ -58,16 +58,16 @@ package enum ServicePlace: String, Sendable {
 
     /// Returns the transport to an engine in another process.
     ///
-    /// - Parameter environment: The variables that a private child gets.
+    /// - Parameter choices: The choices of a private child.
     /// - Returns: The transport.
     /// - Throws: `noChild`; `noEngine` for this process.
-    package func transport(_ environment: [String: String]) throws(Fault) -> any ServiceTransport {
+    package func transport(_ choices: ServiceChoices) throws(Fault) -> any ServiceTransport {
         switch self {
         case .inProcess: throw .noEngine
         case .system: return PathTransport()
         case .privateChild:
             do throws(PrivateChild.Fault) {
-                return try PrivateChild.start(environment: environment).transport
+                return try PrivateChild.start(choices).transport
             } catch {
                 throw .noChild("\(error)")
             }
@@ -94,21 +94,26 @@ extension Services {
     /// Variables that choose a directory, a profile, a reader or a TPM are for a private child. A choice that cannot be met
     /// is an error of each call.
     package static let withoutEngine: Services = {
-        let environment = ThisProcess.trustedEnvironment
-        let choices = ["WHORL_STATE_DIR", "WHORL_PROFILE", "WHORL_READER", "WHORL_TCTI"]
-        let hasChoices = choices.contains { environment[$0]?.isEmpty == false }
-        let groups = (environment["WHORL_ACCESS_GROUPS"] ?? "").split(separator: ",").map(String.init)
-        let transport: any ServiceTransport
+        let choices = ServiceChoices()
         do throws(ServicePlace.Fault) {
-            transport = try ServicePlace(environment, hasChoices: hasChoices).transport(environment)
+            return choices.services(over: try choices.place().transport(choices))
         } catch {
-            transport = RefusedTransport(error)
+            return choices.services(over: RefusedTransport(error))
         }
-        return .remote(
-            profile: environment["WHORL_PROFILE"].flatMap { $0.isEmpty ? nil : $0 } ?? ThisProcess.userName,
-            application: ApplicationID(rawValue: ThisProcess.programName),
-            accessGroups: groups,
-            over: transport
-        )
     }()
+}
+
+extension ServicePlace {
+    /// Shows the prompts of this session's programs, for the system's service, until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - presenter: Shows the prompts.
+    ///   - onRegistration: Called once, when prompts are shown from then on.
+    /// - Throws: the reason for which no prompt is shown, or is shown no longer.
+    package static func showPrompts(
+        on presenter: any PromptPresenter,
+        onRegistration: @escaping @Sendable () -> Void
+    ) async throws(ServiceError) {
+        try await RemoteAgent(over: PathTransport()).run(on: presenter, onRegistration: onRegistration)
+    }
 }

@@ -100,14 +100,14 @@ package struct PrivateChild: Sendable {
 
     /// Starts the child; it ends when this process has closed all connections to it, also by ending.
     ///
-    /// - Parameter environment: The variables that the child gets, of which it reads its choices.
+    /// - Parameter choices: The choices of a directory, a profile, a reader and a TPM.
     /// - Returns: The child.
     /// - Throws: `missing` where the program is not installed, `system` where it cannot be started.
-    package static func start(environment: [String: String]) throws(Fault) -> PrivateChild {
+    package static func start(_ choices: ServiceChoices) throws(Fault) -> PrivateChild {
         guard let program = SiblingProgram(named: "whorld") else { throw .missing }
         do throws(SystemCallError) {
             let (own, other) = try UnixSocket.pair()
-            let process = try spawn(program, other, environment)
+            let process = try spawn(program, other, choices)
             return PrivateChild(transport: PairTransport(own), process: process)
         } catch {
             throw .system(error)
@@ -120,11 +120,11 @@ package struct PrivateChild: Sendable {
     private static func spawn(
         _ program: SiblingProgram,
         _ socket: Descriptor,
-        _ environment: [String: String]
+        _ choices: ServiceChoices
     ) throws(SystemCallError) -> Int32 {
         let process = program.start(
-            ["--private", String(descriptor)],
-            environment: environment,
+            ["--private", String(descriptor)] + choices.arguments,
+            environment: choices.environment,
             passing: [.init(socket.number, as: descriptor)]
         )
         guard let process else { throw SystemCallError("posix_spawn") }

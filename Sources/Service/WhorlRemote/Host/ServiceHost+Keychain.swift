@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
-import Foundation
+import FoundationEssentials
 import WhorlIPC
 import WhorlService
 
@@ -63,28 +63,32 @@ extension ServiceHost {
         _ body: @escaping @Sendable (any KeychainPages) throws(ServiceRefusal) -> Value
     ) async throws(ServiceRefusal) -> Value {
         let keychain = try keychain(call.client.user, groups.searched)
-        if hasValues { return try await Self.run(on: Self.largeCalls, keychain, body) }
-        let queue = Self.bringsMuch(call) ? Self.largeCalls : Self.calls
+        let bringsMuch = Self.bringsMuch(call)
+        let work: @Sendable () throws(ServiceRefusal) -> Value = { () throws(ServiceRefusal) in
+            try body(keychain)
+        }
+        if hasValues { return try await Self.run(on: Self.largeCalls, work) }
+        let queue = bringsMuch ? Self.largeCalls : Self.calls
         return try await rowCalls.take(call.client.user.uid) { () async throws(ServiceRefusal) in
-            try await Self.run(on: queue, keychain, body)
+            try await Self.run(on: queue, work)
         }
     }
 
-    private static func run<Value: Sendable>(
+    /// Runs on a queue what blocks its thread.
+    static func run<Value: Sendable>(
         on queue: DispatchQueue,
-        _ keychain: any KeychainPages,
-        _ body: @escaping @Sendable (any KeychainPages) throws(ServiceRefusal) -> Value
+        _ body: @escaping @Sendable () throws(ServiceRefusal) -> Value
     ) async throws(ServiceRefusal) -> Value {
         let result = await withCheckedContinuation {
             (done: CheckedContinuation<Result<Value, ServiceRefusal>, Never>) in
             queue.async {
-                done.resume(returning: Result { () throws(ServiceRefusal) in try body(keychain) })
+                done.resume(returning: Result { () throws(ServiceRefusal) in try body() })
             }
         }
         return try result.get()
     }
 
-    private static let calls = DispatchQueue(label: "whorl.keychain-rows", attributes: .concurrent)
+    static let calls = DispatchQueue(label: "whorl.keychain-rows", attributes: .concurrent)
     /// One of these at a time: the values of many connections would fill the memory.
     private static let largeCalls = DispatchQueue(label: "whorl.large-keychain-rows")
 

@@ -59,7 +59,7 @@ extension ServiceHost {
     }
 
     /// Runs what a reader does, whose failure crosses with all of its values.
-    private func reading<Value>(
+    func reading<Value>(
         _ answer: @autoclosure () async throws(ReaderError) -> Value
     ) async throws(ServiceRefusal) -> Value {
         do { return try await answer() } catch { throw ServiceError(crossing: error).refusal }
@@ -107,10 +107,17 @@ extension FingerprintReader {
     }
 
     fileprivate func openedPrints() async throws(ReaderError) -> [StoredPrint] {
+        try await opened { reader throws(ReaderError) in try await reader.storedPrints(whenBusy: .wait) }
+    }
+
+    /// Opens the reader for a piece of work, and closes it afterwards, also where the caller has hung up.
+    func opened<Value: Sendable>(
+        _ work: (Self) async throws(ReaderError) -> Value
+    ) async throws(ReaderError) -> Value {
         try await open()
-        let prints = await Result<_, ReaderError>(of: try await storedPrints(whenBusy: .wait))
+        let result = await Result<_, ReaderError>(of: try await work(self))
         // The first error says more.
-        try? await close()
-        return try prints.get()
+        await Task { try? await close() }.value
+        return try result.get()
     }
 }

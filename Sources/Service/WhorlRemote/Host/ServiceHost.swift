@@ -32,6 +32,8 @@ package struct ServiceHost: Sendable {
     let rowCalls = Turns<UInt32>(most: 4)
     /// The access of logins; without it the service has no accounts to log in to.
     package var logins: LoginAccess?
+    /// The engine of a private child; the system's service shows it to no program.
+    package var privateEngine: (any PrivateEngine)?
 
     /// Makes a host.
     ///
@@ -72,6 +74,10 @@ package struct ServiceHost: Sendable {
         addPrompts(&router)
         addAgents(&router)
         addLogin(&router)
+        if let privateEngine {
+            addPrivate(privateEngine, &router)
+            router.describe(InterfaceText.ofPrivateChild.name, InterfaceText.ofPrivateChild.text)
+        }
         for operation in Operations.all where !router.has(operation.name) { add(operation, &router) }
         for interface in InterfaceText.all where interface.name != "io.whorl.Login" || logins != nil {
             router.describe(interface.name, interface.text)

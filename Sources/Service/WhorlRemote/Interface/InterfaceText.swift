@@ -18,5 +18,10 @@ enum InterfaceText {
         ("io.whorl.Readers", text(PackageResources.io_whorl_Readers_varlink)),
     ]
 
+    /// The text of what a private child alone serves.
+    static let ofPrivateChild = (
+        name: "io.whorl.Private", text: text(PackageResources.io_whorl_Private_varlink)
+    )
+
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

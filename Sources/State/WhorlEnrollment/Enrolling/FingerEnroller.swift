@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import WhorlFingerprint
-import Foundation
+import FoundationEssentials
 package import WhorlService
 
 /// Enrolls and removes fingers, and keeps reader and store in step.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlFingerprint
-import Foundation
+import FoundationEssentials
 import WhorlSQLite
 import WhorlStateStore
 import WhorlService

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import WhorlFingerprint
-package import Foundation
+package import FoundationEssentials
 import WhorlSQLite
 package import WhorlStateStore
 package import WhorlService

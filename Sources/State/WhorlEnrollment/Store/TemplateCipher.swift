@@ -2,7 +2,7 @@
 
 import Crypto
 import WhorlFingerprint
-import Foundation
+import FoundationEssentials
 import WhorlSecretMemory
 import WhorlStateStore
 import WhorlSupport

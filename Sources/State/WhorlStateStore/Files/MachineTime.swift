@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Foundation
+package import FoundationEssentials
+internal import Glibc
 import WhorlSupport
 
 /// A point in time on both of the machine's clocks.
@@ -90,7 +91,7 @@ package struct MachineTime: Sendable {
         let files = ["/proc/sys/kernel/random/boot_id", credential("whorl.boot-id")].compactMap(\.self)
         // A file that cannot be read is not an error here: without a name, nothing that depends on it succeeds.
         let text = files.lazy.compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }.first
-        return text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+        return text.map { String($0.prefix { !$0.isWhitespace }) } ?? ""
     }()
 
     /// Returns the path of a credential that systemd passed to this process (systemd.exec(5)).

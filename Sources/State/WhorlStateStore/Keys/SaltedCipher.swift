@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Crypto
-package import Foundation
+package import FoundationEssentials
 
 /// A cipher for the database's contents: AES-256-GCM, with a key per ciphertext that is derived from a random salt.
 package struct SaltedCipher: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Crypto
-package import Foundation
+package import FoundationEssentials
 package import WhorlSecretMemory
 
 /// The purpose of a key derived from the state key.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-package import Foundation
+package import FoundationEssentials
 package import WhorlSecretMemory
 import WhorlStateStore
 import WhorlTPM

@@ -2,7 +2,7 @@
 
 import Crypto
 import CryptoExtras
-import Foundation
+import FoundationEssentials
 import WhorlSecretMemory
 import WhorlStateStore
 import WhorlService

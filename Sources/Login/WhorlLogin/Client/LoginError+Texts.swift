@@ -16,7 +16,7 @@ extension LoginError {
         case .notReleased: "What was shown does not open the key."
         case .service(let error): error.message
         case .changedMeanwhile: "The login on this device was changed meanwhile."
-        case .keychain(let status): "The record of the login cannot be used (status \(status))."
+        case .recordDamaged: "The record of the login on this device is damaged."
         case .transport(let error): error.message
         case .answerRefused(let fault): fault.message
         case .unauthorized: "The server does not take the password or the session."
@@ -39,7 +39,8 @@ extension LoginError {
         case .claimsRefused: "At most 16, with values of at most 256 bytes."
         case .notReleased, .changedMeanwhile: "Try again."
         case .service(let error): error.recovery
-        case .keychain: "Run `whorl doctor`: it names the cause and the command that mends it."
+        case .recordDamaged:
+            "Disable the login, then enable it again: `whorl login disable`, `whorl login enable`."
         case .transport(let error): error.recovery
         case .answerRefused: "Check the server’s address, and what stands between."
         case .unauthorized: "Try again with the right one."

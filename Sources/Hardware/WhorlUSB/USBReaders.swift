@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import WhorlLibfprint
 package import WhorlFingerprint
+internal import WhorlSupport
 
 /// The USB devices that libfprint supports, found without libfprint, which does not list devices that it may not open.
 package enum USBReaders {
@@ -50,7 +50,7 @@ package enum USBReaders {
                 id: "\(vendor):\(product)",
                 node: node,
                 isAccessible: access(node, R_OK | W_OK) == 0,
-                access: DeviceNode(node, service: LibfprintReader.service).access()
+                access: DeviceNode(node, service: DeviceNode.service).access()
             )
         }
     }
@@ -81,43 +81,5 @@ package enum USBReaders {
 
     private static func padded(_ number: Int) -> String {
         String(repeating: "0", count: max(0, 3 - String(number).count)) + String(number)
-    }
-}
-
-/// Small reads from the kernel's file systems.
-package enum Files {
-    /// Returns the names in a folder; none when it cannot be read.
-    package static func names(in folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
-
-    /// Returns the text of a file of at most 1 MiB; `nil` when it cannot be read.
-    package static func text(_ path: String) -> String? {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while bytes.count < 1 << 20 {
-            let got = read(file, &buffer, buffer.count)
-            if got < 0, errno == EINTR { continue }
-            guard got > 0 else { break }
-            bytes += buffer.prefix(got)
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// Returns the text of a file without the white space around it.
-    package static func word(_ path: String) -> String? {
-        text(path)?.split(whereSeparator: \.isWhitespace).first.map(String.init)
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 internal import LoginAssertion
 internal import LoginTransport
 internal import WhorlSecretMemory
@@ -132,6 +132,6 @@ extension LoginResponse {
 extension String {
     /// Whether a `Content-Type` names this media type, ignoring its parameters.
     fileprivate func isMedia(_ type: String) -> Bool {
-        prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() == type
+        prefix { $0 != ";" }.split(separator: " ").first?.lowercased() == type
     }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CWhorlGLib
+internal import CWhorlSocket
 internal import Glibc
 package import WhorlFingerprint
+internal import WhorlSupport
 
 /// A device node, and what counts as its owner.
 package struct DeviceNode: Sendable {
@@ -10,6 +11,9 @@ package struct DeviceNode: Sendable {
     package let path: String
     private let service: UInt32?
     private let database: String
+
+    /// The user that the service runs as, who owns the readers; `nil` where the service was never installed.
+    package static let service = ThisProcess.userNumber(of: "whorl")
 
     /// Names a node.
     ///

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import WhorlContext
 internal import Crypto
-internal import Foundation
+internal import FoundationEssentials
 internal import LoginAssertion
 internal import WhorlService
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
-internal import KeychainServices
+internal import FoundationEssentials
 public import LoginAssertion
 internal import LoginTransport
 internal import WhorlSecretMemory
@@ -49,7 +48,7 @@ extension LoginDesk {
         try await checkAccounts(beside: user)
         let access = try await accessForNewKey()
         let called = try await record(of: user)?.device ?? LoginRecord.newDevice()
-        guard let device = LoginName(called) else { throw LoginError(.keychain(errSecInvalidRecord)) }
+        guard let device = LoginName(called) else { throw LoginError(.recordDamaged) }
 
         let challenge = try await challenge(.enable, for: user, on: device)
         let (item, attestation) = try await makeKey(access, for: user, on: device)
@@ -186,7 +185,7 @@ extension LoginError {
         switch code {
         case .unauthorized, .refused, .tooManyTries, .mustEnableAgain, .notReleased, .service: true
         case .notEnabled, .otherAccount, .severalAccounts, .userUnusable, .deviceNameUnusable,
-            .claimsRefused, .changedMeanwhile, .keychain, .transport, .answerRefused,
+            .claimsRefused, .changedMeanwhile, .recordDamaged, .transport, .answerRefused,
             .serverFailed:
             false
         }

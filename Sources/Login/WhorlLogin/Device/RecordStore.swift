@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import WhorlContext
 internal import Dispatch
-internal import Foundation
-internal import KeychainServices
+internal import FoundationEssentials
 internal import LoginAssertion
 internal import WhorlService
 
@@ -22,8 +20,8 @@ struct RecordStore: Sendable {
 
     /// Returns the accounts that have a record, older ones first.
     func accounts() async throws(LoginError) -> [String] {
-        try await inKeychain { store throws(KeychainError) in
-            try store.items(match(nil, store), withValues: false).compactMap { item in
+        try await inKeychain { rows throws(ServiceError) in
+            try rows.rows(match(nil, rows), withValues: false, limit: .max).compactMap { item in
                 guard case .text(let account)? = item.record.attributes["acct"] else { return nil }
                 return account
             }
@@ -36,11 +34,8 @@ struct RecordStore: Sendable {
     func record<Record: Decodable & Sendable>(of account: String, as: Record.Type) async throws(LoginError)
         -> Record?
     {
-        try await inKeychain { store throws(KeychainError) in
-            guard let item = try store.items(match(account, store), withValues: true, limit: 1).first else {
-                return nil
-            }
-            return RecordStore.decoded(item)
+        try await inKeychain { rows throws(ServiceError) in
+            try row(account, rows).flatMap(RecordStore.decoded)
         }
     }
 
@@ -60,35 +55,39 @@ struct RecordStore: Sendable {
         label: String,
         _ change: @escaping @Sendable (Record?) -> Record?
     ) async throws(LoginError) -> Bool {
-        try await inKeychain { store throws(KeychainError) in
-            let row = KeychainRecord(
-                .genericPassword,
-                accessGroup: store.groups[0],
-                protection: .unguarded,
-                attributes: ["svce": .text(service), "acct": .text(account), "labl": .text(label)]
-            )
-            func changed(_ present: Record?) throws(KeychainError) -> NewKeychainRow? {
-                guard let record = change(present) else { return nil }
-                guard let value = try? JSONEncoder().encode(record) else { throw KeychainError(errSecParam) }
-                return NewKeychainRow(row, .plain(value))
+        try await inKeychain { rows throws(ServiceError) in
+            for _ in 0..<RecordStore.tries {
+                let present = try row(account, rows)
+                guard let record = change(present.flatMap(RecordStore.decoded)) else { return false }
+                let new = try newRow(record, account, label, rows)
+                let outcome =
+                    if let present {
+                        try rows.update([KeychainRowChange(present.version, to: new)], replacing: [])
+                    } else {
+                        try rows.add([new], replacing: [])
+                    }
+                switch outcome {
+                case .stored: return true
+                case .taken, .stale: break
+                case .noPasscode, .groupRefused:
+                    throw ServiceError(
+                        .storeFailed,
+                        cause: "the service does not store the record of a login"
+                    )
+                }
             }
-            let count = try store.update(match(account, store)) { item throws(KeychainError) in
-                try changed(RecordStore.decoded(item))
-            }
-            // Either the present record stays as it is, or it was changed, or there is none.
-            guard let count else { return false }
-            guard count == 0 else { return true }
-            guard let new = try changed(nil) else { return false }
-            _ = try store.add([new])
-            return true
+            throw ServiceError(.storeFailed, cause: "other programs keep changing the record of the login")
         }
     }
 
     /// Deletes a record; a missing record is not an error.
     @discardableResult
     func delete(_ account: String) async throws(LoginError) -> Bool {
-        try await inKeychain { store throws(KeychainError) in try store.delete([match(account, store)]) > 0 }
+        try await inKeychain { rows throws(ServiceError) in try rows.delete([match(account, rows)]) > 0 }
     }
+
+    /// The most attempts to change a record: each one begins again because another process has changed it.
+    private static let tries = 1000
 
     /// Returns the record in a row; `nil` for a value that does not decrypt or is no record, which was edited from
     /// outside.
@@ -98,8 +97,34 @@ struct RecordStore: Sendable {
         return try? JSONDecoder().decode(Record.self, from: value)
     }
 
-    private func match(_ account: String?, _ store: KeychainStore) -> KeychainMatch {
-        var match = KeychainMatch(.genericPassword, groups: [store.groups[0]])
+    private func row(_ account: String, _ rows: any KeychainRowService) throws(ServiceError) -> KeychainRow? {
+        try rows.rows(match(account, rows), withValues: true, limit: 1).first
+    }
+
+    private func newRow(
+        _ record: some Encodable,
+        _ account: String,
+        _ label: String,
+        _ rows: any KeychainRowService
+    ) throws(ServiceError) -> NewKeychainRow {
+        // A record has nothing that JSON cannot hold.
+        guard let value = try? JSONEncoder().encode(record) else {
+            throw ServiceError(.storeFailed, cause: "the record of the login cannot be written")
+        }
+        let description = KeychainRecord(
+            .genericPassword,
+            accessGroup: rows.groups[0],
+            // `kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`: the key inside is sealed, and the rest is no secret.
+            accessible: "cku",
+            flags: 0,
+            isSynchronizable: false,
+            attributes: ["svce": .text(service), "acct": .text(account), "labl": .text(label)]
+        )
+        return NewKeychainRow(description, .plain(value))
+    }
+
+    private func match(_ account: String?, _ rows: any KeychainRowService) -> KeychainMatch {
+        var match = KeychainMatch(.genericPassword, groups: [rows.groups[0]])
         match.attributes["svce"] = .text(service)
         if let account { match.attributes["acct"] = .text(account) }
         return match
@@ -107,18 +132,13 @@ struct RecordStore: Sendable {
 
     /// Performs keychain calls, which block, on a thread of Dispatch instead of one of the shared pool.
     private func inKeychain<Value: Sendable>(
-        _ body: @escaping @Sendable (KeychainStore) throws(KeychainError) -> Value
+        _ body: @escaping @Sendable (any KeychainRowService) throws(ServiceError) -> Value
     ) async throws(LoginError) -> Value {
-        let parts = parts
+        let rows = parts.keychain
         let result = await withCheckedContinuation {
-            (done: CheckedContinuation<Result<Value, KeychainError>, Never>) in
-            Self.queue.async {
-                done.resume(
-                    returning: Result { () throws(KeychainError) in try body(KeychainStore(parts)) }
-                )
-            }
+            (done: CheckedContinuation<Result<Value, ServiceError>, Never>) in
+            Self.queue.async { done.resume(returning: Result { () throws(ServiceError) in try body(rows) }) }
         }
-        // The error of the state is more specific than the keychain's number.
-        return try result.mapError { LoginError($0.cause.map { .service($0) } ?? .keychain($0.status)) }.get()
+        return try result.mapError { LoginError(.service($0)) }.get()
     }
 }

@@ -33,8 +33,8 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case service(ServiceError)
         /// Another task or program has changed the login on this device during the call, for example by disabling it.
         case changedMeanwhile
-        /// The keychain's row could not be read or written; the number is its status.
-        case keychain(Int32)
+        /// The record of the login on this device was changed from outside.
+        case recordDamaged
         /// No answer came.
         case transport(LoginTransportError)
         /// The answer does not follow the protocol.
@@ -132,7 +132,7 @@ extension LoginError: ReportedError {
         case .notReleased: "accessDenied"
         case .service(let error): error.codeName
         case .changedMeanwhile: "changedMeanwhile"
-        case .keychain: "storeFailed"
+        case .recordDamaged: "storeFailed"
         case .transport: "serverUnreachable"
         case .answerRefused: "answerRefused"
         case .unauthorized: "unauthorized"
@@ -146,13 +146,13 @@ extension LoginError: ReportedError {
     public var cause: String {
         switch code {
         case .mustEnableAgain(let reason): reason.rawValue
-        case .keychain(let status): "status \(status)"
         case .transport(let fault): fault.rawValue
         case .answerRefused(let fault): fault.rawValue
         case .refused(let refusal): refusal.rawValue
         case .service(let error): error.cause
         case .notEnabled, .otherAccount, .severalAccounts, .userUnusable, .deviceNameUnusable,
-            .claimsRefused, .notReleased, .changedMeanwhile, .unauthorized, .tooManyTries, .serverFailed:
+            .claimsRefused, .notReleased, .changedMeanwhile, .recordDamaged, .unauthorized, .tooManyTries,
+            .serverFailed:
             ""
         }
     }
@@ -167,7 +167,7 @@ extension LoginError: ReportedError {
         case .notReleased, .unauthorized: .notAuthenticated
         case .service(let error): error.category
         case .changedMeanwhile: .other
-        case .keychain: .storage
+        case .recordDamaged: .storage
         case .transport(.cancelled): .cancelled
         case .transport, .answerRefused, .tooManyTries, .serverFailed: .serverUnavailable
         case .refused: .serverRefused

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import WhorlFingerprint
 
-@testable import WhorlSystem
+@testable import WhorlRemote
 
 /// fprintd's folders, made and damaged.
 @Suite final class `A folder of prints` {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import WhorlContext
-public import Foundation
+public import FoundationEssentials
 public import LoginAssertion
 public import WhorlService
 
@@ -20,16 +19,7 @@ public struct BiometricKeys: Sendable {
     public let options: LoginOptions
     private let surroundings: @Sendable () -> ContextParts
 
-    /// Makes an interface to the pair of a name; no key is made yet.
-    ///
-    /// - Parameters:
-    ///   - name: 1 to 128 bytes; a different name for each pair.
-    ///   - options: The options for making and using it. The package of that name has `allowDeviceCredentials` for the
-    ///     passcode as an alternative; here it is on by default.
-    public init(_ name: String = "biometric", options: LoginOptions = LoginOptions()) {
-        self.init(name, options: options) { .current }
-    }
-
+    /// Makes an interface to the pair of a name in an environment that the caller chooses; no key is made yet.
     package init(_ name: String, options: LoginOptions, parts: @escaping @Sendable () -> ContextParts) {
         self.name = name
         self.options = options
@@ -45,7 +35,7 @@ public struct BiometricKeys: Sendable {
     ///
     /// - Returns: The public half; a server stores `LoginKey.der` (SubjectPublicKeyInfo), in Base64 as
     ///   `der.base64EncodedString()`.
-    /// - Throws: `service` if no finger is enrolled or the machine cannot make one; `keychain`.
+    /// - Throws: `service` if no finger is enrolled or the machine cannot make one.
     public func createKeys() async throws(LoginError) -> LoginKey {
         let (owner, records) = desk()
         let now = await owner.preflight()
@@ -87,7 +77,7 @@ public struct BiometricKeys: Sendable {
     ///   - payload: The bytes to sign, of any size; the chip gets their SHA-256.
     /// - Returns: The signature over the payload: ECDSA with P-256 and SHA-256, DER (RFC 3279, 2.2.3).
     /// - Throws: `notEnabled` without a pair; `mustEnableAgain` if it can no longer be used: it stays until
-    ///   ``createKeys()`` replaces it, or ``deleteKeys()`` is called; `service`, `keychain`.
+    ///   ``createKeys()`` replaces it, or ``deleteKeys()`` is called; `service`.
     public func createSignature(promptMessage: String, payload: Data) async throws(LoginError) -> Data {
         let (owner, records) = desk()
         guard let pair = try await pair(records) else { throw LoginError(.notEnabled) }

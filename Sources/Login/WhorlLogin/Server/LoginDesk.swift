@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import WhorlContext
-internal import Foundation
+internal import WhorlService
+internal import FoundationEssentials
 internal import LoginAssertion
 internal import LoginTransport
 internal import WhorlSecretMemory

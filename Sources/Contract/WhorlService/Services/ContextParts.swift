@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import FoundationEssentials
 internal import Synchronization
-internal import WhorlTerminalPrompt
-internal import WhorlRemote
-package import WhorlService
-#if Engine
-internal import WhorlSystem
-#endif
 
 /// The environment of an `LAContext` or keychain call: services, prompt, calling application.
 package struct ContextParts: ServiceAsker {
@@ -74,31 +69,6 @@ package struct ContextParts: ServiceAsker {
     package func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem {
         try asker.sealedItem(encoded: encoded)
     }
-
-    /// The environment of this process, which is created on first use; creating it opens nothing.
-    ///
-    /// Programs that provide no presenter of their own ask on the terminal.
-    private static let system = ContextParts(of: servicesOfProcess, presenter: TerminalPrompt())
-
-    private static var servicesOfProcess: Services {
-        #if Engine
-        ServicePlace.ofProcess
-        #else
-        Services.withoutEngine
-        #endif
-    }
-
-    /// The environment that a test has set for the current task.
-    @TaskLocal package static var ofTask: ContextParts?
-    /// The environment that a test has set for the whole process.
-    package static var ofProcess: ContextParts? {
-        get { keptOfProcess.withLock(\.self) }
-        set { keptOfProcess.withLock { $0 = newValue } }
-    }
-    private static let keptOfProcess = Mutex<ContextParts?>(nil)
-
-    /// The current environment: the task's, or else the process's, or else the system's.
-    package static var current: ContextParts { ofTask ?? ofProcess ?? system }
 }
 
 /// The objects that exist once in each environment, such as `LAEnvironment.currentUser`.

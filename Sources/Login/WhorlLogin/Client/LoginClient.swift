@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import WhorlContext
-public import Foundation
-internal import KeychainServices
+public import FoundationEssentials
 public import LoginAssertion
-public import LoginTransport
+package import LoginTransport
 public import WhorlSecretMemory
 package import WhorlFingerprint
 package import WhorlService
@@ -28,11 +26,6 @@ public struct LoginClient: Sendable {
     let transport: any LoginTransport
     private let surroundings: @Sendable () -> ContextParts
 
-    /// Makes a client of one server; nothing is opened or sent yet, and there is no prompt.
-    public init(server: LoginOrigin, transport: any LoginTransport, options: LoginOptions = LoginOptions()) {
-        self.init(server: server, transport: transport, options: options) { .current }
-    }
-
     /// Makes a client in an environment that the caller chooses.
     package init(
         server: LoginOrigin,
@@ -50,7 +43,7 @@ public struct LoginClient: Sendable {
     ///
     /// - Parameter user: The user; without one, the only user who has enabled the login.
     /// - Returns: The state as known on this device; the server may have revoked the device.
-    /// - Throws: `severalAccounts`, `store`, `keychain`, `vault`.
+    /// - Throws: `severalAccounts`, `service`.
     public func status(of user: LoginName? = nil) async throws(LoginError) -> LoginStatus {
         let desk = desk()
         guard let (user, record) = try await desk.found(user) else { return .notEnabled }
@@ -142,7 +135,7 @@ extension LoginClient {
     ///     ``attempt(_:reason:claims:password:service:)``; without one the server is not informed, and lists the device
     ///     until it is revoked there.
     /// - Returns: The result.
-    /// - Throws: `severalAccounts`, `store`, `keychain`: only failures on this device.
+    /// - Throws: `severalAccounts`, `recordDamaged`, `service`: only failures on this device.
     @discardableResult
     public func disable(
         _ user: LoginName? = nil,
@@ -155,7 +148,7 @@ extension LoginClient {
         guard let credential else { return .here }
         do throws(LoginError) {
             guard let device = LoginName(record.device) else {
-                throw LoginError(.keychain(errSecInvalidRecord))
+                throw LoginError(.recordDamaged)
             }
             let authorization = try credential.authorization(of: user)
             let answer = try await desk.send(.revoke(device, authorization: authorization, to: server))

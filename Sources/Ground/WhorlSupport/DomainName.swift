@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Glibc
+
+/// Names of machines with letters beyond ASCII.
+package enum DomainName {
+    /// Returns a name's A-label form (RFC 5891, section 5), as browsers send it; `nil` for what is no such name.
+    ///
+    /// The C library loads the same libidn2 for names that a program resolves. It is loaded for such a name alone, and
+    /// where it is not installed no such name has an A-label. Source: idn2_lookup_u8().
+    package static func aLabel(of name: String) -> String? {
+        typealias Lookup =
+            @convention(c) (
+                UnsafePointer<UInt8>, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, CInt
+            ) -> CInt
+        guard let library = dlopen("libidn2.so.0", RTLD_NOW | RTLD_LOCAL) else { return nil }
+        defer { dlclose(library) }
+        guard let symbol = dlsym(library, "idn2_lookup_u8") else { return nil }
+        let lookup = unsafeBitCast(symbol, to: Lookup.self)
+        // IDN2_NFC_INPUT and IDN2_NONTRANSITIONAL: with the rules of 2008 alone, “ß” stays what it is.
+        var label: UnsafeMutablePointer<UInt8>?
+        guard lookup(Array(name.utf8) + [0], &label, 1 | 8) == 0, let label else { return nil }
+        defer { free(label) }
+        return String(cString: label)
+    }
+}

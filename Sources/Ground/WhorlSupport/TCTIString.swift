@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The form of a TPM's address: a TCTI string of tpm2-tss.
+///
+/// Source: the forms are those of `Tss2_TctiLdr_Initialize()` of tpm2-tss 3.2.1.
+package enum TCTIString {
+    /// The longest string that is accepted, in bytes.
+    package static let maximumLength = 512
+
+    /// Returns the fault of a string; `nil` if it is valid.
+    package static func fault(in text: String) -> String? {
+        if text.isEmpty { return "it is empty" }
+        if text.utf8.count > maximumLength { return "it is longer than \(maximumLength) bytes" }
+        guard text.utf8.allSatisfy({ 0x20...0x7e ~= $0 }) else {
+            return "it holds characters that are not printable ASCII"
+        }
+        return faultOfKind(text)
+    }
+
+    private static func faultOfKind(_ text: String) -> String? {
+        if text == "none" { return nil }
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let rest = parts.count == 2 ? String(parts[1]) : ""
+        switch parts[0] {
+        case "device": return rest.hasPrefix("/") ? nil : "device: needs an absolute path"
+        case "swtpm", "mssim", "cmd", "tabrmd": return rest.isEmpty ? "\(parts[0]): says not where" : nil
+        case "pcap":
+            // A recorder around another recorder would only make the string hard to judge.
+            return rest == "none" || rest.hasPrefix("pcap:")
+                ? "pcap: needs a TPM behind it" : faultOfKind(rest)
+        default: return "it is none of device:, tabrmd:, swtpm:, mssim:, cmd:, pcap:, none"
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import WhorlRemote
+import WhorlSupport
+
+/// The child with the engine, started while the arguments are still being read, since both take some milliseconds.
+///
+/// It is a guess, and the parsed arguments decide. A child that is not taken ends with this program.
+enum EarlyChild {
+    private struct Started {
+        let choices: ServiceChoices
+        let transport: any ServiceTransport
+    }
+
+    private static let started = Mutex<Started?>(nil)
+
+    /// Starts a child if a command asks an engine, and no system's service is there or wanted.
+    ///
+    /// - Parameters:
+    ///   - command: The command that is meant, as far as its words were understood.
+    ///   - arguments: The arguments of the program.
+    static func begin(_ command: MeantCommand, _ arguments: [String]) {
+        guard command.asksEngine(arguments) else { return }
+        var choices = ServiceChoices()
+        choices.take(arguments)
+        // A fault is reported where the command asks.
+        guard let place = try? choices.place(), place != .system,
+            let transport = try? ServicePlace.privateChild.transport(choices)
+        else { return }
+        started.withLock { $0 = Started(choices: choices, transport: transport) }
+    }
+
+    /// Takes the child that was started with these choices; `nil` if there is none.
+    static func take(_ choices: ServiceChoices) -> (any ServiceTransport)? {
+        let started = started.withLock { started in
+            defer { started = nil }
+            return started
+        }
+        return started.flatMap { $0.choices == choices ? $0.transport : nil }
+    }
+}
+
+extension ServiceChoices {
+    /// Takes the options that name choices, in both of their forms; the last one of a name counts.
+    fileprivate mutating func take(_ arguments: [String]) {
+        let names: [String: WritableKeyPath<ServiceChoices, String?>] = [
+            "--state-dir": \.stateDirectory, "--profile": \.profile, "--reader": \.reader, "--tcti": \.tpm,
+        ]
+        for (index, argument) in arguments.enumerated() {
+            if argument == "--" { return }
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let path = names[String(parts[0])] else { continue }
+            if parts.count == 2 {
+                self[keyPath: path] = String(parts[1])
+            } else if arguments.indices.contains(index + 1) {
+                self[keyPath: path] = arguments[index + 1]
+            }
+        }
+    }
+}
