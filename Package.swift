@@ -48,7 +48,7 @@ func parts(_ names: String) -> [Target.Dependency] {
 let tests: KeyValuePairs<String, String> = [
     "ArchitectureTests": "",
     "AuthenticationTests": """
-    WhorlEngine WhorlEnrollment WhorlFingerprint WhorlSecretMemory SoftwareTPM WhorlStateStore \
+    WhorlEngine WhorlEnrollment WhorlFingerprint WhorlSecretMemory WhorlSecretHash SoftwareTPM WhorlStateStore \
     WhorlTPM WhorlVault WhorlService WhorlSupport crypto WhorlSQLite
     """,
     "BiometricLoginTests": """
@@ -142,7 +142,9 @@ let commandLine = """
 /// Docs/Architecture.md from it.
 let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
     "Ground": [
-        "WhorlSecretMemory": "crypto",
+        "WhorlSecretMemory": "",
+        // Apart, so that what only holds secrets links no library of ciphers.
+        "WhorlSecretHash": "crypto",
         // The little of SQLite that the state directory needs.
         "WhorlSQLite": "CWhorlSQLite",
         "WhorlSupport": "",
@@ -165,11 +167,14 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
     ],
     "State": [
         "WhorlStateStore":
-            "WhorlGLib WhorlSecretMemory WhorlService WhorlSQLite WhorlSupport crypto",
-        "WhorlEnrollment":
-            "WhorlFingerprint WhorlSecretMemory WhorlStateStore WhorlService WhorlSQLite WhorlSupport crypto",
+            "WhorlGLib WhorlSecretMemory WhorlSecretHash WhorlService WhorlSQLite WhorlSupport crypto",
+        "WhorlEnrollment": """
+        WhorlFingerprint WhorlSecretMemory WhorlSecretHash WhorlStateStore WhorlService WhorlSQLite \
+        WhorlSupport crypto
+        """,
         "WhorlVault": """
-        WhorlSecretMemory WhorlStateStore WhorlTPM WhorlService WhorlSQLite WhorlSupport crypto cryptoExtras
+        WhorlSecretMemory WhorlSecretHash WhorlStateStore WhorlTPM WhorlService WhorlSQLite WhorlSupport \
+        crypto cryptoExtras
         """,
     ],
     "Service": [
@@ -200,7 +205,7 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
         engine
         """,
         "KeychainServices":
-            "WhorlContext WhorlSecretMemory WhorlService WhorlSupport asn1 crypto cryptoExtras",
+            "WhorlContext WhorlSecretMemory WhorlSecretHash WhorlService WhorlSupport asn1 crypto cryptoExtras",
         "LocalAuthentication":
             "WhorlContext WhorlGLib KeychainServices WhorlSecretMemory WhorlService WhorlSupport",
         // The names that a program needs to show the prompt itself; they are not Apple's.
@@ -218,9 +223,11 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
         """,
     ],
     "Login": [
-        "LoginAssertion": "WhorlSupport crypto",
+        // Apart, so that the program with the network links neither Foundation nor a library of ciphers.
+        "WhorlLoginOrigin": "",
+        "LoginAssertion": "WhorlLoginOrigin WhorlSupport crypto",
         // The network is a module of its own: a program that brings another one does not link it.
-        "LoginTransport": "LoginAssertion WhorlSecretMemory WhorlSupport",
+        "LoginTransport": "WhorlLoginOrigin WhorlSecretMemory WhorlSupport",
         // The device's half; whom it asks is said by the program.
         "WhorlLogin": """
         WhorlFingerprint LoginAssertion LoginTransport WhorlSecretMemory WhorlService WhorlSupport crypto
@@ -263,7 +270,7 @@ let interfaces = [
 ]
 
 /// The modules that touch no C.
-let withoutC: Set = ["WhorlFingerprint", "MockReader", "LoginAssertion"]
+let withoutC: Set = ["WhorlFingerprint", "MockReader", "WhorlLoginOrigin", "LoginAssertion"]
 
 /// Makes a target of the house.
 func target(_ name: String, on floor: String, uses: String) -> Target {

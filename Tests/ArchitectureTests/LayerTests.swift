@@ -140,7 +140,7 @@ import Testing
 
     /// A server has neither a reader nor a TPM, and must not link their libraries.
     @Test func `the server's half of a login uses nothing of the device's`() throws {
-        let ofServer: Set = ["LoginAssertion", "RelyingParty", "WhorlSupport"]
+        let ofServer: Set = ["WhorlLoginOrigin", "LoginAssertion", "RelyingParty", "WhorlSupport"]
         for target in try Self.targets() where ofServer.contains(target.name) {
             #expect(target.uses.isSubset(of: ofServer), "\(target.name)")
         }

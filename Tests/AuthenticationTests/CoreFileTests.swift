@@ -6,6 +6,7 @@ import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
 import WhorlSecretMemory
+import WhorlSecretHash
 import WhorlStateStore
 import Testing
 import WhorlService

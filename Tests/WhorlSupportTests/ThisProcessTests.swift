@@ -20,6 +20,19 @@ import WhorlSupport
         #expect(ThisProcess.fileName(ofProgram: path) == nil)
     }
 
+    @Test func `has the variables that Foundation reads`() async {
+        await #expect(processExitsWith: .success) {
+            setenv("WHORL_TEST_EMPTY", "", 1)
+            setenv("WHORL_TEST_EQUALS", "=a=b", 1)
+            guard ThisProcess.trustedEnvironment == ProcessInfo.processInfo.environment else { exit(2) }
+            // The accent belongs to the value, and is one character with the sign before it.
+            setenv("WHORL_TEST_ACCENT", "\u{301}a", 1)
+            guard ThisProcess.trustedEnvironment["WHORL_TEST_ACCENT"] == "\u{301}a" else { exit(3) }
+            clearenv()
+            exit(ThisProcess.trustedEnvironment.isEmpty ? 0 : 4)
+        }
+    }
+
     @Test func `hides its memory from core files and from others of its user`() async {
         await #expect(processExitsWith: .success) {
             guard ThisProcess.hideMemory() else { exit(2) }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import FoundationEssentials
-
 /// A reader for stored bytes, without copying; every read past the end returns `nil`.
 ///
 /// It is generic and inlinable so that a reader over an `UnsafeRawBufferPointer` needs no allocation: the keychain
@@ -105,9 +103,4 @@ extension String {
 
     /// Appends the size in 4 bytes, then the UTF-8 of a text.
     @inlinable package mutating func append(sized text: String) { append(sized: text.utf8) }
-}
-
-extension ByteWriter {
-    /// The bytes that were written, as `Data` for the database.
-    package var data: Data { Data(bytes) }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import Glibc
 
 /// Properties of this process, as the kernel and the user database report them, and its protection.
@@ -16,7 +15,26 @@ package enum ThisProcess {
 
     /// The process's environment; empty when the process is elevated, since its caller chose the variables.
     package static var trustedEnvironment: [String: String] {
-        isElevated ? [:] : ProcessInfo.processInfo.environment
+        isElevated ? [:] : environment
+    }
+
+    /// The variables of the process; of two with one name the last.
+    ///
+    /// Foundation has the same as `ProcessInfo.processInfo.environment`, and would be linked into every program for it.
+    private static var environment: [String: String] {
+        var variables: [String: String] = [:]
+        typealias Entries = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+        // Swift's `environ` ends the process after clearenv(3), which leaves none.
+        var next = dlsym(nil, "environ")?.assumingMemoryBound(to: Entries?.self).pointee
+        while let entry = next?.pointee {
+            let text = String(cString: entry)
+            // A sign that joins the equals sign would be one character with it.
+            if let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) {
+                variables[String(text[..<equals])] = String(text[text.utf8.index(after: equals)...])
+            }
+            next = next?.advanced(by: 1)
+        }
+        return variables
     }
 
     /// The name of the process's effective user, from the user database, not from a variable.

@@ -19,7 +19,7 @@ public struct URLSessionTransport: LoginTransport {
     /// The environment variables from which libcurl takes a proxy for `http:`; it does not read `HTTP_PROXY`.
     ///
     /// While one is set, ``send(_:)`` refuses servers that are not reached over TLS.
-    public static let proxies = ["http_proxy", "all_proxy", "ALL_PROXY"]
+    public static let proxies = proxiesOfPlainRequests
 
     private let wait: Duration
 
@@ -84,16 +84,12 @@ public struct URLSessionTransport: LoginTransport {
     private static func urlRequest(_ request: LoginRequest, _ url: URL) -> URLRequest {
         var asked = URLRequest(url: url)
         asked.httpMethod = request.method.rawValue
-        asked.setValue("application/json, application/problem+json", forHTTPHeaderField: "Accept")
-        asked.setValue("whorl", forHTTPHeaderField: "User-Agent")
+        for (name, value) in request.fields { asked.setValue(value, forHTTPHeaderField: name) }
         if let authorization = request.authorization {
             let text = authorization.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
             asked.setValue(text, forHTTPHeaderField: "Authorization")
         }
-        if let body = request.body {
-            asked.setValue("application/json", forHTTPHeaderField: "Content-Type")
-            asked.httpBody = body.bytes.withUnsafeBytes { Data($0) }
-        }
+        asked.httpBody = request.body?.bytes.withUnsafeBytes { Data($0) }
         return asked
     }
 }

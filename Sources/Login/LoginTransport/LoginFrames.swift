@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
-internal import LoginAssertion
+internal import WhorlLoginOrigin
 package import WhorlSecretMemory
 internal import WhorlSupport
 

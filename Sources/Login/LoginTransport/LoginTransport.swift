@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import LoginAssertion
+// Every request names its server.
+@_exported public import WhorlLoginOrigin
 public import WhorlSecretMemory
+
+/// The environment variables from which libcurl takes a proxy for `http:`; it does not read `HTTP_PROXY`.
+package let proxiesOfPlainRequests = ["http_proxy", "all_proxy", "ALL_PROXY"]
 
 /// A transport that sends a request to a server and returns its answer: the only part of a login that uses a network.
 ///
@@ -54,6 +58,14 @@ public struct LoginRequest: Sendable {
         self.path = path
         self.authorization = authorization
         self.body = body
+    }
+}
+
+extension LoginRequest {
+    /// The header fields that each transport sends; `Authorization` is apart, because it is secret.
+    package var fields: [(name: String, value: String)] {
+        let fields = [("Accept", "application/json, application/problem+json"), ("User-Agent", "whorl")]
+        return fields + (body == nil ? [] : [("Content-Type", "application/json")])
     }
 }
 

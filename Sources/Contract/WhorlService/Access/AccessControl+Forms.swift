@@ -119,7 +119,7 @@ extension AccessControl {
         bytes.append(UInt8(clamping: ways.count))
         for way in ways { bytes.append(way.rawValue) }
         if strength != .any { bytes.append(sized: strength.text) }
-        return bytes.data
+        return Data(bytes.bytes)
     }
 
     /// Reads the encoded form; `nil` for anything that ``encoded`` does not give.

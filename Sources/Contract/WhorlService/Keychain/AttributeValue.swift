@@ -85,7 +85,7 @@ public enum AttributeValue: Sendable, Hashable {
     private func numbered(_ kind: UInt8, _ bits: UInt64) -> Data {
         var bytes = ByteWriter(CollectionOfOne(kind))
         bytes.append(bits)
-        return bytes.data
+        return Data(bytes.bytes)
     }
 }
 

@@ -2,6 +2,7 @@
 
 package import Crypto
 package import WhorlSecretMemory
+import WhorlSecretHash
 
 /// An algorithm that this module supports, parsed from its name.
 enum KeyAlgorithm: Equatable {

@@ -185,7 +185,7 @@ extension PretendedItem {
             profile: profile,
             access: access,
             publicKey: publicKey,
-            encoded: bytes.data
+            encoded: Data(bytes.bytes)
         )
     }
 

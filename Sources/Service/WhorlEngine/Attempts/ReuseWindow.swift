@@ -128,7 +128,7 @@ extension ReusableMatch {
         for text in [profile, reader.rawValue, kind.rawValue, bootID, stay, print.description] {
             bytes.append(sized: text)
         }
-        return bytes.data
+        return Data(bytes.bytes)
     }
 
     fileprivate init?(decoding data: Data) {

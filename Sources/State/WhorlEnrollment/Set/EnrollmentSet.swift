@@ -58,7 +58,7 @@ struct EnrollmentSet: Hashable, Sendable {
             bytes.append(sized: member.reader.rawValue)
             bytes.append(raw: member.templateDigest)
         }
-        return bytes.data
+        return Data(bytes.bytes)
     }
 
     /// Reads what ``encoded`` gave; `nil` for anything else.

@@ -86,7 +86,7 @@ struct Manifest: Sendable {
             bytes.append(print.enrolledAt.bitPattern)
             bytes.append(sized: print.access.rawValue)
         }
-        return bytes.data
+        return Data(bytes.bytes)
     }
 
     /// Writes the generation, the MAC and the history; the rows of `prints` are written by the caller.

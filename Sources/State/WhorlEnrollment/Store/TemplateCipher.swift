@@ -4,6 +4,7 @@ import Crypto
 import WhorlFingerprint
 import FoundationEssentials
 import WhorlSecretMemory
+import WhorlSecretHash
 import WhorlStateStore
 import WhorlSupport
 
@@ -76,7 +77,7 @@ struct TemplateCipher: Sendable {
         bytes.append(row.finger.number)
         bytes.append(sized: row.reader.rawValue)
         bytes.append(sized: row.templateDigest)
-        return bytes.data
+        return Data(bytes.bytes)
     }
 }
 
@@ -98,7 +99,7 @@ enum Intent: Sendable, Hashable {
             bytes.append(UInt8(2))
             bytes.append(sized: template.bytes)
         }
-        return bytes.data
+        return Data(bytes.bytes)
     }
 
     init?(encoded: Data) {

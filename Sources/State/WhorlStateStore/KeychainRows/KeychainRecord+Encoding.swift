@@ -21,7 +21,7 @@ extension KeychainRecord {
             bytes.append(sized: name)
             bytes.append(sized: value.encoded)
         }
-        return bytes.data
+        return Data(bytes.bytes)
     }
 
     /// Decodes a record; `nil` for bytes that ``encoded`` does not produce.
@@ -90,7 +90,7 @@ extension KeychainRecord {
             let value = attributes[name].flatMap { $0.isDefault ? nil : $0 }
             bytes.append(sized: value?.encoded ?? Data())
         }
-        return bytes.data
+        return Data(bytes.bytes)
     }
 
     /// Whether the item has the wanted attributes.

@@ -69,7 +69,7 @@ extension SealedItem {
         bytes.append(sized: access.text)
         bytes.append(sized: publicKey ?? Data())
         bytes.append(sized: encoded)
-        return bytes.data
+        return Data(bytes.bytes)
     }
 
     fileprivate init?(columnValue: Data, kind: ItemKind) {
@@ -114,6 +114,6 @@ struct ValueCipher {
         bytes.append(UInt64(bitPattern: id))
         bytes.append(sized: profile)
         bytes.append(sized: record)
-        return bytes.data
+        return Data(bytes.bytes)
     }
 }

@@ -67,7 +67,7 @@ struct StoredRow: Sendable {
         bytes.append(sized: record)
         bytes.append(UInt8(clamping: sealing))
         bytes.append(sized: covered)
-        return bytes.data
+        return Data(bytes.bytes)
     }
 
     /// Reads an item from its row; `nil` for a row whose authentication code or encoding is invalid.

@@ -3,6 +3,7 @@
 package import Crypto
 package import FoundationEssentials
 package import WhorlSecretMemory
+import WhorlSecretHash
 
 /// The purpose of a key derived from the state key.
 ///

@@ -91,11 +91,11 @@ struct ItemBinding: Sendable, Hashable {
             counted.append(generation.value)
             counted.append(raw: generation.counter.serialized)
         }
-        bytes.append(sized: counted.data)
+        bytes.append(sized: counted.bytes)
         bytes.append(sized: Data(passcode?.bytes ?? []))
         bytes.append(sized: boot ?? Data())
         bytes.append(sized: applicationPassword?.encoded ?? Data())
-        return bytes.data
+        return Data(bytes.bytes)
     }
 
     init() {}

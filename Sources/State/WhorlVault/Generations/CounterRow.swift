@@ -32,7 +32,7 @@ struct CounterRow: Sendable {
                 bytes.append(UInt8(1))
                 bytes.append(raw: counter.serialized)
             }
-            return bytes.data
+            return Data(bytes.bytes)
         }
 
         fileprivate init?(encoded: Data) {

@@ -36,7 +36,7 @@ struct ItemRow: KeptItem {
         bytes.append(sized: id.name.text)
         bytes.append(raw: unique)
         bytes.append(sized: access.encoded)
-        return bytes.data
+        return Data(bytes.bytes)
     }
 
     /// The columns that the MAC covers; a body is covered by its own tag, which the MAC covers in turn.

@@ -41,7 +41,7 @@ struct LooseItem: KeptItem {
         var bytes = ByteWriter("whorl sealed item body v1")
         bytes.append(sized: profile)
         bytes.append(sized: access.encoded)
-        return bytes.data
+        return Data(bytes.bytes)
     }
 
     init(of profile: String, _ access: AccessControl, _ made: MadeItem, body: Data?, _ seal: RowMAC) {
@@ -72,7 +72,7 @@ struct LooseItem: KeptItem {
         bytes.append(sized: binding.encoded)
         bytes.append(sized: object.serialized)
         bytes.append(sized: body ?? Data())
-        return bytes.data
+        return Data(bytes.bytes)
     }
 
     /// Reads the encoded form without checking the MAC; `nil` for anything that ``encoded`` does not give.

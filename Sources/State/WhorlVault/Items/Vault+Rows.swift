@@ -27,7 +27,7 @@ struct RowMAC: Sendable {
         var bytes = ByteWriter("whorl vault row v1")
         bytes.append(sized: table)
         for column in columns { bytes.append(sized: column) }
-        return bytes.data
+        return Data(bytes.bytes)
     }
 }
 
@@ -36,7 +36,7 @@ extension Data {
     init(column number: Int64) {
         var bytes = ByteWriter()
         bytes.append(number)
-        self = bytes.data
+        self = Data(bytes.bytes)
     }
 
     /// Encodes a time as a column for the MAC, by its bit pattern.

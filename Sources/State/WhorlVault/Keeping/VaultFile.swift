@@ -3,6 +3,7 @@
 import Crypto
 import FoundationEssentials
 import WhorlSecretMemory
+import WhorlSecretHash
 import WhorlStateStore
 import WhorlSupport
 

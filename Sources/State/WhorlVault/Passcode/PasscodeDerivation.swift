@@ -51,7 +51,7 @@ struct PasscodeDerivation: Sendable, Hashable {
         bytes.append(UInt8(1))
         bytes.append(cost)
         bytes.append(raw: salt)
-        return bytes.data
+        return Data(bytes.bytes)
     }
 
     /// Returns the authorization value for a passcode, 32 bytes.
