@@ -58,7 +58,7 @@ let tests: KeyValuePairs<String, String> = [
     WhorlService WhorlSystem crypto WhorlSQLite
     """,
     "CommandLineTests": """
-    WhorlEngine ChildPipe WhorlFingerprint GreyscalePNG LoginServer MainLoopProbe \
+    WhorlEngine ChildPipe WhorlFingerprint GreyscalePNG LoginServer LoginTransport MainLoopProbe \
     WhorlSecretMemory SeededGenerator SoftwareMachine SoftwareTPM SyntheticFingers WhorlVault \
     whorl whorl-login-http whorl-simulate whorld WhorlRemote WhorlService WhorlSystem WhorlUSB
     """,
@@ -245,7 +245,8 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
         """,
         // The finger in front of libfprint's virtual reader, for tests and demonstrations.
         "whorl-simulate": "SyntheticFingers WhorlSupport arguments",
-        "whorl-login-http": "BiometricLoginHTTP LoginAssertion LoginTransport WhorlSecretMemory WhorlSupport",
+        // The only one that is built with libcurl, whose headers no program that depends on this package needs.
+        "whorl-login-http": "CWhorlCurl LoginTransport WhorlSecretMemory WhorlSupport",
     ],
 ]
 
@@ -254,6 +255,7 @@ let foundations: [Target] =
     [
         ("CWhorlGLib", "gio-2.0", "libglib2.0-dev"), ("CWhorlFprint", "libfprint-2", "libfprint-2-dev"),
         ("CWhorlTSS2", "tss2-esys", "libtss2-dev"), ("CWhorlSQLite", "sqlite3", "libsqlite3-dev"),
+        ("CWhorlCurl", "libcurl", "libcurl4-openssl-dev"),
     ].map { name, pkgConfig, package in
         .systemLibrary(
             name: name,

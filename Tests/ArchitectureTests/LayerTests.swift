@@ -182,6 +182,7 @@ import Testing
     @Test func `C modules are imported by their wrappers only`() throws {
         let wrappers: Set = [
             "WhorlGLib", "WhorlLibfprint", "WhorlSQLite", "WhorlTPM", "WhorlUSB", "WhorlIPC",
+            "whorl-login-http",
         ]
         let targets = try Self.targets()
         let libraries = Set(targets.filter { $0.type == "system" }.map(\.name))
@@ -189,6 +190,12 @@ import Testing
         for target in targets where target.type != "system" && !wrappers.contains(target.name) {
             #expect(try Self.imports(of: target).isDisjoint(with: libraries), "\(target.name)")
         }
+    }
+
+    /// A program that depends on this package builds without libcurl's headers, because no product needs them.
+    @Test func `libcurl is needed by the program with the network alone`() throws {
+        let users = try Self.targets().filter { $0.uses.contains("CWhorlCurl") }.map(\.name)
+        #expect(users == ["whorl-login-http"])
     }
 
     /// `*_sync` would block the GLib thread, and with it every cancellation and every other reader.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BiometricLoginHTTP
 import Glibc
 import LoginTransport
 import WhorlSecretMemory
@@ -8,30 +7,25 @@ import WhorlSupport
 
 /// The network of `whorl login`: reads one request from standard input, writes the result to standard output.
 ///
-/// It is a separate program for two reasons. FoundationNetworking brings libcurl and two dozen more libraries, which
-/// every start of `whorl` would load; and the process that reads bytes from a network must not be the one that has the
-/// vault open.
+/// It is a separate program because the process that reads bytes from a network must not be the one that has the vault
+/// open, and because libcurl brings two dozen libraries, which every start of `whorl` would load.
 @main
 enum Program {
-    static func main() async {
+    static func main() {
         // This comes first: there is no password in memory yet.
         guard ThisProcess.hideMemory() else { exit(71) }  // EX_OSERR
         signal(SIGPIPE, SIG_IGN)
         // Descriptors that a library of `whorl` has left open, such as a reader's, do not belong to this program.
         for number in 3..<CInt(1024) { close(number) }
         // Unencrypted requests stay on this machine; over a proxy they would leave it.
-        for name in URLSessionTransport.proxies { unsetenv(name) }
-        guard let request = LoginFrames.request(read()) else { exit(64) }
-        exit(write(LoginFrames.encode(await outcome(of: request))) ? 0 : 74)
-    }
-
-    private static func outcome(of request: LoginRequest) async -> Result<LoginResponse, LoginTransportError>
-    {
-        do {
-            return .success(try await URLSessionTransport().send(request))
-        } catch {
-            return .failure(error as? LoginTransportError ?? .failed)
+        for name in proxiesOfPlainRequests { unsetenv(name) }
+        let arguments = CommandLine.arguments.dropFirst()
+        let authorities = arguments.first == "--cacert" && arguments.count == 2 ? arguments.last : nil
+        guard arguments.isEmpty || authorities != nil, let request = LoginFrames.request(read()) else {
+            exit(64)  // EX_USAGE
         }
+        let outcome = CurlRequest(request, authorities: authorities).send()
+        exit(write(LoginFrames.encode(outcome)) ? 0 : 74)  // EX_IOERR
     }
 
     /// Reads standard input up to the size of the largest frame; a longer input is cut, and is then not a valid frame.

@@ -18,12 +18,26 @@ package final class LoginServer: Sendable {
         case cut
         /// TLS with a certificate that nobody has signed.
         case unsigned
+        /// The protocol over TLS, with a certificate that an authority of its own has signed.
+        case signed
+        /// The same with another name in the certificate.
+        case otherName
+        /// A body alone, as of HTTP/0.9.
+        case bare
+        /// A header without end: of many fields, of one field, of interim answers.
+        case fields
+        case field
+        case interim
+        /// A header of which a byte comes now and then.
+        case drip
+
+        var isSecure: Bool { [.unsigned, .signed, .otherName].contains(self) }
     }
 
     /// Every user's password.
     package static let password = "correct horse"
 
-    /// Such as `http://127.0.0.1:40001`.
+    /// Such as `http://127.0.0.1:40001`; `https` with TLS.
     package let origin: String
     private let process = Process()
     /// Its end tells the server that nobody needs it any more.
@@ -32,10 +46,15 @@ package final class LoginServer: Sendable {
     private let output: ChildPipe
 
     /// Starts it, and returns when it listens.
-    package init(_ mode: Mode = .login) throws {
+    ///
+    /// - Parameters:
+    ///   - mode: What it does.
+    ///   - authority: The file that gets the certificate of the authority, for the modes that have one.
+    /// - Throws: When it does not start.
+    package init(_ mode: Mode = .login, authority: String? = nil) throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "server.py").path
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", script, mode.rawValue]
+        process.arguments = ["python3", script, mode.rawValue] + (authority.map { [$0] } ?? [])
         input = try ChildPipe()
         output = try ChildPipe()
         process.standardInput = input.reading
@@ -51,7 +70,7 @@ package final class LoginServer: Sendable {
             line += more
         }
         guard let port = Int(String(decoding: line.dropLast(), as: UTF8.self)) else { throw NotStarted() }
-        origin = "http://127.0.0.1:\(port)"
+        origin = (mode.isSecure ? "https" : "http") + "://127.0.0.1:\(port)"
     }
 
     package struct NotStarted: Error {}

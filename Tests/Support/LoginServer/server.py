@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A login server on loopback for tests: the protocol for one user, or an answer that is none.
 
-usage: server.py MODE      It prints its port, and ends when its standard input does.
+usage: server.py MODE [FILE]      It prints its port, and ends when its standard input does. FILE gets the certificate of
+                                  the authority that has signed a server with TLS.
 """
 
 import base64
 import json
 import os
+import shutil
 import ssl
 import subprocess
 import sys
@@ -16,6 +18,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 MODE = sys.argv[1]
+TLS = MODE in ("unsigned", "signed", "otherName")
 PASSWORD = "correct horse"
 devices = {}  # (user, device): (public key, domain state)
 challenges = {}
@@ -69,7 +72,7 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(status, value, "application/problem+json", headers)
 
     def origin(self):
-        return f"http://127.0.0.1:{self.server.server_port}"
+        return f"{'https' if TLS else 'http'}://127.0.0.1:{self.server.server_port}"
 
     def authorised(self):
         """The user of the request's credentials."""
@@ -95,7 +98,7 @@ class Handler(BaseHTTPRequestHandler):
         requests.append({"path": self.path, "headers": dict(self.headers.items()), "size": size})
         if self.path == "/log":
             return self.answer(200, {"requests": requests[:-1]})
-        if MODE != "login":
+        if MODE not in ("login", "signed"):
             return self.misbehave()
         value = json.loads(body) if body else {}
         route = f"{self.command} {self.path}"
@@ -145,7 +148,28 @@ class Handler(BaseHTTPRequestHandler):
         token = f"token-for-{claims['sub']}"
         return self.answer(201, {"token": token, "tokenType": "Bearer", "expiresAt": 2000000000})
 
+    def write_raw(self, begin, more=b"", pause=0):
+        """Bytes as they are, then others for as long as somebody takes them."""
+        self.close_connection = True
+        try:
+            self.wfile.write(begin)
+            while more:
+                self.wfile.write(more)
+                time.sleep(pause)
+        except OSError:
+            pass
+
     def misbehave(self):
+        if MODE == "bare":
+            return self.write_raw(b"{}")
+        if MODE == "fields":
+            return self.write_raw(b"HTTP/1.1 201 Created\r\n", b"X-Field: value\r\n")
+        if MODE == "field":
+            return self.write_raw(b"HTTP/1.1 201 Created\r\nX-Field: ", b"x" * 1024)
+        if MODE == "interim":
+            return self.write_raw(b"", b"HTTP/1.1 100 Continue\r\n\r\n")
+        if MODE == "drip":
+            return self.write_raw(b"HTTP/1.1 201 Created\r\nX-Field: ", b"x", pause=0.2)
         if MODE == "redirect":
             return self.answer(307, headers=[("Location", self.origin() + "/elsewhere")])
         if MODE == "large":
@@ -173,6 +197,11 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_DELETE = handle_request
 
+    def do_CONNECT(self):
+        """It is no proxy, but notes what one would see."""
+        requests.append({"path": self.path, "headers": dict(self.headers.items()), "size": 0})
+        self.problem(501, "not_implemented")
+
 
 class Server(ThreadingHTTPServer):
     daemon_threads = True
@@ -182,19 +211,29 @@ class Server(ThreadingHTTPServer):
 
 
 def secured(socket):
-    """The socket with a certificate that nobody has signed."""
+    """The socket with a certificate that nobody has signed, or an authority of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-        command += ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-days", "2"]
-        command += ["-keyout", f"{folder}/key", "-out", f"{folder}/certificate"]
-        subprocess.run(command, check=True, capture_output=True)
+
+        def certify(name, file, *more):
+            command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+            command += ["-subj", f"/CN={name}", "-days", "2", "-keyout", f"{folder}/{file}.key", "-out", f"{folder}/{file}"]
+            subprocess.run(command + list(more), check=True, capture_output=True)
+
+        names = "DNS:bank.example" if MODE == "otherName" else "DNS:localhost,IP:127.0.0.1"
+        more = ["-addext", f"subjectAltName={names}"]
+        if MODE != "unsigned":
+            certify("Authority of a test", "authority")
+            shutil.copy(f"{folder}/authority", sys.argv[2])
+            more += ["-CA", f"{folder}/authority", "-CAkey", f"{folder}/authority.key"]
+            more += ["-addext", "basicConstraints=critical,CA:FALSE"]
+        certify("localhost", "certificate", *more)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(f"{folder}/certificate", f"{folder}/key")
+        context.load_cert_chain(f"{folder}/certificate", f"{folder}/certificate.key")
         return context.wrap_socket(socket, server_side=True)
 
 
 server = Server(("127.0.0.1", 0), Handler)
-if MODE == "unsigned":
+if TLS:
     server.socket = secured(server.socket)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 print(server.server_port, flush=True)
