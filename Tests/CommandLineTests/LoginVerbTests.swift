@@ -110,6 +110,48 @@ struct LoginVerbTests {
         #expect(outcome.status == 0)
     }
 
+    @Test func `a server whose own authority is named signs its user in`() async throws {
+        let authority = session.whorl.home + "/authority.pem"
+        let secure = try LoginServer(.signed, authority: authority)
+        try await session.enroll()
+        let password = session.whorl.home + "/password"
+        try Data((LoginServer.password + "\n").utf8).write(to: URL(filePath: password))
+        func login(_ arguments: String) async throws -> WhorlProgram.Outcome {
+            try await session.sh(
+                "\"$W\" login \(arguments) --server \(secure.origin) 4<'\(password)'",
+                reader: "mock:touch right-index-finger*9"
+            )
+        }
+        let unknown = try await login("enable --user ada --password-fd 4 --json")
+        #expect(unknown.status == 69 && unknown.errorCode == "serverUnreachable")
+        let enabled = try await login("enable --user ada --password-fd 4 --cacert '\(authority)'")
+        #expect(enabled.status == 0)
+        // An open file has no name that means it to the other program.
+        let attempt = try await login("attempt --cacert /dev/fd/5 5<'\(authority)'")
+        #expect(attempt.status == 0 && attempt.out == "token-for-ada")
+        #expect(try await login("status --cacert '\(authority)'").status == 0)
+    }
+
+    @Test func `a file of authorities that cannot be used is named, with what to do`() async throws {
+        let whorl = session.whorl
+        try Data("no certificate".utf8).write(to: URL(filePath: whorl.home + "/text.pem"))
+        for (name, words) in [
+            ("missing.pem", "No such file or directory"), (".", "Not a regular file"),
+            ("text.pem", "PEM format"),
+        ] {
+            for verb in ["enable --user ada", "attempt", "disable", "status"] {
+                let outcome = try await session.sh(
+                    "\"$W\" login \(verb) --server https://bank.example --cacert '\(whorl.home)/\(name)' --json"
+                )
+                #expect(outcome.status == 64 && outcome.errorCode == "usage", "\(verb)")
+                let error = try #require(outcome.answer("error"))
+                let told = "\(error["message"] ?? "") \(error["reason"] ?? "") \(error["recovery"] ?? "")"
+                #expect(told.contains("/\(name)”") && told.contains(words), "\(told)")
+                #expect(told.contains("--cacert") || told.contains("openssl x509"))
+            }
+        }
+    }
+
     @Test func `nothing secret is in the log, in the errors or on the disk`() async throws {
         try await enable()
         _ = try await login("attempt")

@@ -8,13 +8,16 @@ import WhorlSupport
 
 /// A transport that runs the program `whorl-login-http` for each request: one process, one request, over two pipes.
 ///
-/// No part of a request is an argument or a variable. The network's libraries are loaded in that process and not in
+/// No part of a request is an argument or a variable; the name of the file with the certificate authorities, which is no
+/// secret, is an argument. The network's libraries are loaded in that process and not in
 /// this one, and the process that reads a server's bytes has access neither to the vault nor to the reader.
 struct HelperTransport: LoginTransport {
     private let program: SiblingProgram
+    private let arguments: [String]
 
+    /// - Parameter authorities: A PEM file of the certificate authorities to trust; `nil` for the system's.
     /// - Throws: an error if the program is missing.
-    init() throws(Failure) {
+    init(trusting authorities: String?) throws(Failure) {
         guard let program = SiblingProgram(named: "whorl-login-http") else {
             throw Failure(
                 code: "incomplete",
@@ -23,10 +26,11 @@ struct HelperTransport: LoginTransport {
             )
         }
         self.program = program
+        arguments = authorities.map { ["--cacert", $0] } ?? []
     }
 
     func send(_ request: LoginRequest) async throws -> LoginResponse {
-        let helper = try Helper(program)
+        let helper = try Helper(program, arguments)
         let frame = LoginFrames.encode(request)
         return try await withTaskCancellationHandler {
             await onThread("whorl-login") { helper.exchange(frame) }
@@ -51,15 +55,18 @@ private final class Helper: Sendable {
     private let input: CInt
     private let output: CInt
 
-    init(_ program: SiblingProgram) throws(LoginTransportError) {
+    init(_ program: SiblingProgram, _ arguments: [String]) throws(LoginTransportError) {
         guard let request = PipeEnds() else { throw .failed }
         guard let answer = PipeEnds() else {
             request.close()
             throw .failed
         }
-        let started = program.start(passing: [
-            .init(request.readEnd, as: STDIN_FILENO), .init(answer.writeEnd, as: STDOUT_FILENO),
-        ])
+        let started = program.start(
+            arguments,
+            passing: [
+                .init(request.readEnd, as: STDIN_FILENO), .init(answer.writeEnd, as: STDOUT_FILENO),
+            ]
+        )
         close(request.readEnd)
         close(answer.writeEnd)
         input = request.writeEnd

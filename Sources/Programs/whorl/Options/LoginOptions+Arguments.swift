@@ -21,6 +21,8 @@ struct ServerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Why the owner is asked; it is shown to the person.", valueName: "text"))
     var reason: String?
 
+    @OptionGroup var authorities: AuthoritiesOption
+
     func origin() throws(Failure) -> LoginOrigin {
         guard let origin = LoginOrigin(entered: server) else {
             throw .usage(
@@ -63,8 +65,10 @@ struct SignInOptions: ParsableArguments {
     ) async throws -> (LoginClient, LoginName?) {
         let origin = try server.origin()
         let user = try who.name()
+        let authorities = try server.authorities.path()
         let passcode = try await passcode.preset()
-        return (try session.login(origin, server.options(global), handing: passcode), user)
+        let options = server.options(global)
+        return (try session.login(origin, options, trusting: authorities, handing: passcode), user)
     }
 }
 
@@ -82,13 +86,23 @@ extension LoginName {
 
 extension Session {
     /// Returns a client of one server, with this command's reader, TPM, state directory and prompt.
+    ///
+    /// - Parameters:
+    ///   - server: The server.
+    ///   - options: The options of its logins.
+    ///   - authorities: A PEM file of the certificate authorities to trust; `nil` for the system's.
+    ///   - passcode: The passcode, if it was given in advance.
+    /// - Returns: The client.
+    /// - Throws: an error if the program with the network is missing.
     func login(
         _ server: LoginOrigin,
         _ options: LoginOptions,
+        trusting authorities: String?,
         handing passcode: SecretBox?
     ) throws(Failure) -> LoginClient {
         let parts = ContextParts(of: services, presenter: presenter(handing: passcode))
-        return LoginClient(server: server, transport: try HelperTransport(), options: options) { parts }
+        let transport = try HelperTransport(trusting: authorities)
+        return LoginClient(server: server, transport: transport, options: options) { parts }
     }
 }
 

@@ -51,13 +51,19 @@ struct Login: AsyncParsableCommand {
         func answer(_ session: Session) async throws -> Answer {
             let origin = try server.origin()
             let user = try LoginName.argument(user)
+            let authorities = try server.authorities.path()
             let name = deviceName ?? Host.name
             var options = server.options(global)
             options.fingers = anyFinger ? .any : .currentSet
             options.takesPasscode = !noPasscode
             options.attests = attest
             options.allowsSeveralAccounts = severalAccounts
-            let client = try session.login(origin, options, handing: try await passcode.preset())
+            let client = try session.login(
+                origin,
+                options,
+                trusting: authorities,
+                handing: try await passcode.preset()
+            )
             let secret = try await password.read("Password of \(user) at \(origin)")
             let login = try await client.enable(
                 user,
@@ -180,7 +186,9 @@ struct Login: AsyncParsableCommand {
         func answer(_ session: Session) async throws -> Answer {
             let origin = try server.origin()
             let user = try who.name()
-            let client = try session.login(origin, server.options(global), handing: nil)
+            let authorities = try server.authorities.path()
+            let options = server.options(global)
+            let client = try session.login(origin, options, trusting: authorities, handing: nil)
             let status = try await client.status(of: user)
             switch status {
             case .notEnabled: return answer("notEnabled", [], "not enabled", .failure)
