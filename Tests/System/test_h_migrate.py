@@ -115,7 +115,7 @@ def test_secret_that_moved_opens_in_the_service_and_in_the_old_directory():
          "whorl", "secret", "get", "one"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )
-    lay("left")
+    lay("left", asking=process)
     out, err = process.communicate(timeout=120)
     assert out == b"the one", (out, err)
     process = own("secret", "get", "one")
