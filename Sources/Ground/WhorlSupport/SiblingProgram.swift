@@ -83,8 +83,10 @@ package struct SiblingProgram: Sendable {
         guard let pipe = PipeEnds() else { return nil }
         let process = start(arguments, passing: [Passed(pipe.writeEnd, as: STDOUT_FILENO)])
         Glibc.close(pipe.writeEnd)
-        defer { Glibc.close(pipe.readEnd) }
-        guard let process else { return nil }
+        guard let process else {
+            Glibc.close(pipe.readEnd)
+            return nil
+        }
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
         var count = 0
         while count < bytes.count {
@@ -93,6 +95,8 @@ package struct SiblingProgram: Sendable {
             guard got > 0 else { break }
             count += got
         }
+        // A program that has more to say would wait for a reader, and this one for its end.
+        Glibc.close(pipe.readEnd)
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         // WIFEXITED and WEXITSTATUS, which are macros.
