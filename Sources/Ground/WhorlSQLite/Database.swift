@@ -243,7 +243,7 @@ package final class Database {
     /// Ends a transaction that has not ended; SQLite itself ends one when the disk is full.
     private func rollBack() {
         guard sqlite3_get_autocommit(connection) == 0 else { return }
-        // What is wrong with it is wrong with the next statement too.
+        // If the rollback fails, the next statement reports the error.
         try? execute(sql: "ROLLBACK")
     }
 }
