@@ -107,7 +107,7 @@ let tests: KeyValuePairs<String, String> = [
     "WhorlSQLiteTests": "CWhorlSQLite WhorlSQLite",
     "WhorlSupportTests": "BlockedPool WhorlSupport",
     "WhorlCallersTests": "WhorlSecretMemory WhorlCallers WhorlIPC WhorlRemote WhorlService WhorlSystem",
-    "WhorlConfigurationTests": "whorld WhorlCallers WhorlRemote WhorlService WhorlSupport",
+    "WhorlConfigurationTests": "whorld WhorlCallers WhorlRemote WhorlService WhorlSupport WhorlSystem",
     "WhorlFprintTests": "WhorlCallers WhorlFingerprint WhorlFprint WhorlService",
     "WhorlIPCTests": "CWhorlSocket WhorlSecretMemory WhorlIPC WhorlSupport",
     "WhorlRemoteTests": """
@@ -241,7 +241,7 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
         "whorl": commandLine,
         "whorld": """
         WhorlGLib WhorlCallers WhorlFingerprint WhorlFprint WhorlIPC WhorlRemote WhorlService \
-        WhorlSupport WhorlSystem arguments
+        WhorlSupport WhorlSystem
         """,
         // The finger in front of libfprint's virtual reader, for tests and demonstrations.
         "whorl-simulate": "SyntheticFingers WhorlSupport arguments",

@@ -27,9 +27,9 @@ final class RootsOfUsers: Sendable {
 
     init(_ service: SystemService) {
         self.service = service
-        folders = AccountFolders(service.stateRoot)
-        openReaders = OpenReaders(path: "\(service.stateRoot)/open-readers")
-        let builtIn = service.builtInReaders.map(ReaderID.init(rawValue:))
+        folders = AccountFolders(service.arguments.stateRoot)
+        openReaders = OpenReaders(path: "\(service.arguments.stateRoot)/open-readers")
+        let builtIn = service.arguments.builtInReaders.map(ReaderID.init(rawValue:))
         reach = ReaderReach(lid: LoginManager(), builtIn: Set(builtIn))
     }
 
@@ -68,8 +68,8 @@ final class RootsOfUsers: Sendable {
         configuration.attemptRules = service.configuration.attemptRules
         configuration.proofLimits = service.configuration.proofLimits
         configuration.strength = service.configuration.strength
-        configuration.tpm = service.tpm
-        configuration.allowsPretendedReaders = service.allowsVirtualReaders
+        configuration.tpm = service.arguments.tpm
+        configuration.allowsPretendedReaders = service.arguments.allowsVirtualReaders
         configuration.allowsSimulatedTPM = false
         let trust = folders.trust(in: account)
         return InProcessRoot(configuration, of: trust, interruptions: interruptions, reach: reach) { nil }

@@ -13,11 +13,7 @@ import WhorlSystem
 /// The service of the whole system: it serves every user, each with a profile and a state folder of its own.
 struct SystemService {
     let configuration: ServiceConfiguration
-    let stateRoot: String
-    let tpm: String?
-    let allowsVirtualReaders: Bool
-    /// The readers that are built in, where the firmware does not say so.
-    let builtInReaders: [String]
+    let arguments: Arguments
 
     func run() async throws {
         let listener = try ListeningSocket.inherited()
@@ -95,7 +91,7 @@ struct SystemService {
 
     /// Returns whether a reader has a place on the bus: as for all other programs, only one that the file names, if it does.
     private func servesOverBus(_ reader: ReaderInfo) -> Bool {
-        guard allowsVirtualReaders || reader.kind == .hardware else { return false }
+        guard arguments.allowsVirtualReaders || reader.kind == .hardware else { return false }
         return configuration.reader.map { $0 == reader.id.rawValue } ?? true
     }
 

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlCallers
+import WhorlSupport
+import WhorlSystem
+
+/// What the program was started with.
+///
+/// It is read without the parser that `whorl` uses, whose half megabyte and milliseconds each private child would pay for.
+struct Arguments: Sendable {
+    /// The open socket over which one user alone is served.
+    var privateDescriptor: Int32?
+    var stateRoot = "/var/lib/whorl"
+    var configurationFile = ServiceConfiguration.path
+    var checksConfiguration = false
+    /// After so many seconds without a client the service ends; `nil` leaves that to the configuration.
+    var idleSeconds: Int?
+    var tpm: String?
+    var stateDirectory: String?
+    var profile: String?
+    var reader: String?
+    var allowsVirtualReaders = false
+    /// The readers that are built in, where the firmware does not say so.
+    var builtInReaders: [String] = []
+    /// What the program prints instead of serving.
+    var text: String?
+
+    /// Why the arguments cannot be used.
+    struct Fault: Error, Equatable, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Reads the program's arguments, as `--name value` or `--name=value`.
+    ///
+    /// - Parameter arguments: without the program's own name.
+    /// - Throws: what is wrong with the first argument that cannot be used.
+    init(_ arguments: [String]) throws(Fault) {
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let option = Self.options.first(where: { "--\($0.name)" == parts[0] }) else {
+                throw Fault(description: "Unknown argument: \(DisplayText.clean(argument, limit: 80))")
+            }
+            let given = parts.count == 2 ? String(parts[1]) : nil
+            guard option.value != nil else {
+                guard given == nil else { throw Fault(description: "--\(option.name) takes no value.") }
+                _ = option.take(&self, "")
+                continue
+            }
+            guard let value = given ?? rest.popFirst(), option.take(&self, value) else {
+                throw Fault(description: "Wrong value, or none: \(option.usage)")
+            }
+        }
+    }
+
+    /// The choices of the program whose private child this is; they win over the environment's variables.
+    var engine: SystemConfiguration {
+        var configuration = SystemConfiguration()
+        if let stateDirectory { configuration.stateDirectory = stateDirectory }
+        if let profile { configuration.profile = profile }
+        if let reader { configuration.reader = reader }
+        if let tpm { configuration.tpm = tpm }
+        return configuration
+    }
+}
+
+extension Arguments {
+    /// One option, by which the arguments are read and the help is written.
+    private struct Option: Sendable {
+        let name: String
+        /// What the help calls its value; `nil` where it takes none.
+        let value: String?
+        let help: String
+        /// Takes the value; returns whether it can be one of this option.
+        let take: @Sendable (inout Arguments, String) -> Bool
+
+        /// An option with a value.
+        init(
+            _ name: String,
+            _ value: String,
+            _ help: String,
+            take: @escaping @Sendable (inout Arguments, String) -> Bool
+        ) {
+            (self.name, self.value, self.help, self.take) = (name, value, help, take)
+        }
+
+        /// An option without a value.
+        init(_ name: String, _ help: String, set: @escaping @Sendable (inout Arguments) -> Void) {
+            (self.name, value, self.help) = (name, nil, help)
+            take = { arguments, _ in
+                set(&arguments)
+                return true
+            }
+        }
+
+        var usage: String { "--\(name)" + (value.map { " <\($0)>" } ?? "") }
+    }
+
+    private static let options = [
+        Option("private", "descriptor", "Serve this user alone, over an open socket.") {
+            $0.privateDescriptor = number($1)
+            return $0.privateDescriptor != nil
+        },
+        Option("state-root", "dir", "Where each user's state lies, in a folder of its own.") {
+            $0.stateRoot = $1
+            return true
+        },
+        Option("config", "file", "The administrator's choices; without a file, the defaults.") {
+            $0.configurationFile = $1
+            return true
+        },
+        Option("check-config", "Check this file, print what is wrong with it, and end.") {
+            $0.checksConfiguration = true
+        },
+        Option("idle", "seconds", "End after this time without a client; 0 stays. The default is the file's.")
+        {
+            $0.idleSeconds = number($1)
+            return $0.idleSeconds != nil
+        },
+        Option("tcti", "conf", "The TPM, such as device:/dev/tpmrm0, or none.") {
+            $0.tpm = $1
+            return true
+        },
+        Option("state-dir", "dir", "With --private: where the state lies.") {
+            $0.stateDirectory = $1
+            return true
+        },
+        Option("profile", "name", "With --private: whose fingers.") {
+            $0.profile = $1
+            return true
+        },
+        Option("reader", "id", "With --private: the reader, or mock:SCRIPT.") {
+            $0.reader = $1
+            return true
+        },
+        Option("allow-virtual-readers", "Use libfprint's virtual readers; for tests of an installation.") {
+            $0.allowsVirtualReaders = true
+        },
+        Option("built-in-reader", "id", "A reader under the lid that the firmware does not name; repeatable.")
+        {
+            $0.builtInReaders.append($1)
+            return true
+        },
+        Option("version", "Print the version.") { $0.text = WhorlVersion.text },
+        Option("help", "Print this help.") { $0.text = help },
+    ]
+
+    /// Returns a number that is not negative.
+    private static func number<Number: FixedWidthInteger>(_ text: String) -> Number? {
+        Number(text).flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    private static var help: String {
+        let width = (options.map(\.usage.count).max() ?? 0) + 2
+        let lines = options.map { option in
+            "  " + option.usage + String(repeating: " ", count: width - option.usage.count) + option.help
+        }
+        return """
+            The service: it holds fingers, secrets and keys, and gives other programs what a touch unlocks.
+
+            systemd starts it when a program connects to /run/whorl/io.whorl, and it ends when nobody uses it.
+            Where it is not installed, whorl starts it for itself with --private. See whorld(8).
+
+            usage: whorld [option…]
+
+            """ + lines.joined(separator: "\n")
+    }
+}
