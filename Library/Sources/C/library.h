@@ -36,15 +36,6 @@ int library_status(const uint8_t *name, size_t count);
 
 static inline int library_is_parent(int pid) { return getpid() == pid; }
 
-/* Whether the kernel tells the service which process this is (Linux 6.5), so that it needs no proof. */
-static inline int library_is_named(int socket) {
-    int number = -1;
-    socklen_t size = sizeof number;
-    if (getsockopt(socket, SOL_SOCKET, WHORL_SO_PEERPIDFD, &number, &size) || number < 0) return 0;
-    close(number);
-    return 1;
-}
-
 /* The flags are EFD_CLOEXEC and EFD_NONBLOCK, which C declares as an enumeration. */
 static inline int library_bell_make(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 

@@ -40,7 +40,7 @@ final class Link {
         }
         descriptor = opened
         self.watch = watch
-        phase = library_is_named(opened) == 1 ? .ready : .challenged
+        phase = whorl_is_named(opened) == 1 ? .ready : .challenged
         if phase == .challenged { _ = write(Bytes(#"{"method":"io.whorl.Connection.Challenge"}"#), -1) }
     }
 

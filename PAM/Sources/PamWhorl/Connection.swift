@@ -20,6 +20,9 @@ struct Connection: ~Copyable {
         descriptor = opened
     }
 
+    /// Whether the service knows this process without an exchange.
+    var isProven: Bool { whorl_is_named(descriptor) != 0 }
+
     deinit {
         close(descriptor)
         if file >= 0 { close(file) }

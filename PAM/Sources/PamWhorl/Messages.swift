@@ -98,14 +98,14 @@ struct Reply: Equatable {
 /// The calls of a login, each with the zero byte that ends it.
 enum Call {
     /// Asks for the number by which this process proves itself.
-    static var challenge: Bytes { Bytes(#"{"method":"io.whorl.Connection.Challenge"}"#) + [0] }
+    static var challenge: Bytes { Bytes(#"{"method":"io.whorl.Connection.Challenge"}\#0"#) }
 
     /// Repeats the number.
     static func prove(_ question: Bytes) -> Bytes {
         var call = Bytes(#"{"method":"io.whorl.Connection.Prove","parameters":{"answer":"#)
         call.append(quoted: question)
-        call.append("}}")
-        return call + [0]
+        call.append("}}\0")
+        return call
     }
 
     /// Asks for a touch.
@@ -130,8 +130,8 @@ enum Call {
             call.append(#","keyring":true"#)
             call.append(#","passwordChangedOn":"#, login.passwordChangedOn)
         }
-        call.append("}}")
-        return call + [0]
+        call.append("}}\0")
+        return call
     }
 
     /// Has a password kept, which lies beside the call.
@@ -139,16 +139,16 @@ enum Call {
         var call = Bytes(#"{"method":"io.whorl.Login.Keep","parameters":{"password":0,"user":"#)
         call.append(decimal: UInt64(login.user))
         call.append(#","changedOn":"#, login.passwordChangedOn)
-        call.append("}}")
-        return call + [0]
+        call.append("}}\0")
+        return call
     }
 
     /// Has the kept password forgotten.
     static func forget(_ login: Login) -> Bytes {
         var call = Bytes(#"{"method":"io.whorl.Login.Forget","parameters":{"value":"#)
         call.append(decimal: UInt64(login.user))
-        call.append("}}")
-        return call + [0]
+        call.append("}}\0")
+        return call
     }
 }
 

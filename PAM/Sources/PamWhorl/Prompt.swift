@@ -11,8 +11,9 @@ internal import CPAM
     /// The time for which somebody may rest in the middle of a password after no touch is waited for any longer.
     static let rest: Int64 = 60_000
 
-    let login: Login
-    let options: Options
+    private let options: Options
+    /// The call that asks for the touch.
+    private let verify: Bytes
     /// PAM's handle, by whose conversation sentences are shown where there is no terminal.
     private let handle: OpaquePointer
 
@@ -30,16 +31,17 @@ internal import CPAM
     /// Begins; `nil` where the service is not there.
     init?(_ login: Login, _ options: Options, _ handle: OpaquePointer) {
         guard let connection = Connection(options) else { return nil }
-        self.login = login
         self.options = options
+        verify = Call.verify(login, options)
         unsafe self.handle = unsafe handle
+        let isProven = connection.isProven
         self.connection = connection
         if !options.isFingerOnly, let name = login.terminal, let terminal = Terminal(named: name) {
-            race = Race(takesPassword: true, keys: terminal.keys)
+            race = Race(takesPassword: true, keys: terminal.keys, isProven: isProven)
             keyboard = terminal.descriptor
             self.terminal = consume terminal
         } else {
-            race = Race(takesPassword: false)
+            race = Race(takesPassword: false, isProven: isProven)
             keyboard = -1
             terminal = nil
         }
@@ -68,7 +70,7 @@ internal import CPAM
     }
 
     private mutating func wait(_ signals: borrowing HeldSignals) -> Outcome {
-        guard connection.send(Call.challenge) else { return .unavailable }
+        guard connection.send(race.firstCall(verify)) else { return .unavailable }
         var isOpen = true
         while true {
             let now = whorl_milliseconds()
@@ -121,7 +123,7 @@ internal import CPAM
             case .nothing: return nil
             case .end: return ended(race.touchEnded())
             case .message(let message):
-                let (call, step) = race.message(message, Call.verify(login, options))
+                let (call, step) = race.message(message, verify)
                 if let call, !connection.send(call) { return ended(race.touchEnded()) }
                 if let outcome = ended(step) { return outcome }
             }

@@ -42,11 +42,21 @@ struct Race: ~Copyable {
 
     private enum Phase { case challenged, proving, asking }
 
-    init(takesPassword: Bool, keys: LineEditor.Keys = LineEditor.Keys()) {
+    /// Begins a race.
+    ///
+    /// - Parameters:
+    ///   - takesPassword: Whether a password may be typed.
+    ///   - keys: The keys that edit the line.
+    ///   - isProven: Whether the kernel tells the service which process this is. If not, the first message is the answer to
+    ///     a challenge.
+    init(takesPassword: Bool, keys: LineEditor.Keys = LineEditor.Keys(), isProven: Bool) {
         line = LineEditor(keys)
         self.takesPassword = takesPassword
-        phase = .challenged
+        phase = isProven ? .asking : .challenged
     }
+
+    /// Returns the call with which the race begins.
+    func firstCall(_ verify: Bytes) -> Bytes { phase == .asking ? verify : Call.challenge }
 
     /// Takes a key of the person.
     mutating func key(_ key: UInt8) -> Step {

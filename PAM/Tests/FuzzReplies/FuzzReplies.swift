@@ -21,8 +21,12 @@ enum FuzzReplies {
     /// Ends the program where a promise is broken: a race ends with a match only where a message is a yes by itself, and
     /// no sentence holds what a terminal obeys.
     private static func check(_ bytes: Bytes) {
+        for isProven in [false, true] { check(bytes, isProven) }
+    }
+
+    private static func check(_ bytes: Bytes, _ isProven: Bool) {
         var framing = Framing()
-        var race = Race(takesPassword: false)
+        var race = Race(takesPassword: false, isProven: isProven)
         for byte in bytes {
             guard let message = framing.take(byte) else { continue }
             let reply = Reply(message)

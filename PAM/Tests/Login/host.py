@@ -80,6 +80,31 @@ def authenticate(folder, user="root", tty=None, rhost=None, answer=None, times=1
     return results, told
 
 
+def names_processes():
+    """Whether the kernel names the process of a connection to a service (Linux 6.5)."""
+    one, other = socket.socketpair()
+    with one, other:
+        try:
+            os.close(one.getsockopt(socket.SOL_SOCKET, 77))
+            return True
+        except OSError:
+            return False
+
+
+def before_linux_6_5():
+    """Takes SO_PEERPIDFD away from this process for good, as on a kernel that does not name processes to services."""
+    c = ctypes.CDLL(None, use_errno=True)
+    number, option = {"x86_64": (55, 77), "aarch64": (209, 77)}[os.uname().machine]
+    load, equal, give = 0x20, 0x15, 0x06
+    steps = [
+        (load, 0, 0, 0), (equal, 0, 3, number), (load, 0, 0, 16 + 8 * 2), (equal, 0, 1, option),
+        (give, 0, 0, 0x00050000 | 92), (give, 0, 0, 0x7FFF0000),  # ENOPROTOOPT, or allowed
+    ]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    program = ctypes.create_string_buffer(struct.pack("H6xP", len(steps), ctypes.addressof(code)))
+    assert c.prctl(38, 1, 0, 0, 0) == 0 and c.prctl(22, 2, program, 0, 0) == 0, ctypes.get_errno()
+
+
 class Service:
     """A socket at which each client gets what a function of the test says."""
 
@@ -138,11 +163,13 @@ class Client:
         self.socket.sendall((raw if raw is not None else json.dumps(message).encode()) + b"\0")
 
     def greet(self):
-        """Answers up to the question, which it returns."""
+        """Answers up to the question, which it returns; before Linux 6.5 the process is asked for a proof first."""
         call = self.read()
-        assert call["method"] == "io.whorl.Connection.Challenge", call
-        self.say(parameters={})
-        return self.read()
+        if call["method"] == "io.whorl.Connection.Challenge":
+            self.say(parameters={})
+            call = self.read()
+        assert call["method"] == "io.whorl.Login.Verify", call
+        return call
 
     def show(self, text):
         self.say(parameters={"message": text}, **{"continues": True})

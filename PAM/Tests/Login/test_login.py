@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The module that is installed, in a real libpam, on a terminal: touches, passwords, signals, and a service that lies."""
 
+import json
 import os
 import pathlib
 import resource
@@ -15,8 +16,8 @@ import traceback
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from host import (
-    AUTH_ERR, AUTHINFO_UNAVAIL, CONV_ERR, PASSWORD, PROMPT, SEALS, SUCCESS, Host, Service, authenticate, handed_over, sealed,
-    stack,
+    AUTH_ERR, AUTHINFO_UNAVAIL, CONV_ERR, PASSWORD, PROMPT, SEALS, SUCCESS, Host, Service, authenticate, before_linux_6_5, handed_over,
+    names_processes, sealed, stack,
 )
 
 # The options of a line that says what the module said, with nothing after it.
@@ -208,7 +209,7 @@ def test_yes_before_the_question_is_none():
         client.match()
         client.read()
         client.refuse("noReader")
-    run(hasty, expect=AUTHINFO_UNAVAIL, control=ALONE)
+    run(hasty, expect=AUTHINFO_UNAVAIL, control=ALONE, handler=before_linux_6_5)
 
 
 def test_flood_leaves_the_password_to_be_typed():
@@ -434,10 +435,19 @@ def test_challenge_is_answered():
         call = client.read()
         assert call["method"] == "io.whorl.Connection.Prove" and call["parameters"] == {"answer": "1f2e3d"}, call
         client.say(parameters={})
-        client.read()
+        call = client.read()
+        assert call["method"] == "io.whorl.Login.Verify", call
         client.show("Place your finger.")
         client.match()
-    run(asking, expect=SUCCESS)
+    run(asking, expect=SUCCESS, handler=before_linux_6_5)
+    # A service that knows no challenge does not need it.
+    run(touched, expect=SUCCESS, handler=before_linux_6_5)
+
+
+def test_first_call_asks_for_the_touch_where_the_kernel_names_the_process():
+    host = run(touched_at_once, expect=SUCCESS)
+    first = host.calls[0]["method"]
+    assert first == ("io.whorl.Login.Verify" if names_processes() else "io.whorl.Connection.Challenge"), first
 
 
 def matching_with(content, seals=SEALS):
@@ -531,7 +541,7 @@ def test_touch_without_a_password_keeps_none():
     def serve(client):
         message = client.read()
         assert "Keep" not in message["method"], message
-        client.rest = b'{"method":"io.whorl.Connection.Challenge"}\0' + client.rest
+        client.rest = json.dumps(message).encode() + b"\0" + client.rest
         touched(client)
     run(serve, expect=SUCCESS, options="keyring", opens=True, keep=True)
 

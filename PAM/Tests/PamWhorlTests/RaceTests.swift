@@ -21,7 +21,7 @@ private let match = bytes(#"{"parameters":{"matched":true}}"#)
 struct RaceTests {
     /// A race in which the service has been asked.
     private func asked(takesPassword: Bool = true) -> Race {
-        var race = Race(takesPassword: takesPassword)
+        var race = Race(takesPassword: takesPassword, isProven: false)
         let (call, step) = race.message(bytes("{}"), verify)
         #expect(call == verify && step == .goOn)
         return race
@@ -52,17 +52,25 @@ struct RaceTests {
     }
 
     @Test func `the service is asked after its process is proven, and not before`() {
-        var race = Race(takesPassword: true)
+        var race = Race(takesPassword: true, isProven: false)
         let (proof, _) = race.message(bytes(#"{"parameters":{"question":"a1"}}"#), verify)
         #expect(proof == Call.prove(bytes("a1")))
         let (call, step) = race.message(bytes("{}"), verify)
         #expect(call == verify && step == .goOn)
     }
 
+    @Test func `the service is asked at once where the kernel names the process`() {
+        var race = Race(takesPassword: true, isProven: true)
+        #expect(race.firstCall(verify) == verify)
+        expect(race.message(match, verify).step, .end(.matched))
+        let older = Race(takesPassword: true, isProven: false)
+        #expect(older.firstCall(verify) == Call.challenge)
+    }
+
     @Test func `a match before the question was asked is none`() {
-        var race = Race(takesPassword: true)
+        var race = Race(takesPassword: true, isProven: false)
         expect(race.message(match, verify).step, .goOn)
-        var proving = Race(takesPassword: true)
+        var proving = Race(takesPassword: true, isProven: false)
         _ = proving.message(bytes(#"{"parameters":{"question":"a1","matched":true}}"#), verify)
         expect(proving.message(match, verify).step, .goOn)
     }
