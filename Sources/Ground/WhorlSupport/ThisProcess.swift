@@ -129,14 +129,17 @@ package enum ThisProcess {
         return prctl(4, 0, 0, 0, 0) == 0  // PR_SET_DUMPABLE, on every architecture
     }
 
-    /// Gives large blocks back to the system as soon as they are freed, not only where they lie at the end of the heap.
+    /// Keeps the heap small, for a program that runs for long and rarely allocates on two threads at a time (mallopt(3)).
     ///
-    /// Without it, the C library keeps blocks of up to 32 MiB once one of their size was freed (mallopt(3)).
-    package static func freeLargeBlocksAtOnce() {
+    /// Large blocks go back to the system as soon as they are freed. Without that, the C library keeps blocks of up to
+    /// 32 MiB once one of their size was freed. And all threads share one heap: by default each has one of its own, whose
+    /// pages stay. Call it before the first thread is made.
+    package static func keepHeapSmall() {
         typealias Call = @convention(c) (_ parameter: CInt, _ value: CInt) -> CInt
         // Another C library than glibc has no such option.
         guard let mallopt = gnuFunction("mallopt", as: Call.self) else { return }
         _ = mallopt(-3, 1 << 20)  // M_MMAP_THRESHOLD
+        _ = mallopt(-8, 1)  // M_ARENA_MAX
     }
 
     private static func linkTarget(_ path: String) -> String? {

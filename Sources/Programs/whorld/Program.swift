@@ -14,7 +14,7 @@ struct Whorld {
     static func main() async {
         guard ThisProcess.hideMemory() else { _exit(71) }  // EX_OSERR
         signal(SIGPIPE, SIG_IGN)
-        ThisProcess.freeLargeBlocksAtOnce()
+        ThisProcess.keepHeapSmall()
         let arguments: Arguments
         do throws(Arguments.Fault) {
             arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
