@@ -21,6 +21,12 @@ struct ConfigurationDiagnosisTests {
         #expect(good.map(\.isOK) == [true] && good[0].detail.hasSuffix("is in order."))
     }
 
+    @Test(.timeLimit(.minutes(1))) func `a file with more warnings than are read ends the check too`() throws
+    {
+        let groups = (0..<3500).map { "[Group\($0)]\nKey=1\n" }.joined()
+        #expect(try checks(groups).count == 1)
+    }
+
     @Test func `a value that is not allowed is a fault with the key and what is allowed`() throws {
         let bad = try checks("[Prompt]\nAgent=sometimes\n")
         #expect(bad.map(\.isOK) == [false])
