@@ -106,6 +106,22 @@ private func misses(_ count: Int) -> [ScriptedReader.Step] { Array(repeating: .n
         #expect(try await screen.failures(1) == 3)
     }
 
+    @Test func `forgets a miss after a match, whether or not it had seen any before`() async throws {
+        let place = try await Screen([]).place
+        for readers in [ReaderClass.real, .pretended] {
+            // The count is zero when the touch is asked for, and another person misses before it comes.
+            try await place.check(readers)
+            #expect(try await place.charge(readers) == .open(remaining: 4))
+            try await place.clear()
+            #expect(try await place.charge(readers) == .open(remaining: 4))
+            try await place.check(readers)
+            try await place.clear()
+            try await place.clear()
+            #expect(try await place.charge(readers) == .open(remaining: 4))
+            try await place.clear()
+        }
+    }
+
     @Test func `is not where a request names no place`() async throws {
         let screen = try await Screen(misses(5))
         _ = await screen.people[0].evaluate()

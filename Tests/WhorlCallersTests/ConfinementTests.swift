@@ -286,6 +286,26 @@ import WhorlService
         #expect(none.name == nil && none.unit == nil && none.startTime == nil)
         #expect(none.sandbox { nil } == .unreadable)
     }
+
+    @Test(arguments: [
+        ("0::/user.slice/user-1000.slice/session-2.scope\n", true),
+        ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/a.service\n", true),
+        ("9:name=systemd:/user.slice/user-7.slice/session-c1.scope\n8:pids:/\n", true),
+        ("0::/system.slice/greetd.service\n", false), ("0::/init.scope\n", false), ("0::/\n", false),
+    ])
+    func `a process may be in an account's slice as its control groups say`(_ groups: String, _ may: Bool)
+        throws
+    {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-proc-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(
+            at: folder.appending(path: "7"),
+            withIntermediateDirectories: true
+        )
+        #expect(ProcessFacts(pid: 7, folder: folder.path).mayBeInUserSlice)
+        try Data(groups.utf8).write(to: folder.appending(path: "7/cgroup"))
+        #expect(ProcessFacts(pid: 7, folder: folder.path).mayBeInUserSlice == may)
+    }
 }
 
 /// A gate at which a thread waits until it is opened.

@@ -13,7 +13,7 @@ import WhorlService
     private final class Pages: CallJournal {
         private let lines = Mutex<[CallRecord]>([])
         var written: [CallRecord] { lines.withLock(\.self) }
-        func write(_ record: CallRecord, of caller: Caller) { lines.withLock { $0.append(record) } }
+        func write(_ record: CallRecord, of asker: Asker?) { lines.withLock { $0.append(record) } }
     }
 
     private final class Clock: Sendable {
@@ -28,28 +28,28 @@ import WhorlService
         return CallRecord(method, CallPurpose(application: "a", text: "r"), answer)
     }
 
-    private func caller(_ user: UInt32) -> Caller { Caller(asker: Asker(user: user)) }
+    private func asker(_ user: UInt32) -> Asker { Asker(user: user) }
 
     @Test func `is not used up by refusals where a success follows, nor by another user`() {
         let (pages, clock) = (Pages(), Clock())
         let journal = JournalShares(of: pages) { clock.now }
-        for _ in 0..<10_000 { journal.write(record("io.whorl.Owner.Evaluate", isDone: false), of: caller(1)) }
+        for _ in 0..<10_000 { journal.write(record("io.whorl.Owner.Evaluate", isDone: false), of: asker(1)) }
         #expect(pages.written.count == JournalShares.burst)
-        journal.write(record("io.whorl.Owner.Evaluate", isDone: true), of: caller(1))
-        journal.write(record("io.whorl.Passcode.Set", isDone: true), of: caller(1))
-        journal.write(record("io.whorl.Owner.Evaluate", isDone: false), of: caller(2))
+        journal.write(record("io.whorl.Owner.Evaluate", isDone: true), of: asker(1))
+        journal.write(record("io.whorl.Passcode.Set", isDone: true), of: asker(1))
+        journal.write(record("io.whorl.Owner.Evaluate", isDone: false), of: asker(2))
         #expect(pages.written.count == JournalShares.burst + 3)
     }
 
     @Test func `grows again, and tells how many lines were left out`() {
         let (pages, clock) = (Pages(), Clock())
         let journal = JournalShares(of: pages) { clock.now }
-        for _ in 0..<30 { journal.write(record("m", isDone: false), of: caller(1)) }
+        for _ in 0..<30 { journal.write(record("m", isDone: false), of: asker(1)) }
         clock.advance(.seconds(2))
-        for _ in 0..<5 { journal.write(record("m", isDone: false), of: caller(1)) }
+        for _ in 0..<5 { journal.write(record("m", isDone: false), of: asker(1)) }
         #expect(pages.written.map(\.unwritten).suffix(2) == [10, 0])
         #expect(pages.written.count == JournalShares.burst + 2)
-        let fields = SystemJournal.fields(pages.written[JournalShares.burst], caller(1))
+        let fields = SystemJournal.fields(pages.written[JournalShares.burst], asker(1))
         #expect(fields.contains { $0.name == "WHORL_UNWRITTEN" && $0.value == "10" })
     }
 }

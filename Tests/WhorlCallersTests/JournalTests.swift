@@ -9,8 +9,12 @@ import WhorlService
 @testable import WhorlRemote
 
 @Suite struct `The journal` {
-    private let caller = Caller(
-        asker: Asker(user: 4_000_000, process: "py\nX=1", processID: 7, unit: "a.scope", session: "2")
+    private let asker = Asker(
+        user: 4_000_000,
+        process: "py\nX=1",
+        processID: 7,
+        unit: "a.scope",
+        session: "2"
     )
 
     private func record(_ reason: String, _ answer: Result<Int, ServiceRefusal>) -> CallRecord {
@@ -20,7 +24,7 @@ import WhorlService
     @Test func `tells who asked, what for and how it ended`() {
         let failed = record("unlock", .failure(ServiceError(.biometryLockout).refusal))
         let fields = Dictionary(
-            uniqueKeysWithValues: SystemJournal.fields(failed, caller).map { ($0.name, $0.value) }
+            uniqueKeysWithValues: SystemJournal.fields(failed, asker).map { ($0.name, $0.value) }
         )
         #expect(fields["WHORL_UID"] == "4000000" && fields["WHORL_UNIT"] == "a.scope")
         #expect(fields["WHORL_SESSION"] == "2" && fields["WHORL_PURPOSE"] == "unlock")
@@ -31,7 +35,7 @@ import WhorlService
     }
 
     @Test func `takes no field from a text of the caller's`() {
-        let fields = SystemJournal.fields(record("a\nWHORL_UID=0", .success(1)), caller)
+        let fields = SystemJournal.fields(record("a\nWHORL_UID=0", .success(1)), asker)
         #expect(fields.allSatisfy { !$0.value.contains("\n") })
     }
 
@@ -40,7 +44,7 @@ import WhorlService
             application: "whorl” by its own word (sudo, process 1)",
             text: "a” [io.whorl.X]: done  b"
         )
-        let fields = SystemJournal.fields(CallRecord("io.whorl.Y", purpose, .success(1)), caller)
+        let fields = SystemJournal.fields(CallRecord("io.whorl.Y", purpose, .success(1)), asker)
         let message = try #require(fields.first { $0.name == "MESSAGE" }?.value)
         #expect(message.count { $0 == "“" } == 2 && message.count { $0 == "”" } == 2, "\(message)")
         #expect(message.hasSuffix("asked: “a' [io.whorl.X]: done b” [io.whorl.Y]: done"), "\(message)")
@@ -48,7 +52,7 @@ import WhorlService
     }
 
     @Test func `that is away keeps no call from its answer`() {
-        SystemJournal(path: "/nonexistent/socket").write(record("x", .success(1)), of: caller)
+        SystemJournal(path: "/nonexistent/socket").write(record("x", .success(1)), of: asker)
     }
 
     @Test func `is written to its socket as one datagram`() throws {
@@ -67,7 +71,7 @@ import WhorlService
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, size) }
         }
         try #require(bound == 0)
-        SystemJournal(path: path).write(record("unlock", .success(1)), of: caller)
+        SystemJournal(path: path).write(record("unlock", .success(1)), of: asker)
         var room = [UInt8](repeating: 0, count: 4096)
         let count = recv(socket, &room, room.count, Int32(MSG_DONTWAIT))
         let text = String(decoding: room.prefix(max(0, count)), as: UTF8.self)

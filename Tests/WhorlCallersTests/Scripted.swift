@@ -40,11 +40,11 @@ final class ScriptedAuthority: ActionAuthority {
 
 /// A journal that keeps what is written.
 final class KeptJournal: CallJournal {
-    private let lines = Mutex<[(record: CallRecord, caller: Caller)]>([])
+    private let lines = Mutex<[(record: CallRecord, asker: Asker?)]>([])
 
-    var written: [(record: CallRecord, caller: Caller)] { lines.withLock(\.self) }
+    var written: [(record: CallRecord, asker: Asker?)] { lines.withLock(\.self) }
 
-    func write(_ record: CallRecord, of caller: Caller) { lines.withLock { $0.append((record, caller)) } }
+    func write(_ record: CallRecord, of asker: Asker?) { lines.withLock { $0.append((record, asker)) } }
 }
 
 extension ServiceClientIdentity {

@@ -21,6 +21,7 @@ final class ScriptedRules: CallerRules {
         var refusal: ServiceError?
         var asked: [GuardedAction] = []
         var records: [CallRecord] = []
+        var placesLookedAt = 0
     }
 
     private let state = Mutex(State())
@@ -50,7 +51,16 @@ final class ScriptedRules: CallerRules {
     var asked: [GuardedAction] { state.withLock(\.asked) }
     var records: [CallRecord] { state.withLock(\.records) }
 
-    func caller(_ client: ServiceClientIdentity) async -> Caller { state.withLock(\.caller) }
+    var placesLookedAt: Int { state.withLock(\.placesLookedAt) }
+
+    func caller(_ client: ServiceClientIdentity) async -> Caller {
+        state.withLock { state in
+            state.placesLookedAt += 1
+            return state.caller
+        }
+    }
+
+    func asker(_ client: ServiceClientIdentity) async -> Asker? { state.withLock(\.caller.asker) }
 
     func confinement(of client: ServiceClientIdentity) throws(ServiceRefusal) -> Confinement {
         guard let known = state.withLock(\.caller.confinement) else {
@@ -71,7 +81,7 @@ final class ScriptedRules: CallerRules {
         if let refusal { throw refusal }
     }
 
-    func record(_ record: CallRecord, of caller: Caller) { state.withLock { $0.records.append(record) } }
+    func record(_ record: CallRecord, of asker: Asker?) { state.withLock { $0.records.append(record) } }
 }
 
 /// A service with rules in this process, and a program that speaks to it over a socket.
@@ -108,7 +118,12 @@ final class RuledMachine: ServiceTransport {
             keychain: { _, groups throws(ServiceRefusal) in root.keychain(in: groups) }
         )
         if let asker {
-            host.logins = LoginAccess(asker: asker, owner: { _ in root.services }, place: nil)
+            host.logins = LoginAccess(
+                asker: asker,
+                owner: { _ in root.services },
+                obstacle: { _ in nil },
+                place: nil
+            )
         }
         server = ServiceServer(host.router(version: "test"))
     }

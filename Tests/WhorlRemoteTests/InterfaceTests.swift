@@ -16,7 +16,11 @@ struct InterfaceTests {
             services: { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") },
             keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
         )
-        host.logins = LoginAccess(owner: { _ in fatalError("no login is asked for here") }, place: nil)
+        host.logins = LoginAccess(
+            owner: { _ in fatalError("no login is asked for here") },
+            obstacle: { _ in nil },
+            place: nil
+        )
         return host
     }
 

@@ -54,6 +54,7 @@ final class LoginMachine {
         host.logins = LoginAccess(
             asker: asker,
             owner: { _ in owner },
+            obstacle: { _ in await root.obstacleWithoutState() },
             keyring: { _ in keyring },
             place: countsTogether ? root.loginPlace : nil,
             unlock: { (_, asker) async throws(ServiceError) in try await root.unlock(by: asker) }
@@ -241,6 +242,17 @@ struct LoginTests {
         #expect(without.reason == .noFingers && without.messages.isEmpty)
     }
 
+    @Test
+    func
+        `of somebody without a finger is refused before the login manager is asked anything`()
+        async throws
+    {
+        let machine = try await LoginMachine("mock:then=match", enrolled: nil)
+        _ = try await machine.refusal()
+        #expect(machine.rules.placesLookedAt == 0)
+        #expect(machine.rules.records.map(\.outcome) == ["biometryNotEnrolled"])
+    }
+
     @Test func `three other fingers are no match, and five lock the user out`() async throws {
         let machine = try await LoginMachine("mock:then=no-match")
         #expect(try await machine.refusal().reason == .notMatched)
@@ -360,6 +372,7 @@ struct IdentifyingTests {
         host.logins = LoginAccess(
             asker: asker,
             owner: { _ in root.services },
+            obstacle: { _ in await root.obstacleWithoutState() },
             place: nil,
             identify: { [rules] users, request, presenter async throws(ServiceError) in
                 try await root.identify(users.map { ($0, root) }, rules, request, presenter)

@@ -47,39 +47,60 @@ package struct Callers: CallerRules {
     }
 
     package func caller(_ client: ServiceClientIdentity) async -> Caller {
-        // A caller of whom that cannot be told has no name; what is an item's is refused to it.
-        let confinement = try? await self.confinement(of: client)
-        let facts = await look(at: client) { facts in
-            (name: facts.name, unit: facts.unit, starter: client.user.uid == 0 ? facts.realUser : nil)
-        }
+        let seen = await look(at: client)
         let place = await place(of: client)
-        // The facts are the process's own if it runs after they were read.
-        let process = client.process.flatMap { $0.isRunning ? $0 : nil }
-        let asker = Asker(
-            user: client.user.uid,
-            confinedAs: confinement?.confinedAs,
-            process: process == nil ? nil : facts?.name,
-            processID: process?.pid,
-            unit: process == nil ? nil : facts?.unit,
-            session: place.session?.id
-        )
+        let confinement = known(client, seen)
         return Caller(
-            asker: asker,
-            fingerObstacle: place.obstacle(under: seats, isRoot: client.user.uid == 0 && facts?.starter == 0),
+            asker: asker(client, seen, confinement, place),
+            fingerObstacle: place.obstacle(under: seats, isRoot: client.user.uid == 0 && seen?.starter == 0),
             obstacle: place.lock,
             confinement: confinement
         )
     }
 
+    package func asker(_ client: ServiceClientIdentity) async -> Asker? {
+        let seen = await look(at: client)
+        return asker(client, seen, known(client, seen), nil)
+    }
+
+    private func asker(
+        _ client: ServiceClientIdentity,
+        _ seen: ProcessLook?,
+        _ confinement: Confinement?,
+        _ place: CallerPlace?
+    ) -> Asker {
+        // The facts are the process's own if it runs after they were read.
+        let process = client.process.flatMap { $0.isRunning ? $0 : nil }
+        return Asker(
+            user: client.user.uid,
+            confinedAs: confinement?.confinedAs,
+            process: process == nil ? nil : seen?.name,
+            processID: process?.pid,
+            unit: process == nil ? nil : seen?.unit,
+            session: place?.session?.id
+        )
+    }
+
+    /// Returns the confinement of a caller; `nil` for one of whom that cannot be told: it has no name, and what is an item's
+    /// is refused to it.
+    private func known(_ client: ServiceClientIdentity, _ seen: ProcessLook?) -> Confinement? {
+        try? confinement(of: client, seen)
+    }
+
     package func confinement(of client: ServiceClientIdentity) async throws(ServiceRefusal) -> Confinement {
-        switch client.label {
-        case .text(let label): if let confined = Confinement(label: label) { return confined }
-        case .unreadable: throw .unknownProgram
-        case .none: break
-        }
-        guard client.process != nil else { throw .unknownProgram }
-        if client.label == .none, let confined = try await profile(of: client) { return confined }
-        return switch try await sandbox(of: client) {
+        if let confined = try Self.profile(client.label) { return confined }
+        return try confinement(of: client, await look(at: client))
+    }
+
+    private func confinement(
+        of client: ServiceClientIdentity,
+        _ seen: ProcessLook?
+    ) throws(ServiceRefusal) -> Confinement {
+        if let confined = try Self.profile(client.label) { return confined }
+        guard let seen, client.process?.isRunning == true else { throw .unknownProgram }
+        if client.label == .none, let confined = try profile(of: client, seen.label) { return confined }
+        client.findings.keep(seen.sandbox)
+        return switch seen.sandbox {
         case .none: .none
         case .program(let id): .id(id)
         case .unknown: throw .unknownSandbox
@@ -91,13 +112,11 @@ package struct Callers: CallerRules {
     ///
     /// - Throws: a refusal where the process has another profile by now, or none any more: it may have executed a program that is
     ///   not confined, while its children are and still have the connection.
-    private func profile(of client: ServiceClientIdentity) async throws(ServiceRefusal) -> Confinement? {
-        let folder = processes
-        let now = await look(at: client) { PeerLabel(ofProcess: $0.pid, in: folder) }
-        guard let now, client.process?.isRunning == true else { throw .unknownProgram }
-        let (before, after) = (
-            try Self.profile(client.findings.label), try Self.profile(now)
-        )
+    private func profile(
+        of client: ServiceClientIdentity,
+        _ now: PeerLabel
+    ) throws(ServiceRefusal) -> Confinement? {
+        let (before, after) = (try Self.profile(client.findings.label), try Self.profile(now))
         guard before?.bytes == after?.bytes else { throw .changedProgram }
         return before
     }
@@ -110,14 +129,21 @@ package struct Callers: CallerRules {
         }
     }
 
-    /// Returns the sandbox of a caller's process, at which the service looks once for each connection.
-    private func sandbox(of client: ServiceClientIdentity) async throws(ServiceRefusal) -> Sandbox {
-        if let known = client.findings.finding(as: Sandbox.self) { return known }
-        let flatpak = flatpak
-        let found = await look(at: client) { $0.sandbox(flatpak) }
-        guard let found, client.process?.isRunning == true else { throw .unknownProgram }
-        client.findings.keep(found)
-        return found
+    /// Looks at a caller's process once, for all that is needed of it; `nil` where the process is not known.
+    ///
+    /// Its sandbox is looked at once for each connection.
+    private func look(at client: ServiceClientIdentity) async -> ProcessLook? {
+        let (flatpak, known) = (flatpak, client.findings.finding(as: Sandbox.self))
+        let (hasLabel, isRoot) = (client.label != .none, client.user.uid == 0)
+        return await look(at: client) { facts in
+            ProcessLook(
+                label: hasLabel ? .none : PeerLabel(ofProcess: facts.pid, in: facts.folder),
+                sandbox: known ?? facts.sandbox(flatpak),
+                name: facts.name,
+                unit: facts.unit,
+                starter: isRoot ? facts.realUser : nil
+            )
+        }
     }
 
     /// Looks at a caller's process in its user's turn; `nil` where the process is not known.
@@ -161,7 +187,7 @@ package struct Callers: CallerRules {
         guard process.isRunning else { throw .noProcess }
     }
 
-    package func record(_ record: CallRecord, of caller: Caller) { journal.write(record, of: caller) }
+    package func record(_ record: CallRecord, of asker: Asker?) { journal.write(record, of: asker) }
 
     /// Returns the place of a caller now.
     private func place(of client: ServiceClientIdentity) async -> CallerPlace {

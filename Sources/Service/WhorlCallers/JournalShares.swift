@@ -2,7 +2,7 @@
 
 package import WhorlRemote
 import Synchronization
-import WhorlService
+package import WhorlService
 
 /// A journal in which each user has a share for each method's successes, and one for its failures.
 ///
@@ -46,12 +46,12 @@ package final class JournalShares: CallJournal {
         self.now = now
     }
 
-    package func write(_ record: CallRecord, of caller: Caller) {
-        let kind = Kind(user: caller.asker?.user, method: record.method, isDone: record.outcome == "done")
+    package func write(_ record: CallRecord, of asker: Asker?) {
+        let kind = Kind(user: asker?.user, method: record.method, isDone: record.outcome == "done")
         guard let unwritten = take(kind) else { return }
         var record = record
         record.unwritten = unwritten
-        journal.write(record, of: caller)
+        journal.write(record, of: asker)
     }
 
     /// Takes room for one line.

@@ -80,7 +80,9 @@ package struct Logind: LoginSessions {
 
     /// Returns the session at the screen of the user to whose slice a process belongs.
     private func displaySession(_ pid: Int32) async throws(LoginSessionsFault) -> String? {
-        guard let user = try await path("GetUserByPID", pid, without: "NoUserForPID"),
+        // The login manager itself goes by this name; a system's service, such as a greeter, is spared the question.
+        guard ProcessFacts(pid: pid).mayBeInUserSlice,
+            let user = try await path("GetUserByPID", pid, without: "NoUserForPID"),
             let display = try await properties("User", user)?["Display"],
             let id = display[0]?.text, !id.isEmpty
         else { return nil }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import WhorlIPC
 package import WhorlRemote
 
 /// The facts that the kernel tells about another process (proc(5)), each bounded in size.
@@ -23,6 +24,9 @@ struct ProcessFacts: Sendable {
             $0.hasSuffix(".service") || $0.hasSuffix(".scope")
         }
     }
+
+    /// Whether the process may be in the slice of an account, such as `user-1000.slice`; `true` where that cannot be told.
+    var mayBeInUserSlice: Bool { text("cgroup", most: 16_384)?.contains("/user-") ?? true }
 
     /// The time at which the process was started, in ticks since the machine's start.
     var startTime: UInt64? {
@@ -82,6 +86,17 @@ struct ProcessFacts: Sendable {
             as: UTF8.self
         )
     }
+}
+
+/// What one look at a caller's process has found; it is the process's own if that runs afterwards.
+struct ProcessLook: Sendable {
+    /// The label of the process; `none` where the socket has one, or the kernel keeps none.
+    let label: PeerLabel
+    let sandbox: Sandbox
+    let name: String?
+    let unit: String?
+    /// The user who started it, of a process with root's rights alone.
+    let starter: UInt32?
 }
 
 /// The sandbox of a process, apart from a security module's.

@@ -2,13 +2,13 @@
 
 import Glibc
 package import WhorlRemote
-import WhorlService
+package import WhorlService
 import WhorlSupport
 
 /// A place for what was asked, and how it ended.
 package protocol CallJournal: Sendable {
     /// Writes one call; without a journal nothing is written.
-    func write(_ record: CallRecord, of caller: Caller)
+    func write(_ record: CallRecord, of asker: Asker?)
 }
 
 /// The journal of systemd, with fields to search by (`journalctl WHORL_UID=1000`).
@@ -17,8 +17,8 @@ package struct SystemJournal: CallJournal {
 
     package init(path: String = "/run/systemd/journal/socket") { self.path = path }
 
-    package func write(_ record: CallRecord, of caller: Caller) {
-        let datagram = Self.fields(record, caller).map { "\($0)=\($1)\n" }.joined()
+    package func write(_ record: CallRecord, of asker: Asker?) {
+        let datagram = Self.fields(record, asker).map { "\($0)=\($1)\n" }.joined()
         let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return }
         defer { close(socket) }
@@ -38,8 +38,7 @@ package struct SystemJournal: CallJournal {
     }
 
     /// Returns the fields of a line; texts from outside are on one line each, so that none of them makes a field.
-    static func fields(_ record: CallRecord, _ caller: Caller) -> [(name: String, value: String)] {
-        let asker = caller.asker
+    static func fields(_ record: CallRecord, _ asker: Asker?) -> [(name: String, value: String)] {
         let purpose = DisplayText.clean(record.purpose)
         let name = asker?.spoken(record.application) ?? DisplayText.quoted(record.application, limit: 60)
         let user = asker.map { ThisProcess.userName(of: $0.user) } ?? ""

@@ -173,6 +173,17 @@ public final class InProcessRoot: Sendable {
         )
     }
 
+    /// Returns the reason why no finger can be asked for, where nothing was ever stored of the person; `nil` elsewhere.
+    package func obstacleWithoutState() async -> ServiceError? {
+        do throws(ServiceError) {
+            guard try await state.existing() == nil else { return nil }
+        } catch {
+            // Whoever is asked for a finger gets the fault.
+            return nil
+        }
+        return await engine.obstacleWithoutState()
+    }
+
     /// The login's side of the keyring.
     package var loginKeyring: any LoginKeyring { InProcessKeyring(engine: engine, state: state) }
 

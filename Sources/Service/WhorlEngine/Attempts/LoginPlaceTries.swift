@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import WhorlSQLite
 import WhorlStateStore
 package import WhorlService
@@ -7,8 +8,17 @@ package import WhorlService
 /// The failed tries of all logins at this machine, in the state of root's engine.
 ///
 /// After five in a row the place rests for a minute, and after each further one for twice as long, at most an hour.
-package struct LoginPlaceTries: PlaceTries {
+package final class LoginPlaceTries: PlaceTries {
     private let engine: AuthenticationEngine
+    private let known = Mutex(Known())
+
+    /// What a match need not read again: nothing is written between it and its answer that is written already.
+    private struct Known {
+        /// The classes of readers whose count was zero when it was read last.
+        var clear: Set<ReaderClass> = []
+        /// The number of misses that were counted here.
+        var misses = 0
+    }
 
     /// Counts in the state of an engine, apart from that engine's own tries.
     package init(of engine: AuthenticationEngine) { self.engine = engine }
@@ -21,14 +31,19 @@ package struct LoginPlaceTries: PlaceTries {
 
     package func check(_ readers: ReaderClass) async throws(ServiceError) {
         let (ledger, now) = (ledger(readers), engine.time.now())
-        let lock: LockState
+        let misses = known.withLock(\.misses)
         guard let database = try await engine.state.existing() else { return }
-        lock = try await database.read { try ledger.record(in: $0).lock(at: now, endsByTime: true) }
-        if case .for(let left) = lock { throw .placeRests(for: left) }
+        let record = try await database.read { try ledger.record(in: $0) }
+        note([readers], areClear: record.failures == 0, after: misses)
+        if case .for(let left) = record.lock(at: now, endsByTime: true) { throw .placeRests(for: left) }
     }
 
     package func charge(_ readers: ReaderClass) async throws(ServiceError) -> PlaceAfterMiss {
         let (ledger, now) = (ledger(readers), engine.time.now())
+        known.withLock { known in
+            known.misses += 1
+            known.clear.remove(readers)
+        }
         let resting = engine.entry(.lockout, "resting", for: "login")
         return try await engine.state.created().write(.full) { db in
             var record = try ledger.record(in: db)
@@ -43,12 +58,28 @@ package struct LoginPlaceTries: PlaceTries {
     }
 
     package func clear() async throws(ServiceError) {
-        let ledgers = ReaderClass.allCases.map(ledger)
-        guard let database = try await engine.state.existing() else { return }
+        let (misses, unclear) = known.withLock { known in
+            (known.misses, ReaderClass.allCases.filter { !known.clear.contains($0) })
+        }
+        let ledgers = unclear.map(ledger)
+        guard !ledgers.isEmpty, let database = try await engine.state.existing() else { return }
         let isClear = try await database.read { db in
             try ledgers.allSatisfy { try $0.record(in: db).failures == 0 }
         }
-        guard !isClear else { return }
-        try await database.write(.relaxed) { db in for ledger in ledgers { try ledger.reset(in: db) } }
+        if !isClear {
+            try await database.write(.relaxed) { db in for ledger in ledgers { try ledger.reset(in: db) } }
+        }
+        note(unclear, areClear: true, after: misses)
+    }
+
+    /// Remembers whether counts are zero, unless a miss was counted while they were read.
+    private func note(_ readers: [ReaderClass], areClear: Bool, after misses: Int) {
+        known.withLock { known in
+            if !areClear {
+                known.clear.subtract(readers)
+            } else if known.misses == misses {
+                known.clear.formUnion(readers)
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 import WhorlEnrollment
 import WhorlFingerprint
 import WhorlStateStore
-import WhorlService
+package import WhorlService
 
 /// The facts that were gathered before the decision, and the parts that were opened to gather them.
 struct Survey: Sendable {
@@ -43,6 +43,13 @@ extension AuthenticationEngine {
         survey.preconditions.weakness = survey.weakness(for: strengths)
         survey.preconditions.demandsPasscode = strengths.contains(where: \.hasPasscode)
         return survey
+    }
+
+    /// Returns the reason why no finger can be asked for of somebody of whom nothing was ever stored.
+    package func obstacleWithoutState() async -> ServiceError? {
+        var survey = Survey()
+        await find(&survey)
+        return survey.preconditions.biometryObstacle
     }
 
     private func find(_ survey: inout Survey) async {

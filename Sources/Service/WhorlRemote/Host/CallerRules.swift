@@ -10,6 +10,9 @@ package protocol CallerRules: Sendable {
     /// Returns what is known of a caller at this moment.
     func caller(_ client: ServiceClientIdentity) async -> Caller
 
+    /// Returns the program that asks, without its session, which takes long to find; `nil` where the service does not look.
+    func asker(_ client: ServiceClientIdentity) async -> Asker?
+
     /// Returns whether a caller is confined, and as which program.
     ///
     /// - Throws: a refusal where that cannot be told, so that a confined program is never taken for another one.
@@ -29,7 +32,7 @@ package protocol CallerRules: Sendable {
     ) async throws(ServiceError)
 
     /// Takes note of a call during which the owner could be asked, when it has ended.
-    func record(_ record: CallRecord, of caller: Caller)
+    func record(_ record: CallRecord, of asker: Asker?)
 }
 
 /// A caller as the rules of a service see it.
@@ -77,6 +80,7 @@ package enum GuardedAction: String, Sendable, CaseIterable {
 package struct SameRulesForAll: CallerRules {
     package init() {}
     package func caller(_ client: ServiceClientIdentity) async -> Caller { Caller() }
+    package func asker(_ client: ServiceClientIdentity) async -> Asker? { nil }
     package func confinement(of client: ServiceClientIdentity) async throws(ServiceRefusal) -> Confinement {
         .none
     }
@@ -85,7 +89,7 @@ package struct SameRulesForAll: CallerRules {
         _ client: ServiceClientIdentity,
         mayAsk: Bool
     ) async throws(ServiceError) {}
-    package func record(_ record: CallRecord, of caller: Caller) {}
+    package func record(_ record: CallRecord, of asker: Asker?) {}
 }
 
 extension ServiceHost {

@@ -137,7 +137,7 @@ private struct ChangeJournal: Sendable {
         // Calls in which the owner is asked have a record with the reason that they give.
         if !Asked.asksOwner {
             let purpose = CallPurpose(application: "", text: text)
-            rules.record(CallRecord(Asked.name, purpose, answer), of: caller)
+            rules.record(CallRecord(Asked.name, purpose, answer), of: caller.asker)
         }
         guard case .success = answer, let outcome = change.outcome,
             // Without services, the call has changed nothing of the user's.

@@ -48,7 +48,7 @@ extension ServiceHost {
         let outcome = outcome.mapError(\.refusal)
         rules.record(
             CallRecord(method, CallPurpose(application: "whorl account", text: text), outcome),
-            of: caller
+            of: caller.asker
         )
         try outcome.get()
         return NoValue()
@@ -67,7 +67,7 @@ extension ServiceHost {
                 application: "unlock",
                 text: "unlock the fingers of user \(user.value), and the logins at this machine"
             )
-            rules.record(CallRecord(LoginInterface.Unlock.name, purpose, outcome), of: caller)
+            rules.record(CallRecord(LoginInterface.Unlock.name, purpose, outcome), of: caller.asker)
             return Valued(try outcome.get())
         }
     }

@@ -85,7 +85,7 @@ extension ServiceHost {
                 application: "whorl import-fprintd",
                 text: "\(change) for user \(asked.user), \(prints.count) of them"
             )
-            rules.record(CallRecord(LoginInterface.TakeOver.name, purpose, outcome), of: caller)
+            rules.record(CallRecord(LoginInterface.TakeOver.name, purpose, outcome), of: caller.asker)
             return Valued(try outcome.get())
         }
     }

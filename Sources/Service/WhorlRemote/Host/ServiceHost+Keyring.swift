@@ -51,7 +51,7 @@ extension ServiceHost {
                 application: "login",
                 text: "hand over the password of user \(asked.user)"
             )
-            rules.record(CallRecord(LoginInterface.Verify.name, purpose, released), of: caller)
+            rules.record(CallRecord(LoginInterface.Verify.name, purpose, released), of: caller.asker)
         }
         return (try? released.get()) ?? nil  // the reason is in the record
     }
@@ -72,6 +72,9 @@ extension ServiceHost {
         _ purpose: String
     ) async {
         let caller = await rules.caller(call.client)
-        rules.record(CallRecord(method, CallPurpose(application: "login", text: purpose), result), of: caller)
+        rules.record(
+            CallRecord(method, CallPurpose(application: "login", text: purpose), result),
+            of: caller.asker
+        )
     }
 }

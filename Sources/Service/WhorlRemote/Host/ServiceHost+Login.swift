@@ -14,6 +14,8 @@ package struct LoginAccess: Sendable {
     let owner: @Sendable (UInt32) throws(ServiceError) -> any ServiceAsker
     /// Enrolls prints for a user that another program has made.
     let takeOver: TakeOver
+    /// Returns the reason why no touch of a user can be asked for, whoever asks, where that is known at once.
+    let obstacle: Obstacle
     /// Returns the keyring of a user; `nil` where logins have none.
     let keyring: @Sendable (UInt32) throws(ServiceError) -> (any LoginKeyring)?
     /// The failed tries of all logins at this machine; `nil` where they are not counted.
@@ -24,6 +26,9 @@ package struct LoginAccess: Sendable {
     let identify: Identify
     /// The accounts whose state the service keeps; without them no one is told of any.
     let accounts: (any AccountKeeper)?
+
+    /// Returns the reason why no touch of the user with a number can be asked for; `nil` where one may be.
+    package typealias Obstacle = @Sendable (UInt32) async -> ServiceError?
 
     /// Lifts the lock on the fingers of the user with a number, for a program that the administration has allowed to.
     package typealias Unlock = @Sendable (UInt32, Asker?) async throws(ServiceError) -> Bool
@@ -43,6 +48,7 @@ package struct LoginAccess: Sendable {
     /// - Parameters:
     ///   - asker: The only user who may ask; a test names its own.
     ///   - owner: Returns the owner's service of the user with a number.
+    ///   - obstacle: Returns the reason why no touch of the user with a number can be asked for, where that is known at once.
     ///   - keyring: Returns the keyring of the user with a number; by default there is none.
     ///   - place: The failed tries of all logins at this machine; `nil` where they are not counted.
     ///   - unlock: Lifts the lock on the fingers of the user with a number; by default none is locked.
@@ -52,6 +58,7 @@ package struct LoginAccess: Sendable {
     package init(
         asker: UInt32 = 0,
         owner: @escaping @Sendable (UInt32) throws(ServiceError) -> any ServiceAsker,
+        obstacle: @escaping Obstacle,
         keyring: @escaping @Sendable (UInt32) throws(ServiceError) -> (any LoginKeyring)? = { _ in nil },
         place: (any PlaceTries)?,
         unlock: @escaping Unlock = { _, _ in false },
@@ -63,6 +70,7 @@ package struct LoginAccess: Sendable {
     ) {
         self.asker = asker
         self.owner = owner
+        self.obstacle = obstacle
         self.keyring = keyring
         self.place = place
         self.unlock = unlock
@@ -96,17 +104,32 @@ extension ServiceHost {
             }
         }
         router.on(LoginInterface.Verify.self) { (asked, call) async throws(ServiceRefusal) in
+            try await refuseAtOnce(asked, call, logins)
             let caller = await rules.caller(call.client)
             let login = request(asked, caller, logins)
             let answer = await verify(asked, call, caller, logins, login)
             let refusal = answer.mapError { ServiceRefusal(LoginRefused.name, failure: $0) }
-            rules.record(CallRecord(LoginInterface.Verify.name, asked.purpose, refusal), of: caller)
+            rules.record(CallRecord(LoginInterface.Verify.name, asked.purpose, refusal), of: caller.asker)
             try refusal.get()
             let password = await password(asked, caller, after: login, logins)
             // Where no memory file can be made, the login is one without the keyring.
             let isRoom = password.map { (try? SecretDescriptor.make($0.bytes)) != nil } ?? false
             return .init(matched: true, password: isRoom ? password : nil)
         }
+    }
+
+    /// Refuses a login of somebody who has no finger here, before the login manager is asked from where it comes: most logins
+    /// on a machine without a reader are such.
+    private func refuseAtOnce(
+        _ asked: LoginInterface.Verify,
+        _ call: ServiceCall,
+        _ logins: LoginAccess
+    ) async throws(ServiceRefusal) {
+        guard let obstacle = await logins.obstacle(asked.user) else { return }
+        let refusal = ServiceRefusal(LoginRefused.name, failure: LoginRefused(obstacle))
+        let record = CallRecord(LoginInterface.Verify.name, asked.purpose, Result<Void, _>.failure(refusal))
+        rules.record(record, of: await rules.asker(call.client))
+        throw refusal
     }
 
     private func verify(

@@ -142,7 +142,7 @@ extension ServiceHost {
             work.cancel()
             presenter.hangUp()
         }
-        rules.record(CallRecord(Asked.name, operation.callPurpose, answer), of: caller)
+        rules.record(CallRecord(Asked.name, operation.callPurpose, answer), of: caller.asker)
         return try answer.get()
     }
 
