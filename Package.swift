@@ -65,7 +65,7 @@ let tests: KeyValuePairs<String, String> = [
     "EnrollmentTests":
         "WhorlEnrollment WhorlFingerprint WhorlSecretMemory WhorlStateStore WhorlService crypto WhorlSQLite",
     "FingerprintTests": "WhorlFingerprint",
-    "GLibRuntimeTests": "CWhorlGLib CWhorlSocket ChildPipe WhorlGLib",
+    "GLibRuntimeTests": "CWhorlGLib CWhorlSocket ChildPipe WhorlGLib WhorlSupport",
     "KeychainTests": """
     FacesOverSocket WhorlEngine WhorlContext ChildPipe PretendedChip IdiomProbe KeychainIdioms \
     WhorlEnrollment WhorlFingerprint KeychainServices WhorlStateStore LocalAuthentication \
@@ -167,7 +167,7 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
     ],
     "State": [
         "WhorlStateStore":
-            "WhorlGLib WhorlSecretMemory WhorlSecretHash WhorlService WhorlSQLite WhorlSupport crypto",
+            "WhorlSecretMemory WhorlSecretHash WhorlService WhorlSQLite WhorlSupport crypto",
         "WhorlEnrollment": """
         WhorlFingerprint WhorlSecretMemory WhorlSecretHash WhorlStateStore WhorlService WhorlSQLite \
         WhorlSupport crypto
@@ -201,24 +201,23 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
     "Faces": [
         "WhorlTerminalPrompt": "WhorlFingerprint WhorlSecretMemory WhorlService WhorlSupport",
         "WhorlContext": """
-        WhorlGLib WhorlSecretMemory WhorlTerminalPrompt WhorlRemote WhorlService WhorlSupport \
-        engine
+        WhorlSecretMemory WhorlTerminalPrompt WhorlRemote WhorlService WhorlSupport engine
         """,
         "KeychainServices":
             "WhorlContext WhorlSecretMemory WhorlSecretHash WhorlService WhorlSupport asn1 crypto cryptoExtras",
         "LocalAuthentication":
-            "WhorlContext WhorlGLib KeychainServices WhorlSecretMemory WhorlService WhorlSupport",
+            "WhorlContext KeychainServices WhorlSecretMemory WhorlService WhorlSupport",
         // The names that a program needs to show the prompt itself; they are not Apple's.
         "LocalAuthenticationPrompts": "WhorlContext LocalAuthentication WhorlFingerprint WhorlService",
         "SecureEnclaveKeys":
-            "WhorlContext WhorlGLib KeychainServices LocalAuthentication WhorlSecretMemory WhorlService crypto",
+            "WhorlContext KeychainServices LocalAuthentication WhorlSecretMemory WhorlService WhorlSupport crypto",
         // Apple's names, for programs that import them. No target depends on them: a module of this name in a build
         // makes `#if canImport(Security)` true in all packages of that build (Docs/Keys.md).
         "Security": "KeychainServices",
         "CryptoKit": "SecureEnclaveKeys crypto",
         "CoreFoundation": "KeychainServices",
         "LocalAuthenticationTesting": """
-        WhorlContext WhorlEngine WhorlEnrollment WhorlFingerprint WhorlGLib MockReader \
+        WhorlContext WhorlEngine WhorlEnrollment WhorlFingerprint MockReader \
         WhorlSecretMemory WhorlStateStore WhorlVault WhorlService WhorlSupport crypto
         """,
     ],

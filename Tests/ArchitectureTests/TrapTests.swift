@@ -72,7 +72,7 @@ struct TrapTests {
         "WhorlGLib/GLibExecutor.swift": (
             2, "isolation that the compiler has checked; GLib allocates or ends the program"
         ),
-        "WhorlGLib/WorkerThread.swift": (
+        "WhorlSupport/WorkerThread.swift": (
             1, "a semaphore of this function, signalled after the answer is stored"
         ),
         "KeychainServices/ProtectedValues.swift": (1, "a class that no archive names"),

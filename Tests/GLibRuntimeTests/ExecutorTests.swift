@@ -4,6 +4,7 @@ import CWhorlGLib
 import WhorlGLib
 import Glibc
 import Testing
+import WhorlSupport
 
 @Suite struct `The GLib thread` {
     private actor Counter {
@@ -47,6 +48,20 @@ import Testing
             GLibExecutor.ownContext()
             await Counter().append(1)
             exit(try await canOwnContext() ? 1 : 0)
+        }
+    }
+
+    @Test func `runs jobs in a caller that owns the main context and blocks until work is done`() async {
+        await #expect(processExitsWith: .success) {
+            // Without its dispatching, the caller would wait forever.
+            alarm(120)
+            while g_main_context_acquire(nil) == 0 { usleep(1_000) }
+            let counter = Counter()
+            let values = WorkerThread.preflights.wait {
+                await counter.append(1)
+                return await counter.values
+            }
+            exit(values == [1] ? 0 : 1)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 internal import WhorlContext
 internal import Foundation
-internal import WhorlGLib
+internal import WhorlSupport
 internal import MockReader
 public import WhorlFingerprint
 package import WhorlService

@@ -3,7 +3,7 @@
 internal import WhorlService
 internal import WhorlContext
 public import Crypto
-internal import WhorlGLib
+internal import WhorlSupport
 public import LocalAuthentication
 
 /// Keys that are made in the chip, the TPM, and never leave it.

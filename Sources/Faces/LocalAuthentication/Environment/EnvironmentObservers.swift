@@ -3,7 +3,6 @@
 internal import WhorlContext
 internal import Dispatch
 internal import Foundation
-internal import WhorlGLib
 internal import Synchronization
 internal import WhorlService
 internal import WhorlSupport

@@ -2,7 +2,7 @@
 
 internal import WhorlContext
 public import Foundation
-internal import WhorlGLib
+internal import WhorlSupport
 internal import WhorlService
 
 /// The methods by which this machine can recognise its owner, and the observers of their changes.

@@ -3,7 +3,7 @@
 internal import WhorlService
 internal import WhorlContext
 internal import Dispatch
-internal import WhorlGLib
+internal import WhorlSupport
 
 /// Work on the keychain for the asynchronous functions and those with a completion: it blocks a thread outside of the
 /// shared pool.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import WhorlGLib
 internal import Synchronization
 package import WhorlService
 internal import WhorlSupport

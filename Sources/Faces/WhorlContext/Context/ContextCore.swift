@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
-internal import WhorlGLib
 package import WhorlSecretMemory
 internal import Synchronization
 package import WhorlService

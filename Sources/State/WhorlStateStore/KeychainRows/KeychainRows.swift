@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import WhorlGLib
+internal import WhorlSupport
 internal import WhorlSQLite
 internal import Synchronization
 package import WhorlService

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CWhorlGLib
-package import Dispatch
+internal import Dispatch
 internal import Synchronization
-internal import WhorlSupport
 
 /// A thread that runs the jobs of tasks, so that they proceed even if every thread of the shared pool is blocked.
 ///
@@ -53,22 +51,32 @@ package final class WorkerThread: TaskExecutor {
 }
 
 /// GLib's default main context, for callers that block until asynchronous work is done.
-package enum MainContext {
+///
+/// GLib is called only if the program has loaded it, as GTK programs have: no other program needs it to build or to run.
+private enum MainContext {
+    private typealias IsOwner = @convention(c) (OpaquePointer?) -> CInt
+    private typealias Iterate = @convention(c) (OpaquePointer?, CInt) -> CInt
+    private typealias WakeUp = @convention(c) @Sendable (OpaquePointer?) -> Void
+
     /// Blocks the caller until work that may need the GLib thread has signalled `done`.
     ///
     /// If the caller owns the context, as a GTK program's main thread does in a handler, it *is* the GLib thread: it
-    /// dispatches the context while it waits, like a modal dialog. Otherwise the work would never end.
+    /// dispatches the context while it waits, like a modal dialog. Otherwise the work would never end, whether the engine
+    /// needs the thread or the program's own prompt.
     ///
     /// - Parameters:
     ///   - done: A semaphore with the count 0.
     ///   - begin: Begins the work; takes a function that the work must call after it has signalled `done`.
-    package static func wait(for done: DispatchSemaphore, _ begin: (@escaping @Sendable () -> Void) -> Void) {
-        guard g_main_context_is_owner(nil) != 0 else {
+    static func wait(for done: DispatchSemaphore, _ begin: (@escaping @Sendable () -> Void) -> Void) {
+        guard let isOwner = gnuFunction("g_main_context_is_owner", as: IsOwner.self), isOwner(nil) != 0,
+            let iterate = gnuFunction("g_main_context_iteration", as: Iterate.self),
+            let wakeUp = gnuFunction("g_main_context_wakeup", as: WakeUp.self)
+        else {
             begin {}
             done.wait()
             return
         }
-        begin { g_main_context_wakeup(nil) }
-        while done.wait(timeout: .now()) == .timedOut { g_main_context_iteration(nil, gboolean(1)) }
+        begin { wakeUp(nil) }
+        while done.wait(timeout: .now()) == .timedOut { _ = iterate(nil, 1) }
     }
 }
