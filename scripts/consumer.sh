@@ -5,9 +5,13 @@
 # All of them build into .build-consumer, so that each module is compiled once. They reach this package by a link there
 # which is named whorl, whatever the folder of the clone is called: SwiftPM takes the name of a package from its folder.
 
-consumers=$root/.build-consumer
-mkdir -p "$consumers"
-ln -sfn .. "$consumers/whorl"
+# build_into FOLDER: builds into another folder of this package from now on.
+build_into() {
+    consumers=$root/$1
+    mkdir -p "$consumers"
+    ln -sfn .. "$consumers/whorl"
+}
+build_into .build-consumer
 
 # copy_package FOLDER PATH COPY: copies a package, so that nothing is written into the sources; PATH is how it names this one.
 copy_package() {
