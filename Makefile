@@ -34,6 +34,11 @@ SERVER_BUILD = .build-server
 SERVER_BUILD_FLAGS ?= --static-swift-stdlib --disable-local-rpath
 SERVER_STAGE = $(SERVER_BUILD)/stage/$(CONFIG)
 
+# `make check` says how many seconds each of its steps took.
+ifdef PHASES
+SHELL = scripts/phase
+endif
+
 PREFIX ?= /usr/local
 DESTDIR ?=
 # Where the service looks for its configuration, whatever the prefix is.
@@ -171,6 +176,9 @@ check-openapi: test-server ## makes requests up from the login server's OpenAPI 
 	Server/check-openapi $(SERVER_BUILD)
 
 check: export WHORL_STRICT = 1
+# Here, and in what it calls.
+check: SHELL = scripts/phase
+check: export PHASES = 1
 # The server is built without: swift-certificates imports Apple's CoreFoundation, which this check takes for our product.
 check: STRICT = --explicit-target-dependency-import-check error
 check: setup-test setup-test-server ## all that CI runs: format, udev rules, strict build, tests, README, docs, install, a release build, the booted system
