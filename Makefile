@@ -3,6 +3,8 @@
 # What people and CI run. `make` alone lists it.
 
 SWIFT ?= swift
+# A debug build. The C++ in it derives passcodes (scrypt): without optimization the tests wait for that most of their time.
+DEBUG_BUILD = $(SWIFT) build -Xcxx -O2
 # release, or debug: which build `man`, `completions` and `install` take.
 CONFIG ?= release
 # The installed program must run where no Swift is installed. lld comes with Swift: it keeps what is no code out of
@@ -159,13 +161,13 @@ build: program ## builds the release: program, man pages, completions, translati
 
 # The build of the tests: a newcomer runs `make test` next, and a release takes twice as long to build.
 demo: setup-demo ## the main job on a virtual reader with a simulated TPM, unattended
-	$(SWIFT) build --product whorl
-	$(SWIFT) build --product whorld
-	$(SWIFT) build --product whorl-simulate
+	$(DEBUG_BUILD) --product whorl
+	$(DEBUG_BUILD) --product whorld
+	$(DEBUG_BUILD) --product whorl-simulate
 	WHORL=.build/debug/whorl scripts/demo
 
 test: setup-test ## builds and runs all tests but the login server's; none is skipped for a missing tool
-	$(SWIFT) build --build-tests $(SWIFT_TEST_FLAGS)
+	$(DEBUG_BUILD) --build-tests $(SWIFT_TEST_FLAGS)
 	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/test $(SWIFT_TEST_FLAGS)
 
 test-server: setup-test-server ## builds and tests the login server, with PostgreSQL, a browser and Apache
@@ -194,7 +196,7 @@ check: setup-test setup-test-server ## all that CI runs: format, udev rules, str
 	scripts/check-login .build/debug/whorl $(SERVER_BUILD)/debug/whorl-login-server
 	scripts/bank --check .build/debug/whorl $(SERVER_BUILD)/debug/whorl-login-server
 	scripts/docs
-	$(SWIFT) build $(STRICT) --product generate-manual
+	$(DEBUG_BUILD) $(STRICT) --product generate-manual
 	scripts/test-install debug
 	REQUIRE_PEERS=1 scripts/test-install-server debug
 	@$(MAKE) --no-print-directory test-pam
@@ -204,7 +206,7 @@ check: setup-test setup-test-server ## all that CI runs: format, udev rules, str
 	@$(MAKE) --no-print-directory test-system
 
 docs: setup-test ## writes the documentation of the libraries to .build/docs, from their DocC catalogues
-	$(SWIFT) build
+	$(DEBUG_BUILD)
 	scripts/docs
 
 bench: setup-test-server program ## measures what Docs/Benchmarks.md tells
@@ -243,14 +245,14 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, then mo
 	@status=0; for kind in thread address; do \
 		$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/sanitize $$kind || status=1; \
 	done; \
-	$(SWIFT) build --build-tests && \
+	$(DEBUG_BUILD) --build-tests && \
 		WHORL_KILLS=200 WHORL_CALLS=24000 $(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/test --groups "8 9 10" || status=1; \
 	WHORL_VALUES=30000 WHORL_SEED=$$(date +%Y%j) $(TEST_ENVIRONMENT) $(SWIFT) test --skip-build --filter ValueTests || status=1; \
 	$(SWIFT) build -c $(CONFIG) $(SERVER_BUILD_FLAGS) --package-path Server --scratch-path $(SERVER_BUILD) --product whorl-login-server && \
 		REQUIRE_PEERS=1 PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 Server/Tests/Peers/soak \
 			$(SERVER_BUILD)/$(CONFIG)/whorl-login-server $(SOAK_LOGINS) || status=1; \
 	if [ -n "$(GUEST)" ]; then \
-		$(SWIFT) build --product generate-manual && $(SWIFT) build --product IdiomProbe && \
+		$(DEBUG_BUILD) --product generate-manual && $(DEBUG_BUILD) --product IdiomProbe && \
 		GUEST="$(GUEST)" GUEST_SECONDS=5400 WHORL_CLIENT_KILLS=500 WHORL_CLIENT_CALLS=24000 WHORL_SUDOS=200 WHORL_PRESSED_SUDOS=200 \
 			WHORL_PRESSURE=3 scripts/test-system debug \
 			test_clients_of_two_users_are_killed_and_nothing_acknowledged_is_lost \
@@ -278,7 +280,7 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, then mo
 
 fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each
 	SWIFT='$(SWIFT)' scripts/fuzz
-	$(SWIFT) build --build-tests
+	$(DEBUG_BUILD) --build-tests
 	WHORL_VALUES=10000 WHORL_SEED=$$(date +%Y%j) $(TEST_ENVIRONMENT) $(SWIFT) test --skip-build --filter ValueTests
 
 format: ## formats the Swift sources in place
@@ -404,7 +406,7 @@ lib: ## builds libwhorl, and looks what it needs
 
 test-lib: lib setup-test ## tests libwhorl with the service of the debug build
 	@scripts/setup --test-lib
-	$(SWIFT) build $(SWIFT_TEST_FLAGS) --product whorld
+	$(DEBUG_BUILD) $(SWIFT_TEST_FLAGS) --product whorld
 	Library/test $(LIB_BUILD)/libwhorl.so.1 .build/debug/whorld
 
 install-lib: ## installs libwhorl, its header and its pkg-config file, after make lib
@@ -465,8 +467,8 @@ test-prompt: ## tests the desktop's prompt on a screen of its own, with the real
 	@scripts/setup --test-prompt
 	$(SWIFT) build --package-path Prompt --scratch-path $(PROMPT_BUILD) --product whorl-prompt
 	$(PROMPT_WAIT) -o $(PROMPT_BUILD)/debug/whorl-prompt-wait
-	$(SWIFT) build --product whorl
-	$(SWIFT) build --product whorld
+	$(DEBUG_BUILD) --product whorl
+	$(DEBUG_BUILD) --product whorld
 	Prompt/test $(PROMPT_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
 
 pictures: test-prompt ## makes the pictures of the README from the running programs; the kiosk's after make kiosk
