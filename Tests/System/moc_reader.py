@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A reader that compares on its chip, as the kernel's vhci-hcd shows it: ELAN's protocol, as libfprint's recording of a real one has it.
 
-Prints are kept by the id that the host has chosen for them. Fingers are names: connect to the socket /run/moc, send a name, read what became of the touch; "slots" tells what is kept.
+Prints are kept by the id that the host has chosen for them. Fingers are names: connect to the socket /run/moc, send a name, read what became of the touch; "slots" tells what is kept. Who hangs up takes the finger away.
 """
 import os, select, socket, struct, sys, threading, time
 ALL = bytes.fromhex("1201000200000008F304880C04800102000109025300010100A0320904000008FF0000000921100100012215000705810240000107050102400001070582024000010705020240000107058302400001070503024000010705840240000107050402400001")
@@ -48,10 +48,10 @@ def command(c):
             own = slots.get(c[2]); push(3, (b"\x43\x00" + own[0] if own else b"\x43" + b"\xfe" * 1 + b"\xff" * 69).ljust(71, b"\0") if own else b"\x43\xfe" + b"\xff" * 69)
         elif c[:3] == b"\x40\xff\x02": pass
         else: log("unknown", c[:8].hex())
-def touch(finger):
+def touch(finger, c):
     global want, pending
     end = time.monotonic() + 25
-    while time.monotonic() < end:
+    while time.monotonic() < end and not select.select([c], [], [], 0)[0]:
         with lock:
             if want and any(ep == 4 for ep, _ in waiting.values()):
                 w, want = want, None
@@ -112,6 +112,8 @@ while True:
     finger = c.recv(100).decode().strip()
     def answer(c=c, finger=finger):
         if finger == "slots": c.sendall(repr({n: (i[3:], f) for n, (i, f) in slots.items()}).encode())
-        else: c.sendall(touch(finger).encode())
+        else:
+            try: c.sendall(touch(finger, c).encode())
+            except OSError: pass
         c.close()
     threading.Thread(target=answer).start()
