@@ -203,7 +203,7 @@ check: setup-test setup-test-server ## all that CI runs: format, udev rules, str
 	@$(MAKE) --no-print-directory test-lib SWIFT_TEST_FLAGS="$(STRICT)"
 # What the optimizer cannot compile shows in no debug build. The login server's release is for nightly.
 	@$(MAKE) --no-print-directory program
-	@$(MAKE) --no-print-directory test-system
+	@$(MAKE) --no-print-directory test-system SYSTEM_TESTS=--day
 
 docs: setup-test ## writes the documentation of the libraries to .build/docs, from their DocC catalogues
 	$(DEBUG_BUILD)
@@ -218,7 +218,7 @@ bench: setup-test-server program ## measures what Docs/Benchmarks.md tells
 	WHORL_BENCH=1 $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product EnrollmentBench
 	WHORL=$(WHORL) scripts/bench
 
-# GUEST names a program that runs a command in a booted Debian 12 with a TPM (scripts/test-system).
+# GUEST names a program that runs a command in a booted Debian 12 with a TPM, SYSTEM_TESTS some of the tests (scripts/test-system).
 ifneq ($(wildcard ../shared/tools/guest),)
 GUEST ?= $(abspath ../shared/tools/guest)
 endif
@@ -226,7 +226,7 @@ test-system: ## attacks the installed release in a booted system, where GUEST na
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product IdiomProbe
 	@$(MAKE) --no-print-directory pam
-	@if [ -n "$(GUEST)" ]; then GUEST="$(GUEST)" scripts/test-system $(CONFIG); \
+	@if [ -n "$(GUEST)" ]; then GUEST="$(GUEST)" scripts/test-system $(CONFIG) $(SYSTEM_TESTS); \
 	else echo "test-system: skipped: GUEST names no program that runs a guest"; fi
 
 # FPRINTD_SUITE names a program that runs fprintd's tests against a daemon, FPRINTD_LOGIN one that logs in by PAM (scripts/test-fprintd).
@@ -241,7 +241,7 @@ test-fprintd: ## runs fprintd's own tests against fprintd's interface, where FPR
 
 # Logins over TLS at two instances, one of which is killed every 20 seconds.
 SOAK_LOGINS ?= 200000
-nightly: setup-test setup-test-server ## all tests under the sanitizers, then more kills, calls and logins than by day (slow)
+nightly: setup-test setup-test-server ## all tests under the sanitizers, all of the booted system's, then more kills, calls and logins than by day (slow)
 	@status=0; for kind in thread address; do \
 		$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/sanitize $$kind || status=1; \
 	done; \
@@ -251,6 +251,7 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, then mo
 	$(SWIFT) build -c $(CONFIG) $(SERVER_BUILD_FLAGS) --package-path Server --scratch-path $(SERVER_BUILD) --product whorl-login-server && \
 		REQUIRE_PEERS=1 PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 Server/Tests/Peers/soak \
 			$(SERVER_BUILD)/$(CONFIG)/whorl-login-server $(SOAK_LOGINS) || status=1; \
+	$(MAKE) --no-print-directory program && GUEST_SECONDS=5400 $(MAKE) --no-print-directory test-system || status=1; \
 	if [ -n "$(GUEST)" ]; then \
 		$(DEBUG_BUILD) --product generate-manual && $(DEBUG_BUILD) --product IdiomProbe && \
 		GUEST="$(GUEST)" GUEST_SECONDS=5400 WHORL_CLIENT_KILLS=500 WHORL_CLIENT_CALLS=24000 WHORL_SUDOS=200 WHORL_PRESSED_SUDOS=200 \

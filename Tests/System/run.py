@@ -2,7 +2,8 @@
 """Installs what lies beside this file in root/, starts the service with a virtual reader, and runs the tests.
 
 Runs as root in a throw-away system. Names of tests as arguments run these alone. A test is a function whose name begins
-with test_, in a file whose name begins with test_; one that raises has failed.
+with test_, in a file whose name begins with test_; one that raises has failed. With --day, tests that are marked `nightly`
+are left out, and named at the end.
 """
 
 import glob
@@ -42,6 +43,16 @@ def install():
     allow("subject.user == 'owner'")
 
 
+def nightly(reason):
+    """Marks a test that takes long and rarely fails: only `make nightly` runs it. The reason says what takes long."""
+
+    def mark(test):
+        test.nightly = reason
+        return test
+
+    return mark
+
+
 def configure(idle, more=""):
     """Gives the service a virtual reader, the time in seconds after which it leaves, and more options."""
     drop_in = pathlib.Path("/etc/systemd/system/whorld.service.d")
@@ -73,12 +84,17 @@ def allow(condition, answer="YES"):
 
 def main():
     install()
-    wanted = sys.argv[1:]
+    day = "--day" in sys.argv[1:]
+    wanted = [name for name in sys.argv[1:] if name != "--day"]
     failed = count = 0
+    left, begun = [], time.monotonic()
     for file in sorted(glob.glob(str(HERE / "test_*.py"))):
         module = importlib.import_module(pathlib.Path(file).stem)
         for name, test in list(vars(module).items()):
             if not name.startswith("test_") or (wanted and name not in wanted):
+                continue
+            if day and hasattr(test, "nightly"):
+                left.append((name, test.nightly))
                 continue
             count += 1
             start = time.monotonic()
@@ -87,8 +103,11 @@ def main():
                 print(f"ok      {name} ({time.monotonic() - start:.1f} s)", flush=True)
             except Exception:
                 failed += 1
-                print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
-    print(f"test-system: {count - failed} of {count} passed", flush=True)
+                print(f"FAILED  {name} ({time.monotonic() - start:.1f} s)\n{traceback.format_exc()}", flush=True)
+    for name, reason in left:
+        print(f"night   {name}: {reason}", flush=True)
+    print(f"test-system: {count - failed} of {count} passed in {time.monotonic() - begun:.0f} s, "
+          f"{len(left)} left for make nightly", flush=True)
     # A test that failed may have left some, and the interpreter would wait for them at its end.
     for child in multiprocessing.active_children():
         print(f"        left behind: {child.name}", flush=True)

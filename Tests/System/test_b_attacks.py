@@ -13,6 +13,7 @@ import subprocess
 import time
 
 from people import act, forgive, lay, service_pid, start, whorl
+from run import nightly
 from whorl_client import PATH, PRESENTER, Client, HungUp, Refused, call, name, request, using
 
 
@@ -318,6 +319,7 @@ def add_and_list(number):
     )
 
 
+@nightly("12 kills")
 def test_b9_killed_service_loses_nothing_that_it_acknowledged():
     acknowledged = set()
     for number in range(12):

@@ -10,6 +10,7 @@ import subprocess
 import time
 
 from people import act, forgive, lay, sit, start, whorl
+from run import nightly
 from whorl_client import PRESENTER, Client, HungUp, Refused, call, request
 
 CONFIGURATION = pathlib.Path("/etc/whorl/whorld.conf")
@@ -281,6 +282,7 @@ def test_configuration_names_the_only_reader():
     forgive()
 
 
+@nightly("five failures are by day")
 def test_configuration_locks_fingers_after_one_failure():
     before = CONFIGURATION.read_text()
     if verified().returncode != 0:
@@ -328,6 +330,7 @@ def ask_for_long():
     return None
 
 
+@nightly("waits for time limits")
 def test_program_keeps_the_reader_no_longer_than_the_configuration_says():
     before = CONFIGURATION.read_text()
     try:

@@ -8,6 +8,7 @@ import subprocess
 import time
 
 from people import lay, service_pid, shown, start, touching, whorl
+from run import nightly
 from test_e_agents import CONFIGURATION, configure
 
 GADGET = pathlib.Path("/sys/kernel/config/usb_gadget/reader")
@@ -74,6 +75,7 @@ def test_reader_that_is_plugged_in_is_there_at_once_and_gone_when_it_is_pulled()
         port.remove()
 
 
+@nightly("24 times; once is by day")
 def test_reader_that_comes_and_goes_all_the_time_disturbs_neither_the_service_nor_a_prompt():
     own, choices = readers()[0], CONFIGURATION.read_text()
     configure(f"[Reader]\nId={own}\n")

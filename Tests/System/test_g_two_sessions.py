@@ -11,7 +11,7 @@ import subprocess
 import time
 
 from people import act, forgive, lay, service_pid, shown, start, touching, whorl
-from run import allow
+from run import allow, nightly
 from test_b_attacks import failed_tries, wake
 from test_e_agents import configure
 from whorl_client import call
@@ -86,6 +86,7 @@ def test_b11_second_user_waits_and_the_first_ones_touch_is_not_his():
     assert (failed_tries(), tries_of_mallory()) == before
 
 
+@nightly("one user waiting for another is by day")
 @from_any_place
 def test_b11_user_who_goes_away_frees_the_reader_for_the_other():
     first = start("evaluate", "--reason", "a test", "--json", user="mallory")
@@ -134,6 +135,7 @@ def test_restart_in_the_middle_of_a_prompt_is_told_and_costs_no_try():
     assert matched["finger"] == "right-index-finger", matched
 
 
+@nightly("a restart in a prompt is by day")
 def test_restart_after_a_wrong_finger_keeps_the_try_that_it_cost():
     before = failed_tries()
     process = start("evaluate", "--reason", "a test", "--json")
@@ -149,6 +151,7 @@ def test_restart_after_a_wrong_finger_keeps_the_try_that_it_cost():
     forgive()
 
 
+@nightly("waits for the watchdog")
 def test_service_that_is_stuck_is_ended_by_the_watchdog_and_comes_back():
     drop_in = pathlib.Path("/run/systemd/system/whorld.service.d/watchdog.conf")
     drop_in.parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@
 import subprocess
 
 from people import command, sit
+from run import nightly
 
 PROBE = "/usr/local/bin/IdiomProbe"
 
@@ -17,6 +18,7 @@ def probe(*arguments, user="owner"):
     return outcome.stdout.decode().splitlines()
 
 
+@nightly("scripts/test has the same idioms by day, in process and with a service")
 def test_every_idiom_does_what_programs_expect():
     done, of, count = probe("idioms")[-1].split()
     assert done == count and int(count) >= 50, (done, of, count)

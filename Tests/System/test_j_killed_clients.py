@@ -8,6 +8,7 @@ import subprocess
 import time
 
 from people import act, command, service_pid, sit, whorl
+from run import nightly
 from test_b_attacks import read_items, wake
 
 # By night there are more.
@@ -47,6 +48,7 @@ def read_standings(user):
     return {(item["id"]["kind"], item["id"]["name"]): item.get("standing", "valid") for item in items}
 
 
+@nightly("many kills")
 def test_clients_of_two_users_are_killed_and_nothing_acknowledged_is_lost():
     pid = wake()
     whorl("secret", "list", user="mallory")

@@ -11,6 +11,7 @@ import time
 import pexpect
 
 from people import act, forgive, lay, service_pid, sit
+from run import nightly
 from test_e_askers import remotely
 from whorl_client import Refused, call
 
@@ -311,6 +312,7 @@ def test_service_that_is_stopped_or_masked_leaves_the_password_at_once():
         subprocess.run(["systemctl", "start", "whorld.socket"], check=True)
 
 
+@nightly("a stopped, a masked and a killed service are by day")
 def test_machine_with_a_broken_service_is_entered_by_password():
     folder = pathlib.Path("/etc/systemd/system/whorld.service.d")
     (folder / "broken.conf").write_text("[Service]\nExecStart=\nExecStart=/usr/libexec/whorl/whorld --nonsense\n")

@@ -11,6 +11,7 @@ import time
 import pexpect
 
 from people import forgive, lay, sit, start, whorl
+from run import nightly
 from test_b_attacks import wake
 from test_e_sleep import sleep
 from test_j_logins import PASSWORD, PROMPT, descriptors, ended, hosts, journal, sudo
@@ -110,6 +111,7 @@ def test_locked_fingers_are_told_and_leave_the_password():
     forgive()
 
 
+@nightly("sleep is by day in test_e_sleep.py")
 def test_sleep_in_the_prompt_leaves_the_password_and_the_next_touch_counts():
     wake()
     child = sudo()
@@ -190,6 +192,7 @@ def test_sshd_asks_for_the_password_and_for_no_touch():
         server.wait(30)
 
 
+@nightly("many logins")
 def test_many_sudos_in_a_row_leave_no_process_and_no_descriptor():
     """Touches and passwords in turns; the night has more of them."""
     count, before = int(os.environ.get("WHORL_SUDOS", "20")), None

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 from people import act, service_pid, sit
+from run import nightly
 from test_b_attacks import wake
 from test_j_killed_clients import sockets
 from whorl_client import call
@@ -92,6 +93,7 @@ def rows():
     return [row["version"]["id"] for row in found if row["kind"] == "value" and row["count"] == 5]
 
 
+@nightly("thousands of calls")
 def test_64_clients_of_four_users_lose_nothing_and_leave_nothing_behind():
     for user in USERS[2:]:
         subprocess.run(["useradd", "--create-home", user], check=False, capture_output=True)

@@ -15,7 +15,7 @@ import pexpect
 
 from people import act, command, forgive, lay, lock, service_pid, shown, sit, start, touching, whorl
 from raw_bus import Bus
-from run import allow
+from run import allow, nightly
 from whorl_client import Refused, call
 
 NAME = "net.reactivated.Fprint"
@@ -108,6 +108,7 @@ def flood(seconds, wants_reply):
     return sent, refused
 
 
+@nightly("a flood")
 def test_c13_flood_of_calls_on_the_bus_leaves_the_others_their_answers():
     right_finger_alone()
     pid = service_pid()
@@ -328,6 +329,7 @@ def test_debians_module_logs_in_with_the_enrolled_finger_alone():
     forgive()
 
 
+@nightly("the lock and the password are by day with sudo")
 def test_locked_fingers_send_debians_module_to_the_password_at_once():
     right_finger_alone()
     process = start("passcode", "set", "--passcode-fd", "0", secret=PASSCODE + b"\n")

@@ -5,6 +5,7 @@ import json
 import subprocess
 
 from people import forgive, lay, start, touching, whorl
+from run import nightly
 from test_d_lifecycle import touching_two
 from test_e_agents import CONFIGURATION, configure
 
@@ -31,6 +32,7 @@ def result(process):
     return process.returncode, json.loads(out.decode().splitlines()[-1]), err
 
 
+@nightly("many touches of a rare configuration")
 def test_two_fingers_are_demanded_of_every_touch_of_a_machine():
     touching_two("right", 1, "left", 6, "enroll", "left-thumb")
     try:

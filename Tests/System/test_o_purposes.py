@@ -7,6 +7,7 @@ import threading
 import time
 
 from people import act, lay, lock, sit, start, touching, whorl
+from run import nightly
 from test_e_agents import Agent
 from whorl_client import PRESENTER, Client, Refused, call, name, request
 
@@ -143,7 +144,14 @@ def test_after_a_yes_nothing_opens_and_no_passcode_is_set_by_the_same_process_or
     tried = touched(game)
     assert tried[0::3] == ["notInteractive"] * 2 and tried[1::3] == ["accessDenied"] * 2, tried
     assert all(all_are_refused(codes) for codes in tried[2::3]), tried
-    # Nor in another session, nor later: from where no finger may be asked for, and with a reader on which nothing lies.
+    assert "right" in whorl("fingers", "--json").stdout.decode()
+
+
+@nightly("right after it, in the same session, is by day")
+def test_after_a_yes_nothing_changes_in_another_session_or_later():
+    answer, _ = touched(evaluate, {"kind": "yes"})
+    assert answer["method"] == "biometry", answer
+    # From where no finger may be asked for, and with a reader on which nothing lies.
     for place in (lambda user: None, sit):
         codes = act("owner", changes, place=place)
         assert all_are_refused(codes), codes
@@ -158,6 +166,7 @@ def yes_and_changes():
     return codes
 
 
+@nightly("the same without a passcode is by day")
 def test_after_a_yes_the_passcode_stays_as_it_is():
     process = start("passcode", "set", "--passcode-fd", "0", secret=b"2468 hunter\n")
     lay("right", asking=process)

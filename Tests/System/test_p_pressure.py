@@ -24,7 +24,7 @@ import pexpect
 
 from cases import enrolled, fingers
 from people import act, clear_lockout, command, service_pid, sit
-from run import allow
+from run import allow, nightly
 from test_b_attacks import wake
 from test_e_askers import LIST, PRELUDE, PROFILE, confined, keep_wifi, open_directory
 from whorl_client import PATH, PRESENTER, Client, HungUp, Refused, call, name, request
@@ -54,6 +54,7 @@ def test_c4_names_that_libraries_compare_differently_end_nothing():
     assert service_pid() == pid, "the service ended"
 
 
+@nightly("12 crashes; one is by day")
 def test_c4_no_number_of_crashes_closes_the_socket():
     """The service is killed more often than systemd starts a unit by default, each time with a client at work."""
     for number in range(12):
@@ -194,6 +195,7 @@ def flood_with_passwords(seconds):
     return codes
 
 
+@nightly("a flood")
 def test_c5_many_costly_calls_of_one_user_leave_the_others_their_turn():
     pid = wake()
     flood = multiprocessing.get_context("fork").Process(
@@ -306,6 +308,7 @@ def hold(seconds):
     return refused
 
 
+@nightly("a flood")
 def test_c13_one_users_full_share_leaves_the_others_theirs():
     pid = wake()
     resident, files = memory(pid)[0], descriptors(pid)
@@ -417,6 +420,7 @@ NIGHT = int(os.environ.get("WHORL_PRESSURE", "1"))
 WAYS = ("keep", "read and keep", "keep by path", "move into sockets") if NIGHT > 1 else ("keep", "move into sockets")
 
 
+@nightly("fills memory")
 def test_c5_what_a_user_keeps_of_the_services_memory_takes_it_from_no_one_else():
     pid = wake()
     fingers()
@@ -460,6 +464,7 @@ def fill(mebibytes):
     sys.stdin.read()
 
 
+@nightly("fills memory")
 def test_c5_service_whose_memory_clients_keep_begins_anew_when_no_one_is_being_asked():
     subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
     subprocess.run(["pam-auth-update", "--enable", "whorl"], check=True)
@@ -575,6 +580,7 @@ def keep_refused(count, seconds):
     return len(kept)
 
 
+@nightly("a flood")
 def test_c11_what_the_refused_keep_takes_no_memory():
     with Pressed((as_number, 100_000, lambda: keep_refused(20_000 * NIGHT, 15 * NIGHT))) as pressed:
         assert pressed.most < 64, pressed.most
@@ -591,6 +597,7 @@ def search_at_once(connections):
     time.sleep(20)
 
 
+@nightly("a flood")
 def test_c13_many_searches_at_once_hold_few_values():
     with Pressed((act, "mallory", search_at_once, 240)) as pressed:
         assert pressed.most < 128 and memory(pressed.pid)[1] <= 128, (pressed.most, memory(pressed.pid))
@@ -655,6 +662,7 @@ def search_long_attributes(seconds):
         time.sleep(0.05)
 
 
+@nightly("a flood")
 def test_c13_searches_for_long_attributes_hold_no_one_up():
     assert act("mallory", store_long_attributes, 1, 500_000).endswith("InvalidParameter")
     assert act("mallory", store_long_attributes, 32, 60_000) == "stored"
@@ -694,6 +702,7 @@ def send_large_calls(seconds):
         client.close()
 
 
+@nightly("a flood")
 def test_c13_large_calls_of_one_user_are_decoded_one_after_the_other():
     with Pressed((act, "mallory", send_large_calls, 15 * NIGHT)) as pressed:
         # Without turns it was half a minute.
@@ -766,6 +775,7 @@ def keep_a_password():
     return stored
 
 
+@nightly("fills memory")
 def test_c13_large_values_of_five_accounts_are_held_one_after_the_other():
     with five_accounts() as names:
         crowd = [(act, name, store_at_once, 15 * NIGHT) for name in names]
@@ -795,6 +805,7 @@ def ask_about_large_items(seconds):
         thread.join()
 
 
+@nightly("fills memory")
 def test_c13_large_items_of_five_accounts_are_looked_at_one_after_the_other():
     with five_accounts() as names:
         with Pressed(*((act, name, ask_about_large_items, 15 * NIGHT) for name in names)) as pressed:
@@ -818,6 +829,7 @@ def store_a_large_value():
     passwords.delete()
 
 
+@nightly("a flood; questions without an answer are by day")
 def test_c13_calls_that_last_hold_no_turn_with_files_that_they_do_not_take():
     with Pressed((act, "mallory", keep_large_files, 15), probe=store_a_large_value) as pressed:
         assert pressed.calls > 2 and pressed.slowest < 12, (pressed.calls, pressed.slowest)
@@ -841,6 +853,7 @@ def keep_prompts(seconds):
             time.sleep(0.2)
 
 
+@nightly("fills memory")
 def test_c13_prompts_of_five_accounts_take_little_memory():
     allow("true")
     try:
@@ -882,6 +895,7 @@ def many_values(kind, seconds):
             client.close()
 
 
+@nightly("a flood")
 def test_c13_messages_of_many_values_are_not_decoded():
     for kind in ("0", "[]", "{}"):
         with Pressed((act, "mallory", many_values, kind, 6 * NIGHT)) as pressed:
@@ -904,6 +918,7 @@ def connect_without_end(seconds):
         client.close()
 
 
+@nightly("a flood")
 def test_c13_flood_of_connections_leaves_the_others_their_logins():
     from people import lay
     from test_j_logins import PROMPT, sudo
@@ -992,6 +1007,7 @@ def sudos(count, until=0):
     return times
 
 
+@nightly("a flood")
 def test_hostile_user_does_not_keep_another_from_sudo():
     """By night there are 200 logins idle and 200 under attack."""
     count = int(os.environ.get("WHORL_PRESSED_SUDOS", "6"))
@@ -1033,6 +1049,7 @@ def anonymous(pid):
         return next(int(line.split()[1]) for line in status if line.startswith("RssAnon:"))
 
 
+@nightly("thousands of connections")
 def test_connections_that_have_ended_leave_no_memory_behind():
     # An optimized build once kept a kilobyte for each event of a socket.
     def ask(count):
@@ -1167,6 +1184,7 @@ def make_mounts(ready):
     time.sleep(300)
 
 
+@nightly("a flood")
 def test_c13_caller_with_many_mounts_keeps_no_one_waiting():
     wake()
     assert act("owner", latency) < 20

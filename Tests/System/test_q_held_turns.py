@@ -11,7 +11,7 @@ import subprocess
 import time
 
 from people import act, service_pid
-from run import allow, configure
+from run import allow, configure, nightly
 from silent import open_silent_file, polkit_agent
 from test_b_attacks import wake
 from test_p_pressure import NIGHT, Pressed, five_accounts, keep_prompts, memory, store_a_large_value
@@ -51,7 +51,7 @@ def look_at_the_place():
 
 
 def test_c13_questions_that_no_one_answers_keep_no_other_users_calls_waiting():
-    with Pressed((act, "mallory", keep_questions, 250, 40), probe=look_at_the_place) as pressed:
+    with Pressed((act, "mallory", keep_questions, 250, 25 * NIGHT), probe=look_at_the_place) as pressed:
         assert pressed.calls > 2 and pressed.slowest < 15, (pressed.calls, pressed.slowest)
 
 
@@ -70,6 +70,7 @@ def send_silent_file(ready, done):
     os.waitpid(server, 0)
 
 
+@nightly("waits for idle times")
 def test_c13_service_does_not_leave_while_a_file_is_being_closed():
     configure(idle=3)
     subprocess.run(["systemctl", "restart", "whorld.service"], check=True)
@@ -120,6 +121,7 @@ def make_secrets(connections, seconds):
                 client.reply(None)
 
 
+@nightly("fills memory")
 def test_c13_secrets_of_one_mebibyte_of_five_accounts_take_little_memory():
     with five_accounts() as names:
         # By day one account, whose calls alone once took too much.
@@ -149,6 +151,7 @@ def keep_uses(seconds):
     keep_prompts(end - time.monotonic())
 
 
+@nightly("fills memory")
 def test_c13_large_items_behind_prompts_of_five_accounts_take_little_memory():
     allow("true")
     try:

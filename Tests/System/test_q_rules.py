@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from people import act, forgive, lay, start, touching, whorl
+from run import nightly
 from test_e_askers import NO_PLACE, PROFILE, confined, error_of, open_directory, remotely
 from whorl_client import PRESENTER, Refused, call, name, request
 
@@ -97,6 +98,7 @@ def ask_in_vain(count):
             pass
 
 
+@nightly("300 refusals")
 def test_c14_refusals_push_neither_successes_nor_changes_out():
     whorl("secret", "add", "before", "--access", "none", secret=b"x")
     forgive()

@@ -11,6 +11,7 @@ import time
 
 from people import act, forgive, lay, lock, service_pid, shown, sit, start, whorl
 from raw_bus import Bus
+from run import nightly
 from test_b_attacks import wake
 from test_k_fprintd import right_finger_alone, tell
 from test_p_pressure import memory
@@ -48,6 +49,7 @@ def send_long(names):
     return bus.call(NAME, "/net/reactivated/Fprint/Manager", NAME + ".Manager", "GetDefaultDevice")
 
 
+@nightly("fills memory")
 def test_c13_long_message_on_the_bus_takes_no_memory():
     # GLib makes 70 bytes of each one before anyone looks at a message.
     subprocess.run(["systemctl", "restart", "whorld.service"], check=True)

@@ -11,6 +11,7 @@ import time
 
 from cases import enrolled, everyone, shell, touched
 from people import clear_lockout, lay, whorl
+from run import nightly
 
 PASSWD = pathlib.Path("/etc/passwd")
 
@@ -59,12 +60,14 @@ def test_y_deleted_account_leaves_nothing_to_a_new_one_with_its_number():
         assert touched("right", "enroll", "left-thumb", user="bob", times=6)[0] == 0
 
 
+@nightly("an account that is deleted is by day")
 def test_y_deleted_account_leaves_nothing_to_a_new_one_with_its_name_and_number():
     with account("anna") as number:
         shell(f"userdel -r anna; useradd -m -u {number} anna", check=True)
         nothing_of_the_former(number)
 
 
+@nightly("an account that is deleted is by day")
 def test_y_account_that_was_deleted_while_the_service_could_not_start_is_removed_before_anyone_is_served():
     with account("anna") as number:
         shell("systemctl stop whorld.socket whorld.service; systemctl mask --runtime whorld.service")
@@ -77,6 +80,7 @@ def test_y_account_that_was_deleted_while_the_service_could_not_start_is_removed
         assert not os.path.lexists(f"/var/lib/whorl/removed-{number}")
 
 
+@nightly("an account that is deleted is by day")
 def test_y_number_that_was_given_out_again_without_userdel_brings_nothing_until_root_decides():
     with account("anna") as number:
         before = PASSWD.read_text()
@@ -97,6 +101,7 @@ def test_y_number_that_was_given_out_again_without_userdel_brings_nothing_until_
         PASSWD.write_text(before)
 
 
+@nightly("accounts are rarely renamed")
 def test_y_renamed_account_keeps_its_things_and_its_fingers_are_trusted_when_root_confirms():
     with account("dora") as number:
         shell("usermod -l dora.smith dora", check=True)
@@ -108,6 +113,7 @@ def test_y_renamed_account_keeps_its_things_and_its_fingers_are_trusted_when_roo
         assert touched("left", "evaluate", "--reason", "a test", user="dora.smith")[0] == 0
 
 
+@nightly("accounts are rarely renamed")
 def test_y_fingers_of_a_renamed_account_are_trusted_again_after_its_passcode():
     clear_lockout()
     with account("dora") as number:
@@ -125,6 +131,7 @@ def test_y_fingers_of_a_renamed_account_are_trusted_again_after_its_passcode():
         assert touched("left", "evaluate", "--reason", "a test", user="dora.smith")[0] == 0
 
 
+@nightly("waits for half a minute")
 def test_y_user_database_that_does_not_answer_changes_nothing():
     with account("anna") as number:
         shutil.copy2(PASSWD, "/root/passwd")

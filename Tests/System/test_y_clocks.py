@@ -9,6 +9,7 @@ import time
 
 from cases import enrolled, last, shell, touched
 from people import command, sit, start
+from run import nightly
 from test_b_attacks import wake
 
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
@@ -33,6 +34,7 @@ def test_y_installed_service_knows_the_boot_although_its_proc_shows_processes_on
     assert "boot ID" not in shell("journalctl -b -u whorld.service -o cat").stdout
 
 
+@nightly("a match that is used again is by day in test_o_purposes.py")
 def test_y_match_of_a_moment_ago_is_reused_by_the_installed_service():
     enrolled()
     assert touched("right", "evaluate", "--reason", "first")[0] == 0
@@ -60,6 +62,7 @@ def test_y_match_of_a_moment_ago_is_reused_by_the_installed_service():
         later(+1)
 
 
+@nightly("a clock that steps is by day in test_g_two_sessions.py")
 def test_y_locked_fingers_stay_locked_whatever_the_wall_clock_says():
     enrolled()
     for _ in range(2):

@@ -7,6 +7,7 @@ import subprocess
 
 from cases import shell
 from people import forgive, lay, service_pid, start, whorl
+from run import nightly
 
 FOLDER = "/mnt/odd"
 OWNER = "setpriv --reuid 1000 --regid 1000 --clear-groups env -i PATH=/usr/bin:/bin HOME=/home/owner NO_COLOR=1"
@@ -74,6 +75,7 @@ def test_y_umask_that_removes_the_owners_own_rights_makes_no_file_useless():
         assert matched.returncode == 0, matched
 
 
+@nightly("fills a disk")
 def test_y_full_disk_is_named_by_the_installed_service_and_loses_nothing():
     whorl("secret", "delete", "kept", check=False)
     whorl("secret", "add", "kept", "--access", "none", secret=b"still here")
