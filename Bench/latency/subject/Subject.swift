@@ -42,8 +42,7 @@ final class Subject {
             finger,
             profile: services.profile,
             on: reader,
-            consent: consent,
-            allowingSameFinger: true
+            consent: consent
         ) { progress in
             switch progress {
             case .scan(.touch): tell("touch")
