@@ -537,6 +537,7 @@ private final class CallerScreenStub: PromptScreen {
 
     var abilities: PresenterAbilities { .none }
     var isGone: Bool { false }
+    var isOfAgent: Bool { true }
     func begin(_ prompt: WirePrompt, _ content: ShownPrompt) {}
     func change(_ prompt: WirePrompt, _ update: PromptUpdate) {}
     func end(_ prompt: WirePrompt) {}

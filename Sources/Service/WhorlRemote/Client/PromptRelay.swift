@@ -13,7 +13,8 @@ final class RemotePrompts<Reply: Codable & Sendable>: Sendable {
     private let newest = Mutex("")
 
     init(_ prompter: Prompter, _ client: ServiceClient) {
-        relay = PromptRelay(prompter.presenter, client)
+        // The service does not wait for the program that asks: its answer comes last.
+        relay = PromptRelay(prompter.presenter, client, confirmsEnds: false)
         observer = prompter.observer
     }
 
@@ -49,11 +50,19 @@ final class PromptRelay: Sendable {
 
     private let presenter: any PromptPresenter
     private let client: ServiceClient
+    private let confirmsEnds: Bool
     private let state = Mutex(State())
 
-    init(_ presenter: any PromptPresenter, _ client: ServiceClient) {
+    /// Makes a relay to a presenter.
+    ///
+    /// - Parameters:
+    ///   - presenter: Shows the prompts.
+    ///   - client: The way to the service.
+    ///   - confirmsEnds: Whether the service waits for the word that a prompt which it has ended is gone.
+    init(_ presenter: any PromptPresenter, _ client: ServiceClient, confirmsEnds: Bool) {
         self.presenter = presenter
         self.client = client
+        self.confirmsEnds = confirmsEnds
     }
 
     /// Shows a prompt after those before it.
@@ -112,9 +121,10 @@ final class PromptRelay: Sendable {
     private func show(_ shown: ShownPrompt, _ entry: PromptEntry) async {
         let passcodes = Task { await self.sendPasscodes(of: entry, to: shown.id) }
         let action = await presenter.show(shown.prompt, entry)
-        state.withLock { $0.entries[shown.id] = nil }
+        let isKnown = state.withLock { $0.entries.removeValue(forKey: shown.id) != nil }
         entry.close()
         await passcodes.value
+        guard isKnown || confirmsEnds else { return }
         let ending = PromptInterface.Ended(
             prompt: shown.id,
             action: action,

@@ -56,7 +56,7 @@ package struct RemoteAgent: Sendable {
         rest: Rest?,
         onRegistration: @escaping @Sendable () -> Void
     ) async throws(ServiceError) -> Descriptor {
-        let relay = PromptRelay(presenter, client)
+        let relay = PromptRelay(presenter, client, confirmsEnds: true)
         var registration = registration
         do throws(ServiceCallError) {
             while true {

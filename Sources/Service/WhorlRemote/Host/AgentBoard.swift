@@ -55,6 +55,7 @@ final class RegisteredAgent: PromptScreen {
     var answerer: PeerUser { call.client.user }
     var abilities: PresenterAbilities { state.withLock(\.abilities) }
     var isGone: Bool { state.withLock(\.isGone) }
+    var isOfAgent: Bool { true }
 
     func begin(_ prompt: WirePrompt, _ content: ShownPrompt) {
         let isGone = state.withLock { state in

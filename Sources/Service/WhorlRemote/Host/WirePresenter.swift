@@ -105,9 +105,12 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
     }
 
     /// Tells the screen that the prompt ends, and waits for its word no longer than ``patience``.
+    ///
+    /// The program that asks is not waited for: it gets its answer after that, and shows one prompt after the other.
     private static func end(_ shown: WirePrompt) {
         shown.markOver()
         shown.screen.end(shown)
+        guard shown.screen.isOfAgent else { return shown.end(nil) }
         OffPoolTimer.run(after: patience) { shown.end(nil) }
     }
 
@@ -158,6 +161,8 @@ protocol PromptScreen: AnyObject, Sendable {
     var abilities: PresenterAbilities { get }
     /// Whether nothing is shown there any longer.
     var isGone: Bool { get }
+    /// Whether it is another program's than the one that asks.
+    var isOfAgent: Bool { get }
 
     /// Shows a prompt.
     func begin(_ prompt: WirePrompt, _ content: ShownPrompt)
@@ -184,6 +189,7 @@ final class CallerScreen<Reply: Codable & Sendable>: PromptScreen {
     var abilities: PresenterAbilities { call.wantsMore ? state.withLock(\.self) : .none }
     /// The end of the call is told to the presenter itself.
     var isGone: Bool { false }
+    var isOfAgent: Bool { false }
 
     func begin(_ prompt: WirePrompt, _ content: ShownPrompt) { call.update(Prompted<Reply>(prompt: content)) }
     func change(_ prompt: WirePrompt, _ update: PromptUpdate) { call.update(Prompted<Reply>(update: update)) }
