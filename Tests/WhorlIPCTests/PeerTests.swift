@@ -45,6 +45,50 @@ import Testing
         #expect(PeerProcess(challenging: user) == nil)
     }
 
+    @Test func `sends no message once it has ended, whoever has its number then`() throws {
+        let child = Process()
+        child.executableURL = URL(filePath: "/bin/sleep")
+        child.arguments = ["60"]
+        try child.run()
+        let pid = child.processIdentifier
+        let process = try #require(PeerProcess(challenging: childUser(pid)))
+        #expect(process.hasSent(pid) && !process.hasSent(pid + 1) && !process.hasSent(0))
+        kill(pid, SIGKILL)
+        child.waitUntilExit()
+        #expect(!process.hasSent(pid))
+    }
+
+    @Test func `has ended before the service looked, and another has its connection, which gets no answer`()
+        async throws
+    {
+        try await apart {
+            let service = try TestService()
+            // It connects, hands the connection on, and ends.
+            let (here, there) = try UnixSocket.pair()
+            let child = Process()
+            child.executableURL = URL(filePath: "/usr/bin/python3")
+            child.arguments = [
+                "-c",
+                """
+                import array, socket, sys
+                made = socket.socket(socket.AF_UNIX)
+                made.connect(sys.argv[1])
+                socket.socket(fileno=0).sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [made.fileno()]))])
+                """, service.path,
+            ]
+            child.standardInput = FileHandle(fileDescriptor: there.number, closeOnDealloc: false)
+            try child.run()
+            child.waitUntilExit()
+            try #require(child.terminationStatus == 0)
+            var byte: UInt8 = 0
+            var control = whorl_control()
+            try #require(whorl_receive(here.number, &byte, 1, &control) == 1 && control.descriptor_count == 1)
+            let client = RawClient(over: Descriptor(owning: control.descriptors.0))
+            client.send(#"{"method":"org.example.test.Asker"}"#)
+            #expect(client.receive()?.contains("io.whorl.Connection.NotProven") == true)
+        }
+    }
+
     @Test func `is not known by number 0, which names no process here`() throws {
         let (here, there) = try UnixSocket.pair()
         #expect(PeerProcess(of: here, PeerUser(uid: geteuid(), gid: getegid(), pid: 0)) == nil)

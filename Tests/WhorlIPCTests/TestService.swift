@@ -94,6 +94,9 @@ struct RawClient {
 
     init(_ service: TestService) throws { try self.init(service.path) }
 
+    /// Takes a connection that another process has made.
+    init(over socket: Descriptor) { self.socket = socket }
+
     init(_ path: String) throws { socket = try UnixSocket.connect(to: path) }
 
     /// Hangs up, so that the service sees it when this returns.

@@ -93,8 +93,13 @@ package final class PeerProcess: Sendable {
     /// - Returns: `true` where the peer is this process.
     func isProven(by answer: UInt64, from sender: Int32) -> Bool {
         guard let challenge else { return isRunning }
-        return answer == challenge && sender == pid && isRunning
+        return answer == challenge && hasSent(sender)
     }
+
+    /// Whether a message that the kernel names `sender` for is this process's own.
+    ///
+    /// The number alone does not tell: once the process has ended, another one can have it.
+    func hasSent(_ sender: Int32) -> Bool { sender == pid && isRunning }
 
     /// Whether the process has not ended.
     package var isRunning: Bool {

@@ -146,10 +146,9 @@ final class ServerConnection: @unchecked Sendable {
     }
 
     /// Whether another process than the one that connected sent a message, or a part of it.
-    private func isForeign(_ sender: Int32) -> Bool {
-        guard isProven, let process else { return false }
-        return sender != process.pid
-    }
+    ///
+    /// Who connected and has ended sends nothing more, whoever holds the connection now.
+    private func isForeign(_ sender: Int32) -> Bool { process?.hasSent(sender) != true }
 
     private func handled(
         _ head: CallHead,
