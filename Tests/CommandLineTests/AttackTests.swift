@@ -174,4 +174,35 @@ struct AttackTests {
         let plain = try await session.sh("'\(privileged)' devices \(common)", environment: environment)
         #expect(plain.out.contains("mock"), "\(plain)")
     }
+
+    /// The child, which has none of the capabilities, sees no sign of them.
+    @Test(.enabled(if: geteuid() == 0, "needs root, to start a program that has more rights than its caller"))
+    func `a program with capabilities takes neither a mock nor a simulated TPM from its caller`() async throws
+    {
+        let privileged = session.whorl.home + "/capable"
+        // cap_net_raw, permitted and effective (VFS_CAP_REVISION_2).
+        let capable =
+            "os.setxattr(sys.argv[1], 'security.capability', struct.pack('<5I', 0x2000001, 1 << 13, 0, 0, 0))"
+        let prepared = try await session.sh(
+            """
+            mkdir -m 777 other && chmod 755 . && cp "$W" '\(privileged)' && cp "${W%/*}/whorld" . &&
+            /usr/bin/python3 -c "import os, struct, sys; \(capable)" '\(privileged)'
+            """
+        )
+        #expect(prepared.status == 0, "\(prepared)")
+        let asOther = "setpriv --reuid 65534 --regid 65534 --clear-groups"
+        let common = "--state-dir '\(session.whorl.home)/other/state' --json"
+        let reader = try await session.sh("\(asOther) '\(privileged)' devices \(common) --reader mock:match")
+        #expect(reader.status == 64 && reader.errorCode == "readerNotChosen", "\(reader)")
+        let chip = try await session.sh(
+            "printf x | \(asOther) '\(privileged)' secret add s --access none \(common) --tcti \(session.tpm.address)"
+        )
+        #expect(chip.status == 31 && chip.errorCode == "noChip", "\(chip)")
+        // Without them, the same program takes both.
+        let own = try await session.sh(
+            "rm '\(privileged)' && cp \"$W\" '\(privileged)' && "
+                + "\(asOther) '\(privileged)' devices \(common) --reader mock:match"
+        )
+        #expect(own.out.contains("mock"), "\(own)")
+    }
 }

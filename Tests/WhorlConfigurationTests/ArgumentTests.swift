@@ -53,7 +53,8 @@ struct ArgumentTests {
         #expect(try Arguments(["--version"]).text == WhorlVersion.text)
         let help = try #require(try Arguments(["--help"]).text)
         let options = [
-            "private", "state-root", "config", "check-config", "idle", "tcti", "state-dir", "profile",
+            "private", "state-root", "config", "check-config", "idle", "tcti", "elevated", "state-dir",
+            "profile",
             "reader",
             "allow-virtual-readers", "built-in-reader", "version", "help",
         ]

@@ -16,6 +16,8 @@ struct Arguments: Sendable {
     /// After so many seconds without a client the service ends; `nil` leaves that to the configuration.
     var idleSeconds: Int?
     var tpm: String?
+    /// Whether the program that started this one has more rights than its caller.
+    var isElevated = false
     var stateDirectory: String?
     var profile: String?
     var reader: String?
@@ -60,6 +62,10 @@ struct Arguments: Sendable {
         if let profile { configuration.profile = profile }
         if let reader { configuration.reader = reader }
         if let tpm { configuration.tpm = tpm }
+        if isElevated {
+            configuration.allowsPretendedReaders = false
+            configuration.allowsSimulatedTPM = false
+        }
         return configuration
     }
 }
@@ -120,6 +126,9 @@ extension Arguments {
         Option("tcti", "conf", "The TPM, such as device:/dev/tpmrm0, or none.") {
             $0.tpm = $1
             return true
+        },
+        Option("elevated", "With --private: accept no mock reader and no simulated TPM.") {
+            $0.isElevated = true
         },
         Option("state-dir", "dir", "With --private: where the state lies.") {
             $0.stateDirectory = $1

@@ -45,7 +45,9 @@ package struct ServiceChoices: Sendable, Hashable {
         let options = [
             ("--state-dir", stateDirectory), ("--profile", profile), ("--reader", reader), ("--tcti", tpm),
         ]
-        return options.flatMap { name, choice in choice.map { ["\(name)=\($0)"] } ?? [] }
+        // The child loses what the file of this program gives it, and with that the sign that there is more than its caller has.
+        let rights = ThisProcess.isElevated ? ["--elevated"] : []
+        return rights + options.flatMap { name, choice in choice.map { ["\(name)=\($0)"] } ?? [] }
     }
 
     /// Returns the place that WHORL_SERVICE or the choices name.
