@@ -96,7 +96,9 @@ let tests: KeyValuePairs<String, String> = [
     FacesOverSocket WhorlEngine WhorlContext PretendedChip LocalAuthentication SecureEnclaveKeys \
     WhorlVault WhorlService crypto
     """,
-    "StateStoreTests": "CWhorlSQLite WhorlSecretMemory WhorlSQLite WhorlStateStore WhorlService crypto",
+    "StateStoreTests": """
+    CWhorlSQLite WhorlSecretMemory WhorlSQLite WhorlStateStore WhorlService WhorlSupport crypto
+    """,
     "SyntheticFingersTests": "SyntheticFingers",
     "TPMTests": "BlockedPool WhorlSecretMemory SoftwareTPM WhorlTPM crypto",
     "TerminalPromptTests": "WhorlEngine WhorlFingerprint WhorlSecretMemory WhorlTerminalPrompt WhorlService",

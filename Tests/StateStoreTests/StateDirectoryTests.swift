@@ -5,15 +5,18 @@ import Glibc
 import WhorlStateStore
 import Testing
 import WhorlService
+import WhorlSupport
 
 struct StateDirectoryTests {
+    private static let own = (ThisProcess.homeFolder ?? "") + "/.local/state/whorl"
+
     @Test(arguments: [
         (["WHORL_STATE_DIR": "/a", "XDG_STATE_HOME": "/b", "HOME": "/c"], "/a"),
         (["XDG_STATE_HOME": "/b", "HOME": "/c"], "/b/whorl"),
         (["XDG_STATE_HOME": "relative", "HOME": "/c"], "/c/.local/state/whorl"),
         (["WHORL_STATE_DIR": "", "XDG_STATE_HOME": "", "HOME": "/c/"], "/c/.local/state/whorl"),
-        (["HOME": "relative"], "/.local/state/whorl"), (["HOME": ""], "/.local/state/whorl"),
-        ([:], "/.local/state/whorl"),
+        // Without a folder of that kind, the user database has one.
+        (["HOME": "relative"], own), (["HOME": ""], own), ([:], own),
     ])
     func `the standard directory follows the environment`(environment: [String: String], path: String) {
         #expect(StateDirectory.standard(environment: environment).path == path)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import WhorlSupport
+
 /// The directory with the prints, the attempts and the audit log of one user.
 package struct StateDirectory: Sendable, Hashable {
     /// The directory's path, as the caller gave it.
@@ -18,7 +20,9 @@ package struct StateDirectory: Sendable, Hashable {
             return StateDirectory(path: joined(base, "whorl"))
         }
         // A relative path would mean another directory for each working directory of a program.
-        let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/"
+        // Without the variable, the user database knows the folder: an elevated program believes no variable.
+        let home =
+            environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? ThisProcess.homeFolder ?? "/"
         return StateDirectory(path: joined(home, ".local/state/whorl"))
     }
 
