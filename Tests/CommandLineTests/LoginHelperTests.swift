@@ -229,6 +229,39 @@ struct LoginHelperTests {
         withExtendedLifetime(second) {}
     }
 
+    @Test func `the keys of a connection are written nowhere, whatever a variable names`() async throws {
+        let whorl = try WhorlProgram()
+        let (file, keys) = (whorl.home + "/authority.pem", whorl.home + "/keys")
+        let server = try LoginServer(.signed, authority: file)
+        let answer = try await outcome(
+            of: server.origin,
+            ["GET", "/log", "", ""],
+            ["--cacert", file],
+            environment: ["SSLKEYLOGFILE": keys]
+        )
+        #expect(try answer.get().status == 200)
+        #expect(!FileManager.default.fileExists(atPath: keys))
+    }
+
+    @Test func `a server without TLS where TLS is expected is not called untrusted`() async throws {
+        let server = try LoginServer(.exact)
+        let outcome = try await outcome(of: server.origin.replacing("http://", with: "https://"))
+        #expect(throws: LoginTransportError.notSecured) { try outcome.get() }
+    }
+
+    @Test func `a request ends soon after the program that reads its answer`() async throws {
+        let whorl = try WhorlProgram()
+        let server = try LoginServer(.silent)
+        let request = whorl.home + "/request"
+        try Self.signIn.reduce(into: frame(server.origin)) { $0 += frame($1) }
+            .write(to: URL(filePath: request))
+        // The shell takes the time: a program of another test may hold its output open.
+        let line = "begin=$(date +%s); \"$@\" <\(request) | sleep 1; echo $(($(date +%s) - begin))"
+        let run = try await whorl.run("/bin/sh", ["-c", line, "sh", Self.program])
+        // The server's time limit is 30 seconds.
+        #expect(try #require(Int(run.lines.last ?? "")) < 20)
+    }
+
     @Test func `a certificate for another name, or that no authority has signed, is not trusted`()
         async throws
     {

@@ -100,6 +100,8 @@ public enum LoginTransportError: String, Error, Sendable, Hashable, CaseIterable
     case timedOut = "timedOut"
     /// The connection is not secured by a certificate that this machine trusts.
     case notTrusted = "notTrusted"
+    /// No secured connection was made: the server speaks no TLS there, or none that is new enough.
+    case notSecured = "notSecured"
     /// The answer is larger than any answer of the protocol.
     case tooLarge = "tooLarge"
     /// The answer is not HTTP.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CWhorlCurl
+import Glibc
 import LoginTransport
 import WhorlSecretMemory
 
@@ -49,6 +50,12 @@ struct CurlRequest {
         }
     }
 
+    /// Whether the program that reads the answer has gone.
+    private static var hasNoReader: Bool {
+        var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        return poll(&output, 1, 0) > 0 && output.revents & Int16(POLLERR | POLLHUP) != 0
+    }
+
     private func setServer(_ options: inout Options) {
         let origin = request.origin.text
         let isSecure = origin.hasPrefix("https:")
@@ -62,6 +69,8 @@ struct CurlRequest {
         options.set(CURLOPT_NETRC, whorl_curl_netrc_ignored)
         options.set(CURLOPT_TIMEOUT_MS, Self.wait)
         options.set(CURLOPT_NOSIGNAL, 1)
+        // A request whose answer no one reads any longer ends: its program was killed.
+        options.take(whorl_curl_set_watch(options.handle) { _, _, _, _, _ in Self.hasNoReader ? 1 : 0 })
         options.take(whorl_curl_set_quick_exit(options.handle))
         // What is not encrypted goes to this machine, and over a proxy it would leave it. An empty text is no proxy.
         if !isSecure { options.set(CURLOPT_PROXY, "") }
@@ -243,8 +252,9 @@ extension LoginTransportError {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_PROXY,
             CURLE_SEND_ERROR, CURLE_RECV_ERROR:
             self = .unreachable
-        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
-            CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER: self = .notSecured
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
+            CURLE_SSL_CERTPROBLEM, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
             self = .notTrusted
         // libcurl keeps a line of the header in memory up to a limit, and calls a longer one so.
         case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY: self = .tooLarge

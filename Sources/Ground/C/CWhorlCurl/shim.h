@@ -37,6 +37,12 @@ static inline CURLcode whorl_curl_set_receiver(CURL *handle, CURLoption option, 
     return curl_easy_setopt(handle, option, value);
 }
 
+// Calls a function about once a second during a request, which ends when it returns another number than 0.
+static inline CURLcode whorl_curl_set_watch(CURL *handle, curl_xferinfo_callback value) {
+    CURLcode status = curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+    return status != CURLE_OK ? status : curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, value);
+}
+
 // Allows one protocol only, "http" or "https"; the option for its name is as new as libcurl 7.85.
 static inline CURLcode whorl_curl_set_protocol(CURL *handle, int secure) {
 #if LIBCURL_VERSION_NUM >= 0x075500

@@ -110,6 +110,7 @@ extension LoginTransportError {
         case .unreachable: "The server cannot be reached."
         case .timedOut: "The server did not answer in time."
         case .notTrusted: "The server’s certificate is not trusted."
+        case .notSecured: "No secure connection to the server could be made."
         case .tooLarge: LoginError.AnswerFault.tooLarge.message
         case .malformed: LoginError.AnswerFault.malformed.message
         case .cancelled: "The request was cancelled."
@@ -122,6 +123,7 @@ extension LoginTransportError {
         switch self {
         case .unreachable, .timedOut, .failed: "Check the address and the network, then try again."
         case .notTrusted: "Install the certificate of its authority, or ask who runs the server."
+        case .notSecured: "Check the address and the port. The server must speak TLS 1.2 or later."
         case .tooLarge, .malformed: "Check the server’s address, and what stands between."
         case .cancelled: "Start again when ready."
         case .surroundings: "Unset `http_proxy` and `all_proxy`, or use https."
