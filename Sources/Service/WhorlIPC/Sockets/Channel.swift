@@ -44,7 +44,10 @@ final class Channel: @unchecked Sendable {
 
     private static let isCurrent = DispatchSpecificKey<ObjectIdentifier>()
 
-    /// Does one thing at a time, and keeps the time limits.
+    /// Keeps the time limits of all channels, on one thread: those of many may be over in the same moment.
+    private static let deadlines = DispatchQueue(label: "whorl.deadlines")
+
+    /// Does one thing at a time.
     private let queue = DispatchQueue(label: "whorl.channel")
     let socket: Descriptor
     let limits: Limits
@@ -232,9 +235,9 @@ final class Channel: @unchecked Sendable {
 
     private func watchMessage() {
         let number = messages
-        queue.asyncAfter(deadline: .now() + limits.message) { [weak self] in
-            guard let self, messages == number, reader.pending > 0 else { return }
-            close(saying: .unfinishedMessage, .slow)
+        after(limits.message) { channel in
+            guard channel.messages == number, channel.reader.pending > 0 else { return }
+            channel.close(saying: .unfinishedMessage, .slow)
         }
     }
 
@@ -296,9 +299,17 @@ final class Channel: @unchecked Sendable {
 
     private func watchReading() {
         let seen = progress
-        queue.asyncAfter(deadline: .now() + limits.reading) { [weak self] in
-            guard let self, progress == seen, !unsent.isEmpty else { return }
-            end(.slow)
+        after(limits.reading) { channel in
+            guard channel.progress == seen, !channel.unsent.isEmpty else { return }
+            channel.end(.slow)
+        }
+    }
+
+    /// Does something in this channel's turn when a time is over, if the channel is still there.
+    private func after(_ time: DispatchTimeInterval, _ work: @escaping @Sendable (Channel) -> Void) {
+        Self.deadlines.asyncAfter(deadline: .now() + time) { [weak self] in
+            guard let self else { return }
+            perform { work(self) }
         }
     }
 
