@@ -46,10 +46,13 @@ struct Whorld {
 
     /// Prints one line for each unknown name, or for the reason why the service would not start.
     private func check(_ path: String) {
+        func tell(_ text: String) { Self.say(DisplayText.clean(text, limit: 1000)) }
         do throws(ConfigurationFault) {
-            for warning in try ServiceConfiguration.read(path).warnings { Self.say(warning) }
+            let read = try ServiceConfiguration.read(path)
+            for warning in read.warnings { tell(warning) }
+            if !read.hasFile { tell("\(path): there is no such file, so each choice has its default.") }
         } catch {
-            Self.say(error.description)
+            tell(error.description)
             _exit(78)  // EX_CONFIG
         }
     }
