@@ -151,7 +151,11 @@ final class RawBusClient {
         while message.count % 8 != 0 { message.append(0) }
         if let descriptor {
             message += bytes(0)
-            guard whorl_send(socket, message, message.count, [descriptor], 1) == message.count else {
+            // The call does not wait, and a large message before this one may not have been read yet.
+            var place = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
+            guard poll(&place, 1, 60_000) == 1,
+                whorl_send(socket, message, message.count, [descriptor], 1) == message.count
+            else {
                 throw Failure(what: "no room")
             }
             return serial
