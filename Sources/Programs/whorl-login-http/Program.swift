@@ -19,7 +19,7 @@ enum Program {
         for number in 3..<CInt(1024) { close(number) }
         // Unencrypted requests stay on this machine; over a proxy they would leave it.
         for name in proxiesOfPlainRequests { unsetenv(name) }
-        // libcurl would write the keys of the connection to this file, and whoever reads it can read the password.
+        // libcurl would write the keys of the connection to this file, and with them the password can be read.
         unsetenv("SSLKEYLOGFILE")
         let arguments = CommandLine.arguments.dropFirst()
         let authorities = arguments.first == "--cacert" && arguments.count == 2 ? arguments.last : nil

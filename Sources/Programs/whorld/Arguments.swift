@@ -4,7 +4,7 @@ import WhorlCallers
 import WhorlSupport
 import WhorlSystem
 
-/// What the program was started with.
+/// The arguments of the program.
 ///
 /// It is read without the parser that `whorl` uses, whose half megabyte and milliseconds each private child would pay for.
 struct Arguments: Sendable {
@@ -24,10 +24,10 @@ struct Arguments: Sendable {
     var allowsVirtualReaders = false
     /// The readers that are built in, where the firmware does not say so.
     var builtInReaders: [String] = []
-    /// What the program prints instead of serving.
+    /// A text to print instead of serving.
     var text: String?
 
-    /// Why the arguments cannot be used.
+    /// The reason why the arguments cannot be used.
     struct Fault: Error, Equatable, CustomStringConvertible {
         let description: String
     }
@@ -74,7 +74,7 @@ extension Arguments {
     /// One option, by which the arguments are read and the help is written.
     private struct Option: Sendable {
         let name: String
-        /// What the help calls its value; `nil` where it takes none.
+        /// The name of its value in the help; `nil` for an option without a value.
         let value: String?
         let help: String
         /// Takes the value; returns whether it can be one of this option.

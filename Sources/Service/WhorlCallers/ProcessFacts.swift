@@ -88,7 +88,7 @@ struct ProcessFacts: Sendable {
     }
 }
 
-/// What one look at a caller's process has found; it is the process's own if that runs afterwards.
+/// The facts that one look at a caller's process has found; they are that process's if it runs afterwards.
 struct ProcessLook: Sendable {
     /// The label of the process; `none` where the socket has one, or the kernel keeps none.
     let label: PeerLabel

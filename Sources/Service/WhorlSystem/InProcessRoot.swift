@@ -178,7 +178,7 @@ public final class InProcessRoot: Sendable {
         do throws(ServiceError) {
             guard try await state.existing() == nil else { return nil }
         } catch {
-            // Whoever is asked for a finger gets the fault.
+            // The request for a finger gets the fault.
             return nil
         }
         return await engine.obstacleWithoutState()

@@ -12,7 +12,7 @@ package final class LoginPlaceTries: PlaceTries {
     private let engine: AuthenticationEngine
     private let known = Mutex(Known())
 
-    /// What a match need not read again: nothing is written between it and its answer that is written already.
+    /// The counts that are known, so that nothing is read between a match and its answer.
     private struct Known {
         /// The classes of readers whose count was zero when it was read last.
         var clear: Set<ReaderClass> = []

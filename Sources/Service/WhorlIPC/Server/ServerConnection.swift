@@ -147,7 +147,7 @@ final class ServerConnection: @unchecked Sendable {
 
     /// Whether another process than the one that connected sent a message, or a part of it.
     ///
-    /// Who connected and has ended sends nothing more, whoever holds the connection now.
+    /// A process that has ended sends nothing more, even if another one holds its connection.
     private func isForeign(_ sender: Int32) -> Bool { process?.hasSent(sender) != true }
 
     private func handled(

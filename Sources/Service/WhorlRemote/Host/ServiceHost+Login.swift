@@ -14,7 +14,7 @@ package struct LoginAccess: Sendable {
     let owner: @Sendable (UInt32) throws(ServiceError) -> any ServiceAsker
     /// Enrolls prints for a user that another program has made.
     let takeOver: TakeOver
-    /// Returns the reason why no touch of a user can be asked for, whoever asks, where that is known at once.
+    /// Returns the reason why no touch of a user can be asked for, where that is known at once and does not depend on the caller.
     let obstacle: Obstacle
     /// Returns the keyring of a user; `nil` where logins have none.
     let keyring: @Sendable (UInt32) throws(ServiceError) -> (any LoginKeyring)?
