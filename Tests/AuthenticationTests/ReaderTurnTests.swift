@@ -2,6 +2,7 @@
 
 import Testing
 import WhorlEngine
+import WhorlEnrollment
 import WhorlFingerprint
 import WhorlService
 
@@ -22,6 +23,20 @@ import WhorlService
         withExtendedLifetime(other) {}
         other = nil
         return (await waiting.value, presenter.updates)
+    }
+
+    @Test func `of a reader that is being closed is waited for before the reader is tested`() async throws {
+        let fixture = try Fixture([.match(0)])
+        let reader = fixture.reader
+        var other: ReaderTurn? = try await ReaderTurns.take("another", on: reader)
+        let run = ExerciseRun(ReaderExercise(), on: reader, timeout: .seconds(1)) { _ in }
+        let steps = Task { try await run.run() }
+        try await eventually { ReaderTurns.count(at: reader) == 2 }
+        #expect(reader.counts.opens == 0)
+        withExtendedLifetime(other) {}
+        other = nil
+        #expect(try await steps.value.first?.failure == nil)
+        #expect(ReaderTurns.count(at: reader) == 0)
     }
 
     @Test(arguments: [ScriptedReader.Step.match(0), .noMatch])

@@ -46,6 +46,9 @@ package struct ExerciseRun: Sendable {
     /// - Returns: The result of each step that was begun.
     /// - Throws: a reader's error with `cancelled` or `suspended` if the task or the machine's sleep ended the trial.
     package func run() async throws(ServiceError) -> [ReaderExercise.StepResult] {
+        // The reader may still be closed for the evaluation by which its owner agreed.
+        let turn = try await ofReader(try await ReaderTurns.take("exercise", on: reader))
+        defer { withExtendedLifetime(turn) {} }
         var report = Report()
         let opened: Void? = await step(.open, &report) { () async throws(ServiceError) in
             try await once { reader throws(ReaderError) in try await reader.open() }
