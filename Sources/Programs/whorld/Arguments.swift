@@ -6,7 +6,7 @@ import WhorlSystem
 
 /// The arguments of the program.
 ///
-/// It is read without the parser that `whorl` uses, whose half megabyte and milliseconds each private child would pay for.
+/// They are read without the parser that `whorl` uses: it is half a megabyte, and a part of the start of each private child.
 struct Arguments: Sendable {
     /// The open socket over which one user alone is served.
     var privateDescriptor: Int32?
