@@ -132,8 +132,8 @@ package enum ThisProcess {
     /// Keeps the heap small, for a program that runs for long and rarely allocates on two threads at a time (mallopt(3)).
     ///
     /// Large blocks go back to the system as soon as they are freed. Without that, the C library keeps blocks of up to
-    /// 32 MiB once one of their size was freed. And all threads share one heap: by default each has one of its own, whose
-    /// pages stay. Call it before the first thread is made.
+    /// 32 MiB once one of their size was freed. All threads share one heap; by default each has one of its own, and
+    /// keeps its pages. Call it before the first thread is made.
     package static func keepHeapSmall() {
         typealias Call = @convention(c) (_ parameter: CInt, _ value: CInt) -> CInt
         // Another C library than glibc has no such option.

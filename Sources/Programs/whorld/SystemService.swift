@@ -27,7 +27,7 @@ struct SystemService {
         }
         host.logins = LoginAccess(
             owner: { user throws(ServiceError) in try roots.root(of: user).services },
-            // Who cannot be looked up is refused by the login itself, with the reason.
+            // An account that cannot be looked up is refused below, with the reason.
             obstacle: { user in await (try? roots.root(of: user))?.obstacleWithoutState() },
             keyring: { user throws(ServiceError) in try roots.root(of: user).loginKeyring },
             // Root's state, as for questions among several people.
