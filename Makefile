@@ -113,14 +113,6 @@ PRODUCTS = .build/$(CONFIG)
 WHORL = $(PRODUCTS)/whorl
 STAGE = .build/stage/$(CONFIG)
 
-# Tests that need recorded USB traffic or example prints run where these name a folder (CONTRIBUTING.md).
-ifneq ($(wildcard ../shared/recordings),)
-export WHORL_RECORDINGS ?= $(abspath ../shared/recordings)
-endif
-ifneq ($(wildcard ../shared/prints),)
-export WHORL_PRINTS ?= $(abspath ../shared/prints)
-endif
-
 FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources PAM/Tests Prompt/Sources Prompt/Package.swift Library/Sources Package.swift Server/Package.swift PAM/Package.swift
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
@@ -166,7 +158,7 @@ demo: setup-demo ## the main job on a virtual reader with a simulated TPM, unatt
 	$(DEBUG_BUILD) --product whorl-simulate
 	WHORL=.build/debug/whorl scripts/demo
 
-test: setup-test ## builds and runs all tests but the login server's; none is skipped for a missing tool
+test: setup-test ## builds and runs all tests but the login server's; says how many were skipped, and why
 	$(DEBUG_BUILD) --build-tests $(SWIFT_TEST_FLAGS)
 	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/test $(SWIFT_TEST_FLAGS)
 
@@ -178,12 +170,15 @@ check-openapi: test-server ## makes requests up from the login server's OpenAPI 
 	Server/check-openapi $(SERVER_BUILD)
 
 check: export WHORL_STRICT = 1
+check: export WHORL_SKIPS = none
+check: export REQUIRE_PEERS = 1
 # Here, and in what it calls.
 check: SHELL = scripts/phase
 check: export PHASES = 1
 # The server is built without: swift-certificates imports Apple's CoreFoundation, which this check takes for our product.
 check: STRICT = --explicit-target-dependency-import-check error
 check: setup-test setup-test-server ## all that CI runs: format, udev rules, strict build, tests, README, docs, install, a release build, the booted system
+	@scripts/evidence >/dev/null
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)
 	scripts/check-prose
 	REQUIRE_PEERS=1 udev/check
@@ -241,6 +236,7 @@ test-fprintd: ## runs fprintd's own tests against fprintd's interface, where FPR
 
 # Logins over TLS at two instances, one of which is killed every 20 seconds.
 SOAK_LOGINS ?= 200000
+nightly: export WHORL_SKIPS = none
 nightly: setup-test setup-test-server ## all tests under the sanitizers, all of the booted system's, then more kills, calls and logins than by day (slow)
 	@status=0; for kind in thread address; do \
 		$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/sanitize $$kind || status=1; \

@@ -72,6 +72,10 @@ struct RecordingTests {
         arguments: [
             ("elanmoc", [], ["open", "enroll", "list", "verify", "identify", "delete", "close"]),
             (
+                "fpcmoc", ["--clear-storage"],
+                ["open", "clear-storage", "enroll", "list", "verify", "identify", "delete", "close"]
+            ),
+            (
                 "synaptics", ["--clear-storage", "--skip", "identify"],
                 ["open", "clear-storage", "enroll", "verify", "delete", "close"]
             ),

@@ -43,7 +43,7 @@ struct `A reader on an emulated USB port` {
     }
 
     /// The requests that the driver waits for fail before the system tells that the reader is gone, or after it.
-    @Test(arguments: EmulatedPort.recordings, [false, true])
+    @Test(arguments: EmulatedPort.reportingRemoval, [false, true])
     func `ends the operation that runs with "unplugged" when it is pulled out`(
         recording: String,
         failsFirst: Bool
