@@ -224,15 +224,9 @@ test-system: ## attacks the installed release in a booted system, where GUEST na
 	@if [ -n "$(GUEST)" ]; then GUEST="$(GUEST)" scripts/test-system $(CONFIG) $(SYSTEM_TESTS); \
 	else echo "test-system: skipped: GUEST names no program that runs a guest"; fi
 
-# FPRINTD_SUITE names a program that runs fprintd's tests against a daemon, FPRINTD_LOGIN one that logs in by PAM (scripts/test-fprintd).
-ifneq ($(wildcard ../shared/tools/fprintd-suite),)
-FPRINTD_SUITE ?= $(abspath ../shared/tools/fprintd-suite)
-FPRINTD_LOGIN ?= $(abspath ../shared/tools/fprintd-login)
-endif
-test-fprintd: ## runs fprintd's own tests against fprintd's interface, where FPRINTD_SUITE names a program that runs them
-	@if [ -n "$(FPRINTD_SUITE)" ]; then $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product FprintdProgram && \
-		FPRINTD_SUITE="$(FPRINTD_SUITE)" FPRINTD_LOGIN="$(FPRINTD_LOGIN)" scripts/test-fprintd $(CONFIG); \
-	else echo "test-fprintd: skipped: FPRINTD_SUITE names no program that runs fprintd's tests"; fi
+test-fprintd: ## runs fprintd's own tests against fprintd's interface, then attacks and a login by its PAM module
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product FprintdProgram
+	scripts/test-fprintd $(CONFIG)
 
 # Logins over TLS at two instances, one of which is killed every 20 seconds.
 SOAK_LOGINS ?= 200000
