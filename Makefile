@@ -213,16 +213,13 @@ bench: setup-test-server program ## measures what Docs/Benchmarks.md tells
 	WHORL_BENCH=1 $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product EnrollmentBench
 	WHORL=$(WHORL) scripts/bench
 
-# GUEST names a program that runs a command in a booted Debian 12 with a TPM, SYSTEM_TESTS some of the tests (scripts/test-system).
-ifneq ($(wildcard ../shared/tools/guest),)
-GUEST ?= $(abspath ../shared/tools/guest)
-endif
-test-system: ## attacks the installed release in a booted system, where GUEST names a program that runs one
+# The program that runs a command in a booted Debian 12 with a TPM; SYSTEM_TESTS names some of the tests (scripts/test-system).
+GUEST ?= $(CURDIR)/scripts/guest
+test-system: ## attacks the installed release in a booted system
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product IdiomProbe
 	@$(MAKE) --no-print-directory pam
-	@if [ -n "$(GUEST)" ]; then GUEST="$(GUEST)" scripts/test-system $(CONFIG) $(SYSTEM_TESTS); \
-	else echo "test-system: skipped: GUEST names no program that runs a guest"; fi
+	GUEST="$(GUEST)" scripts/test-system $(CONFIG) $(SYSTEM_TESTS)
 
 test-fprintd: ## runs fprintd's own tests against fprintd's interface, then attacks and a login by its PAM module
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product FprintdProgram
@@ -242,8 +239,7 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, all of 
 		REQUIRE_PEERS=1 PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 Server/Tests/Peers/soak \
 			$(SERVER_BUILD)/$(CONFIG)/whorl-login-server $(SOAK_LOGINS) || status=1; \
 	$(MAKE) --no-print-directory program && GUEST_SECONDS=5400 $(MAKE) --no-print-directory test-system || status=1; \
-	if [ -n "$(GUEST)" ]; then \
-		$(DEBUG_BUILD) --product generate-manual && $(DEBUG_BUILD) --product IdiomProbe && \
+	$(DEBUG_BUILD) --product generate-manual && $(DEBUG_BUILD) --product IdiomProbe && \
 		GUEST="$(GUEST)" GUEST_SECONDS=5400 WHORL_CLIENT_KILLS=500 WHORL_CLIENT_CALLS=24000 WHORL_SUDOS=200 WHORL_PRESSED_SUDOS=200 \
 			WHORL_PRESSURE=3 scripts/test-system debug \
 			test_clients_of_two_users_are_killed_and_nothing_acknowledged_is_lost \
@@ -260,8 +256,7 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, all of 
 			test_c13_secrets_of_one_mebibyte_of_five_accounts_take_little_memory \
 			test_c13_large_items_behind_prompts_of_five_accounts_take_little_memory \
 			test_profile_is_enabled_again test_many_sudos_in_a_row_leave_no_process_and_no_descriptor || status=1; \
-		WHORL_KIOSK_ROUNDS=100 GUEST_SECONDS=3600 $(MAKE) --no-print-directory kiosk || status=1; \
-	fi; \
+	WHORL_KIOSK_ROUNDS=100 GUEST_SECONDS=3600 $(MAKE) --no-print-directory kiosk || status=1; \
 	Library/sanitize $(LIB_BUILD)/address .build/debug/whorld || status=1; \
 	$(MAKE) --no-print-directory test-deb || status=1; \
 	$(MAKE) --no-print-directory test-prompt || status=1; \
@@ -416,7 +411,7 @@ build-deb:
 	@scripts/setup --deb
 	@$(MAKE) --no-print-directory build prompt pam lib build-server
 
-test-deb: build-deb ## makes the packages, and installs, upgrades and purges them in a booted system, where GUEST names a program that runs one
+test-deb: build-deb ## makes the packages, and installs, upgrades and purges them in a booted system
 	GUEST="$(GUEST)" SWIFT='$(SWIFT)' scripts/test-deb $(CONFIG)
 
 # --- the login server, for an operator --------------------------------------------------------------------------------
@@ -500,8 +495,7 @@ test-kiosk: ## tests the kiosk's screen before a greetd that does as a test want
 	$(SWIFT) test --package-path Samples/kiosk --scratch-path $(KIOSK_BUILD)
 	KIOSK_GREETER=$(abspath $(KIOSK_BUILD)/debug/kiosk-greeter) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 Samples/kiosk/Tests/Screen/test_screen.py
 
-kiosk: kiosk-archive ## makes a kiosk of a booted Debian, and takes pictures of its screen, where GUEST names a program that runs one
+kiosk: kiosk-archive ## makes a kiosk of a booted Debian, and takes pictures of its screen
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	@$(MAKE) --no-print-directory program pam
-	@if [ -n "$(GUEST)" ]; then GUEST="$(GUEST)" scripts/kiosk $(CONFIG); \
-	else echo "kiosk: skipped: GUEST names no program that runs a guest"; fi
+	GUEST="$(GUEST)" scripts/kiosk $(CONFIG)
