@@ -14,13 +14,23 @@ private final class SleepyMachine: SleepManager {
 
     let log = Mutex<[String]>([])
     private let refusal: SystemBus.Fault?
+    /// How often a delay is refused; without a number, always.
+    private let refusals: Mutex<Int?>
     private let isSleeping: Bool
+    private let isUnknown: Bool
     private let notices: AsyncStream<Bool>
     private let sink: AsyncStream<Bool>.Continuation
 
-    init(refusing refusal: SystemBus.Fault? = nil, isSleeping: Bool = false) {
+    init(
+        refusing refusal: SystemBus.Fault? = nil,
+        times: Int? = nil,
+        isSleeping: Bool = false,
+        isUnknown: Bool = false
+    ) {
         self.refusal = refusal
+        self.refusals = Mutex(times)
         self.isSleeping = isSleeping
+        self.isUnknown = isUnknown
         (notices, sink) = AsyncStream.makeStream()
     }
 
@@ -31,12 +41,22 @@ private final class SleepyMachine: SleepManager {
     }
 
     func delaySleep() async throws(SystemBus.Fault) -> any SleepDelay {
-        if let refusal { throw refusal }
+        if let refusal, isRefused() { throw refusal }
         add("delay")
         return Delay { self.add("released") }
     }
+    private func isRefused() -> Bool {
+        refusals.withLock { left in
+            guard let count = left else { return true }
+            left = max(0, count - 1)
+            return count > 0
+        }
+    }
     func sleepNotices() async throws(SystemBus.Fault) -> AsyncStream<Bool> { notices }
-    func isGoingToSleep() async throws(SystemBus.Fault) -> Bool { isSleeping }
+    func isGoingToSleep() async throws(SystemBus.Fault) -> Bool {
+        if isUnknown { throw SystemBus.Fault(name: nil, cause: "no answer") }
+        return isSleeping
+    }
 
     /// Follows the machine's sleep to the end of its notices, and returns what happened in which order.
     ///
@@ -57,7 +77,12 @@ private final class SleepyMachine: SleepManager {
             },
             resume: { self.add("resume") },
             patience: patience,
-            report: { self.add($0) }
+            pauses: [.milliseconds(1)],
+            report: { sentence in
+                self.add(sentence)
+                // A machine that refuses at first sleeps when it no longer does.
+                if sentence.hasSuffix("from now on.") { self.say(true) }
+            }
         )
         await keeper.run { self.add("begun") }
         return log.withLock(\.self)
@@ -102,6 +127,22 @@ private final class SleepyMachine: SleepManager {
                 "The machine's sleep cannot be delayed: not allowed.", "begun", "prepare", "prepared",
             ]
         )
+    }
+
+    @Test func `is delayed as soon as a login manager that was busy at first allows it`() async {
+        let machine = SleepyMachine(refusing: SystemBus.Fault(name: nil, cause: "no answer"), times: 3)
+        #expect(
+            await machine.followed() == [
+                "The machine's sleep cannot be delayed: no answer.", "begun", "delay",
+                "The machine's sleep is delayed from now on.", "prepare", "prepared", "released",
+            ]
+        )
+    }
+
+    @Test func `is delayed also where the login manager does not say whether it has begun`() async {
+        let machine = SleepyMachine(isUnknown: true)
+        machine.say(true)
+        #expect(await machine.followed() == ["delay", "begun", "prepare", "prepared", "released"])
     }
 
     @Test func `is not delayed for ever where preparing does not end`() async {
