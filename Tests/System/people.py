@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 
+import pexpect
 
 # The session of owner, who is logged in at the machine's seat; a process that is put there belongs to it.
 SEAT = "/sys/fs/cgroup/user.slice/user-1000.slice/session-1.scope/cgroup.procs"
@@ -19,6 +20,34 @@ def sit(user):
     if user == "owner":
         with open(SEAT, "w") as group:
             group.write(str(os.getpid()))
+
+
+def kernel_names_processes():
+    """Whether the kernel tells the service which process connects (SO_PEERPIDFD, Linux 6.5), so that none has to prove it."""
+    here, there = socket.socketpair()
+    with here, there:
+        try:
+            os.close(here.getsockopt(socket.SOL_SOCKET, 77))
+        except OSError:
+            return False
+    return True
+
+
+class Terminal(pexpect.spawn):
+    """A program at a terminal, which it may hang up and open again: the login of util-linux (Debian 13) does so once."""
+
+    def read_nonblocking(self, size=1, timeout=-1):
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                return super().read_nonblocking(size, timeout)
+            except pexpect.EOF:
+                # With the mark of an end, pexpect would wait for the program.
+                self.flag_eof = False
+                if not self.isalive() or time.monotonic() > deadline:
+                    self.flag_eof = True
+                    raise
+                time.sleep(0.05)
 
 
 def command(user, *arguments):

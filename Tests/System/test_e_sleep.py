@@ -29,7 +29,8 @@ def sleep():
         text = subprocess.run(
             ["journalctl", f"--after-cursor={cursor}", "-o", "cat"], capture_output=True, text=True
         ).stdout
-        if "System returned from sleep state." in text:
+        # “… sleep state.” in systemd 252, “… sleep operation 'suspend'.” in 257.
+        if "System returned from sleep " in text:
             return text
         assert time.monotonic() < deadline, text
         time.sleep(0.5)

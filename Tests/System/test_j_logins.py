@@ -10,7 +10,7 @@ import time
 
 import pexpect
 
-from people import act, forgive, lay, service_pid, sit
+from people import Terminal, act, forgive, lay, service_pid, sit
 from run import nightly
 from test_e_askers import remotely
 from whorl_client import Refused, call
@@ -202,7 +202,7 @@ def test_su_asks_for_the_finger_of_the_other_account():
 
 def test_login_on_a_terminal_takes_a_touch_and_a_password():
     for act_ in (lambda child: lay("right"), lambda child: child.send(f"{PASSWORD}\r")):
-        child = pexpect.spawn("login", ["owner"], encoding="utf-8", timeout=60, env={"PATH": "/usr/bin:/bin"})
+        child = Terminal("login", ["owner"], encoding="utf-8", timeout=60, env={"PATH": "/usr/bin:/bin"})
         child.expect_exact(PROMPT)
         act_(child)
         child.expect([r"\$ ", "# "])

@@ -7,7 +7,7 @@ import time
 
 import pexpect
 
-from people import command, forgive, lay, sit, start, touching, whorl
+from people import Terminal, command, forgive, lay, sit, start, touching, whorl
 from test_j_logins import PASSWORD, PROMPT, ended, sudo
 
 STACK = pathlib.Path("/etc/pam.d/login")
@@ -27,7 +27,7 @@ def end_keyring():
 def login(prove, *commands):
     """Logs in at a terminal outside any session, and returns what the commands print there."""
     end_keyring()
-    child = pexpect.spawn("env", ["-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "TERM=dumb", "login", "owner"], encoding="utf-8", timeout=120)
+    child = Terminal("env", ["-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "TERM=dumb", "login", "owner"], encoding="utf-8", timeout=120)
     child.expect_exact(PROMPT)
     prove(child)
     child.expect(r"[$#] ")
