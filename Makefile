@@ -118,7 +118,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test setup-server setup-test-server program build man completions translations docs test test-server check-openapi check demo bench nightly fuzz format clean \
-	install install-program install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt pictures install-prompt uninstall-prompt kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
+	install install-program install-service install-fprintd uninstall test-system test-trixie test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt pictures install-prompt uninstall-prompt kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -213,13 +213,16 @@ bench: setup-test-server program ## measures what Docs/Benchmarks.md tells
 	WHORL_BENCH=1 $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product EnrollmentBench
 	WHORL=$(WHORL) scripts/bench
 
-# The program that runs a command in a booted Debian 12 with a TPM; SYSTEM_TESTS names some of the tests (scripts/test-system).
+# The program that runs a command in a booted Debian with a TPM; SYSTEM_TESTS names some of the tests (scripts/test-system).
 GUEST ?= $(CURDIR)/scripts/guest
 test-system: ## attacks the installed release in a booted system
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product IdiomProbe
 	@$(MAKE) --no-print-directory pam
 	GUEST="$(GUEST)" scripts/test-system $(CONFIG) $(SYSTEM_TESTS)
+
+test-trixie: ## make check, packages and their tests on a bare Debian 13, and in a booted one; needs root (slow)
+	scripts/chroot trixie 'make check && make deb test-deb'
 
 test-fprintd: ## runs fprintd's own tests against fprintd's interface, then attacks and a login by its PAM module
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product FprintdProgram
@@ -262,6 +265,7 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, all of 
 	$(MAKE) --no-print-directory test-prompt || status=1; \
 	$(MAKE) --no-print-directory test-kiosk || status=1; \
 	$(MAKE) --no-print-directory test-container || status=1; \
+	$(MAKE) --no-print-directory test-trixie || status=1; \
 	exit $$status
 
 fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each
