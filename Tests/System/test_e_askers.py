@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import time
 
@@ -50,6 +51,71 @@ def test_process_that_does_not_prove_itself_is_asked_only_where_the_kernel_names
         return
     refused = act("owner", evaluate, False)
     assert refused[1] == "notInteractive" and "which process" in refused[2] and refused[3] == 0, refused
+
+
+def challenged():
+    """Returns whether the service asks this process to prove itself."""
+    with Client(proves=False) as client:
+        return bool(client.call("io.whorl.Connection.Challenge").get("question"))
+
+
+def test_process_is_asked_to_prove_itself_only_where_the_kernel_does_not_name_it():
+    assert act("owner", challenged) == (not kernel_names_processes())
+
+
+def over(connection):
+    """Lists the items over a connection that another process made."""
+    client = object.__new__(Client)
+    client.socket, client.rest, client.files = connection, b"", []
+    try:
+        return client.call("io.whorl.Items.List")
+    except Refused as error:
+        return error.name
+
+
+def as_owner(body, results):
+    """Runs a function in this process as owner at the seat, tells the result, and ends."""
+    try:
+        sit("owner")
+        os.setgroups([])
+        os.setgid(1000)
+        os.setuid(1000)
+        results.send(repr(body()).encode())
+    finally:
+        os._exit(0)
+
+
+def test_process_that_has_the_number_of_one_that_ended_gets_nothing_over_its_connection():
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+    def connect():
+        client = Client()
+        assert "value" in client.call("io.whorl.Items.List")
+        socket.send_fds(there, [b"connected"], [client.socket.fileno()])
+        return "done"
+
+    first = os.fork()
+    if first == 0:
+        as_owner(connect, there)
+    here.settimeout(60)
+    data, (connection, *_), _, _ = socket.recv_fds(here, 64, 1)
+    assert data == b"connected" and here.recv(64) == b"'done'"
+    os.waitpid(first, 0)
+    connection = socket.socket(fileno=connection)
+    connection.settimeout(60)
+    # The kernel gives the next number after the one that is written here, unless another process comes first.
+    for _ in range(200):
+        pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(first - 1))
+        second = os.fork()
+        if second == 0:
+            if os.getpid() != first:
+                os._exit(0)
+            as_owner(lambda: over(connection), there)
+        os.waitpid(second, 0)
+        if second == first:
+            break
+    assert second == first, "the number was not given again"
+    assert here.recv(4096) == b"'io.whorl.Connection.NotProven'"
 
 
 def remotely(text, typing=None):
