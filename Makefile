@@ -260,6 +260,7 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, all of 
 			test_c13_large_items_behind_prompts_of_five_accounts_take_little_memory \
 			test_profile_is_enabled_again test_many_sudos_in_a_row_leave_no_process_and_no_descriptor || status=1; \
 	WHORL_KIOSK_ROUNDS=100 GUEST_SECONDS=3600 $(MAKE) --no-print-directory kiosk || status=1; \
+	scripts/check-consumer --night .build/debug/whorl || status=1; \
 	Library/sanitize $(LIB_BUILD)/address .build/debug/whorld || status=1; \
 	$(MAKE) --no-print-directory test-deb || status=1; \
 	$(MAKE) --no-print-directory test-prompt || status=1; \
