@@ -256,8 +256,9 @@ extension LoginTransportError {
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
             CURLE_SSL_CERTPROBLEM, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
             self = .notTrusted
-        // libcurl keeps a line of the header in memory up to a limit, and calls a longer one so.
-        case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY: self = .tooLarge
+        // libcurl keeps a line of the header in memory up to a limit, and calls a longer one out of memory, or CURLE_TOO_LARGE
+        // (8.6), which older headers do not have.
+        case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY, CURLcode(rawValue: 100): self = .tooLarge
         // The first is HTTP/0.9, which has neither status nor header.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE,
             CURLE_BAD_CONTENT_ENCODING:
