@@ -118,7 +118,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test setup-server setup-test-server program build man completions translations docs test test-server check-openapi check demo bench nightly fuzz format clean \
-	install install-program install-service install-fprintd uninstall test-system test-trixie test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt pictures install-prompt uninstall-prompt kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
+	install install-program install-service install-fprintd uninstall test-system test-trixie test-upgrade test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt pictures install-prompt uninstall-prompt kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -224,6 +224,9 @@ test-system: ## attacks the installed release in a booted system
 test-trixie: ## make check, packages and their tests on a bare Debian 13, and in a booted one; needs root (slow)
 	scripts/chroot trixie 'make check && make deb test-deb'
 
+test-upgrade: deb ## upgrades a Debian 12 with our packages to Debian 13, and then to the packages of make test-trixie, if they are there
+	scripts/test-upgrade .build/deb $(wildcard $(HOME)/.cache/whorl/chroot/trixie/root/whorl/.build/deb)
+
 test-fprintd: ## runs fprintd's own tests against fprintd's interface, then attacks and a login by its PAM module
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product FprintdProgram
 	scripts/test-fprintd $(CONFIG)
@@ -267,6 +270,7 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, all of 
 	$(MAKE) --no-print-directory test-kiosk || status=1; \
 	$(MAKE) --no-print-directory test-container || status=1; \
 	$(MAKE) --no-print-directory test-trixie || status=1; \
+	$(MAKE) --no-print-directory test-upgrade || status=1; \
 	exit $$status
 
 fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each
