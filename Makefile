@@ -7,16 +7,18 @@ SWIFT ?= swift
 DEBUG_BUILD = $(SWIFT) build -Xcxx -O2
 # release, or debug: which build `man`, `completions` and `install` take.
 CONFIG ?= release
-# The installed program must run where no Swift is installed. lld comes with Swift: it keeps what is no code out of
-# executable memory, which gold does not. With these flags the program loads faster, is 50 MB smaller, and looks for
-# libraries in the system's folders only.
+# How all programs are linked. They must run where no Swift is installed. lld comes with Swift, and Debian 13 has no gold:
+# there the linker that Swift falls back to (bfd) makes no RELRO of Swift's objects. lld also keeps what is no code out of
+# executable memory, which gold does not. With these flags a program loads faster, is smaller, and looks for libraries in the
+# system's folders only.
 #
 # Functions are linked one by one, those of a start side by side (scripts/link-order). Types are looked up without their
 # names, which spares a fifth of the instructions of a start. The C++ library is linked in, which spares the loader's search.
 # Swift is optimized for size, which makes whorld 1.3 MB smaller and no call slower (Docs/Benchmarks.md); the C of the ciphers
 # is optimized for speed.
-SWIFT_BUILD_FLAGS ?= --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic \
-	-Xlinker -z -Xlinker now $(RELR) $(STRIP) -Xlinker -L$(STATIC) \
+LINK_FLAGS = --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic \
+	-Xlinker -z -Xlinker now $(RELR)
+SWIFT_BUILD_FLAGS ?= $(LINK_FLAGS) $(STRIP) -Xlinker -L$(STATIC) \
 	$(if $(filter release,$(CONFIG)),-Xswiftc -Osize) -Xswiftc -Xfrontend -Xswiftc -function-sections \
 	-Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors \
 	$(if $(wildcard $(ORDER)),-Xlinker --symbol-ordering-file=$(ORDER) -Xlinker --no-warn-symbol-ordering)
@@ -32,8 +34,7 @@ SWIFT_TEST_FLAGS ?=
 SERVER_TEST_FLAGS ?=
 # The login server is a package of its own, with a build of its own.
 SERVER_BUILD = .build-server
-# The installed server runs where no Swift is installed.
-SERVER_BUILD_FLAGS ?= --static-swift-stdlib --disable-local-rpath
+SERVER_BUILD_FLAGS ?= $(LINK_FLAGS)
 SERVER_STAGE = $(SERVER_BUILD)/stage/$(CONFIG)
 
 # `make check` says how many seconds each of its steps took.
@@ -80,7 +81,7 @@ PAMCONFIGDIR ?= /usr/share/pam-configs
 
 # The desktop's prompt is a package of its own, which needs GTK.
 PROMPT_BUILD = .build-prompt
-PROMPT_BUILD_FLAGS ?= --static-swift-stdlib --disable-local-rpath
+PROMPT_BUILD_FLAGS ?= $(LINK_FLAGS)
 # The program that waits for the next prompt is C and needs the C library alone; SwiftPM would link Swift's runtime.
 PROMPT_WAIT = $(CLANG) -std=c11 -D_GNU_SOURCE -Os -fPIE -pie -fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wall -Wextra -Wpedantic \
 	-Wconversion -Werror -Wl,-z,now,-z,relro,-s Prompt/Sources/whorl-prompt-wait/main.c
