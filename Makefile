@@ -183,6 +183,7 @@ check: setup-test setup-test-server ## all that CI runs: format, udev rules, str
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)
 	scripts/check-prose
 	REQUIRE_PEERS=1 udev/check
+	packaging/check
 	@$(MAKE) --no-print-directory test SWIFT_TEST_FLAGS="$(STRICT)"
 	@$(MAKE) --no-print-directory test-server
 	scripts/check-readme .build/debug/whorl
