@@ -23,7 +23,34 @@ struct ReaderDiagnosis: Sendable {
                 )
             )
         }
-        return checks + [readerLock()].compactMap(\.self) + (await chosen())
+        return checks + (await shared(with: FprintdPlace())) + [readerLock()].compactMap(\.self)
+            + (await chosen())
+    }
+
+    /// Returns a check for each reader in which fprintd's own daemon can delete fingers of the service.
+    private func shared(with place: FprintdPlace) async -> [Check] {
+        guard session.place == .system, place == .fprintd else { return [] }
+        // A failure has been reported with the reader.
+        guard let readers = try? await services.readers.readers() else { return [] }
+        var checks: [Check] = []
+        for reader in readers {
+            if let check = Self.shared(await reader.info, with: place) { checks.append(check) }
+        }
+        return checks
+    }
+
+    /// Returns the check of a reader that fprintd's own daemon uses too; `nil` where it can do no harm.
+    static func shared(_ reader: ReaderInfo, with place: FprintdPlace) -> Check? {
+        guard place.endangersPrints(in: reader) else { return nil }
+        let way =
+            reader.features.contains(.storageList)
+            ? "it deletes prints that it does not know when the reader is full or knows the finger already"
+            : "it clears the reader before its own first enrollment"
+        return .warning(
+            "shared reader",
+            "fprintd uses \(reader.name) (\(reader.id)) too and can delete Whorl's fingers in it: \(way).",
+            remedy: FprintdPlace.remedy
+        )
     }
 
     /// Returns the check of the lock that keeps two programs from using one reader at the same time; `nil` when all is

@@ -54,21 +54,17 @@ struct ServiceDiagnosis {
     /// The check of fprintd's place on the bus, for a system's service; `nil` where no program asks for it.
     func fprintdsPlace() -> Check? {
         guard session.place == .system else { return nil }
-        let folders = ["/usr/local/share/dbus-1/system-services", "/usr/share/dbus-1/system-services"]
-        // A file that is missing gives the place to nobody.
-        let texts = folders.compactMap {
-            try? String(contentsOfFile: $0 + "/net.reactivated.Fprint.service", encoding: .utf8)
+        return switch FprintdPlace() {
+        case .free: nil
+        case .whorl:
+            .good("fprintd", "Programs that ask fprintd, such as the desktop's settings, reach the service.")
+        case .fprintd:
+            .note(
+                "fprintd",
+                "It has a place of its own: the desktop's settings and pam_fprintd.so use its fingers, not these.",
+                remedy: FprintdPlace.remedy
+            )
         }
-        guard let first = texts.first else { return nil }
-        guard !first.contains("SystemdService=dbus-net.reactivated.Fprint.service") else {
-            let words = "Programs that ask fprintd, such as the desktop's settings, reach the service."
-            return .good("fprintd", words)
-        }
-        return .note(
-            "fprintd",
-            "It has a place of its own: the desktop's settings and pam_fprintd.so use its fingers, not these.",
-            remedy: "sudo make install-fprintd, or install the package whorld (Docs/Fprintd.md)"
-        )
     }
 
     /// The step that is missing for the system's service.

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Synchronization
 import WhorlFingerprint
+import WhorlRemote
 import WhorlTerminalPrompt
 import WhorlService
 import WhorlSupport
@@ -18,7 +19,8 @@ struct Enroll: Verb {
             part of the finger each time, and shows with three test touches at the end how well the finger is \
             recognised; --guided and --no-guided say so elsewhere. A finger that is enrolled \
             already is refused, whatever it is called. Where a finger is enrolled or a passcode is set, the owner \
-            agrees first, by touching the reader with an enrolled finger or by the passcode. FINGER is one of
+            agrees first, by touching the reader with an enrolled finger or by the passcode. If fprintd uses the same \
+            reader and can delete fingers in it, the command fails unless you add --share-reader. FINGER is one of
 
               \(Finger.allNames.prefix(5).joined(separator: ", "))
               \(Finger.allNames.dropFirst(5).joined(separator: ", "))
@@ -41,11 +43,15 @@ struct Enroll: Verb {
     )
     var guided: Bool?
 
+    @Flag(help: "Enroll even if fprintd uses the reader too and can delete the finger.")
+    var shareReader = false
+
     @OptionGroup var passcode: PasscodeOption
     @OptionGroup var global: GlobalOptions
 
     func answer(_ session: Session) async throws -> Answer {
         let finger = try Finger(argument: finger)
+        if !shareReader { try await requireOwnReader(session) }
         let preset = try await passcode.preset()
         let isGuided = guided ?? session.console.isForPerson
         let tests = Mutex(TestTouches())
@@ -82,6 +88,28 @@ struct Enroll: Verb {
                 "tested": tested.map { .integer($0.tested) },
             ],
             text: ["\(enrolled.finger.rawValue) \(enrolled.id)"]
+        )
+    }
+
+    /// Refuses to enroll where fprintd's own daemon can delete the finger.
+    private func requireOwnReader(_ session: Session) async throws {
+        let place = FprintdPlace()
+        guard session.place == .system, place == .fprintd else { return }
+        let reader = await (try session.services.readers.chosenReader()).info
+        if let refusal = Self.refusal(of: reader, with: place) { throw refusal }
+    }
+
+    /// Returns the failure where fprintd's own daemon can delete the finger; `nil` where it cannot.
+    ///
+    /// It is the same on a terminal and in JSON: no question is asked.
+    static func refusal(of reader: ReaderInfo, with place: FprintdPlace) -> Failure? {
+        guard place.endangersPrints(in: reader) else { return nil }
+        return Failure(
+            code: "sharedReader",
+            status: .usage,
+            message: "fprintd uses \(reader.name) too and can delete the finger.",
+            recovery:
+                "Give fprintd's place to Whorl (sudo apt install whorld-fprintd), or add --share-reader."
         )
     }
 

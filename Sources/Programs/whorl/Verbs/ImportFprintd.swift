@@ -108,8 +108,8 @@ struct ImportFprintd: Verb {
             case .elsewhere: "\(place): stays; it says itself that it is of another finger, user or reader."
             case .pretended: "\(place): stays; it is of a virtual reader."
             case .unvouched:
-                "\(place): stays; the reader keeps it, and another program may have replaced it. If only root could open "
-                    + "the reader until now, add --readers-were-closed; otherwise enroll the finger again."
+                "\(place): untrusted, stays; the reader keeps it, and another program may have replaced it. If only root "
+                    + "could open the reader until now, add --readers-were-closed; otherwise enroll the finger again."
             }
         }
         let rest = outcome.prints.unreadable
