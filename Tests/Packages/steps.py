@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installs, changes, removes and purges the Debian packages in a throw-away system, step by step.
 
-Runs as root, beside the folders older/ and newer/ with the same packages in two versions, and system/ with Tests/System.
+Runs as root, beside the folders older/ and newer/ with the same packages in two versions, debian/ with packages of Debian that
+are installed here too, and system/ with Tests/System.
 Each step goes on from the one before, and the first that fails ends the run.
 """
 
 import glob
+import json
 import os
 import pathlib
+import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -22,6 +26,14 @@ from test_d_switched_off import says_that_it_is_switched_off
 from test_j_logins import PASSWORD, PROMPT, ended, sudo
 
 PACKAGES = ("libpam-whorl", "whorl-prompt", "whorld", "whorl", "whorl-login-server", "libwhorl1", "libwhorl-dev", "whorl-simulate")
+FPRINTD = "whorld-fprintd"
+# The files that give a program fprintd's place on the bus.
+PLACE = (
+    "/usr/share/dbus-1/system-services/net.reactivated.Fprint.service",
+    "/usr/share/dbus-1/system.d/net.reactivated.Fprint.conf",
+    "/usr/share/polkit-1/actions/net.reactivated.fprint.device.policy",
+)
+RULES = pathlib.Path("/usr/lib/udev/rules.d")
 STATE = pathlib.Path("/var/lib/whorl")
 DATABASE = pathlib.Path("/var/lib/whorl-login-server/login.sqlite")
 CONFIGURATION = pathlib.Path("/etc/whorl/whorld.conf")
@@ -37,10 +49,24 @@ def output(*command, **options):
     return outcome.stdout
 
 
+def files_of(version, *names):
+    return [file for name in names for file in glob.glob(f"{HERE}/{version}/{name}_*.deb")]
+
+
 def unpack(version, *names):
-    files = [file for name in names or PACKAGES for file in glob.glob(f"{HERE}/{version}/{name}_*.deb")]
+    files = files_of(version, *(names or PACKAGES))
     assert len(files) == len(names or PACKAGES), files
     return output("dpkg", "--install", *files)
+
+
+def debian(*names):
+    """Installs packages of Debian in the version that is installed already, or was."""
+    return output("dpkg", "--install", *files_of("debian", *names))
+
+
+def is_installed(package):
+    found = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status}", package], capture_output=True, text=True)
+    return found.stdout == "installed"
 
 
 def until(condition):
@@ -78,13 +104,95 @@ def password_works(prompt):
     assert ended(child) == (0, "\r\n0\r\n")
 
 
+def fprintds_daemon(environment):
+    """Gives fprintd's own daemon a reader, or none but real ones."""
+    drop_in = pathlib.Path("/etc/systemd/system/fprintd.service.d/reader.conf")
+    drop_in.parent.mkdir(exist_ok=True)
+    drop_in.write_text(f"[Service]\nRuntimeDirectory=fprintd-reader\nEnvironment={environment}\n")
+    output("systemctl", "daemon-reload")
+    output("systemctl", "stop", "fprintd.service")
+
+
+def enroll_with_fprintd(user, finger, touch):
+    """Enrolls a finger with fprintd's program, as root."""
+    process = subprocess.Popen(["fprintd-enroll", "-f", finger, user], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    while process.poll() is None:
+        touch(process)
+        time.sleep(0.3)
+    said = process.communicate()[0]
+    assert "enroll-completed" in said, said
+
+
+def touch_fprintds_reader(process):
+    try:
+        with socket.socket(socket.AF_UNIX) as reader:
+            reader.connect("/run/fprintd-reader/socket")
+            reader.sendall(b"SCAN thumb")
+    except OSError:
+        pass  # It waits for no touch yet, or no more.
+
+
+def fprintds_fingers(user):
+    return subprocess.run(["fprintd-list", user], capture_output=True, text=True).stdout
+
+
+def step_fprintd_has_fingers_of_its_own():
+    for user, finger, driver in ("berta", "left-thumb", "DEVICE"), ("carla", "right-thumb", "DEVICE_STORAGE"):
+        output("useradd", "-m", user)
+        fprintds_daemon(f"FP_VIRTUAL_{driver}=/run/fprintd-reader/socket")
+        enroll_with_fprintd(user, finger, touch_fprintds_reader)
+    fprintds_daemon("FP_VIRTUAL_DEVICE=/run/fprintd-reader/socket")
+    assert "left-thumb" in fprintds_fingers("berta")
+
+
+def each_file_has_its_owner():
+    """Sees that fprintd's files are where they belong, with fprintd and our package for its place installed or not."""
+    has_ours, has_fprintd = is_installed(FPRINTD), is_installed("fprintd")
+    for name in PLACE:
+        file, aside = pathlib.Path(name), pathlib.Path(name + ".fprintd")
+        fprintds = pathlib.Path("/tmp/fprintd" + name).read_bytes()
+        diverted = output("dpkg-divert", "--listpackage", name).strip()
+        owners = subprocess.run(["dpkg-query", "--search", name], capture_output=True, text=True).stdout.splitlines()
+        owners = {
+            owner for line in owners if not line.startswith("diversion by ") for owner in line.removesuffix(": " + name).split(", ")
+        }
+        if has_ours:
+            assert diverted == FPRINTD and b"whorl" in file.read_bytes(), (name, diverted)
+            assert FPRINTD in owners, (name, owners)
+            assert aside.exists() == has_fprintd, (name, has_fprintd)
+            assert not has_fprintd or aside.read_bytes() == fprintds, name
+        else:
+            assert diverted == "" and not aside.exists(), (name, diverted)
+            assert file.exists() == has_fprintd and owners == ({"fprintd"} if has_fprintd else set()), (name, owners)
+            assert not has_fprintd or file.read_bytes() == fprintds, name
+
+
+def touch_reader_with_chip(finger):
+    """Lays a finger on the reader that matches on its chip, where it waits for one."""
+    with socket.socket(socket.AF_UNIX) as reader:
+        reader.connect("/run/moc")
+        reader.sendall(finger.encode())
+        reader.recv(100)
+
+
 def step_packages_are_installed_and_only_the_service_is_started():
     for folder, _, files in os.walk(HERE / "system/root"):  # a debug build's libraries
         place = pathlib.Path("/") / pathlib.Path(folder).relative_to(HERE / "system/root")
         place.mkdir(parents=True, exist_ok=True)
         for file in files:
             shutil.copy2(pathlib.Path(folder) / file, place / file)
-    unpack("older")
+    output("dpkg-deb", "--extract", *files_of("debian", "fprintd"), "/tmp/fprintd")
+    each_file_has_its_owner()
+    # A reader that keeps prints inside, which fprintd uses too.
+    output("modprobe", "vhci-hcd")
+    log = open("/tmp/moc.log", "w")
+    subprocess.Popen([sys.executable, str(HERE / "system/moc_reader.py")], stdout=log, stderr=log)
+    until(lambda: os.path.exists("/run/moc"))
+    fprintds_daemon("NO=reader")
+    said = unpack("older", *PACKAGES)
+    assert "fprintd keeps its place on the bus" in said and "sudo apt install whorld-fprintd" in said, said
+    assert "can delete Whorl's fingers in it" in said, said
+    each_file_has_its_owner()
     assert is_unit("whorld.socket", "enabled") and is_unit("whorld.socket", "active")
     assert not is_unit("whorl-login-server.service", "enabled")
     assert not is_unit("whorl-login-server.service", "active")
@@ -96,6 +204,99 @@ def step_packages_are_installed_and_only_the_service_is_started():
     assert "/var/lib/whorl-login-server" in output("getent", "passwd", "whorl-login")
     assert "pam_whorl" not in COMMON.read_text()
     password_works("password for owner: ")
+
+
+def step_fprintd_serves_its_users_as_before():
+    assert answering() == "fprintd"
+    enroll_with_fprintd("berta", "left-index-finger", lambda _: touch_reader_with_chip("bertas-finger"))
+    assert "left-index-finger" in fprintds_fingers("berta")
+    fprintds_daemon("FP_VIRTUAL_DEVICE=/run/fprintd-reader/socket")
+    assert "left-thumb" in fprintds_fingers("berta")
+    fprintds_daemon("NO=reader")
+
+
+def asked_to_enroll(*options):
+    """Returns the status of an enrollment that no one touches the reader for, and what it printed."""
+    process = start("enroll", "right-thumb", "--json", "--timeout", "5", *options)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, [json.loads(line) for line in out.decode().splitlines()], err
+
+
+def step_reader_that_fprintd_uses_too_is_named_and_enrolled_in_only_by_an_explicit_yes():
+    system.allow("subject.user == 'owner'")
+    assert "! shared reader: fprintd uses " in whorl("doctor", check=False).stdout.decode()
+    status, said, err = asked_to_enroll()
+    assert status == 64 and not any("event" in line for line in said), (status, said, err)
+    assert said[-1]["error"]["code"] == "sharedReader" and "--share-reader" in said[-1]["error"]["recovery"], said
+    outcome = whorl("enroll", "right-thumb", check=False)
+    assert outcome.returncode == 64 and b"whorld-fprintd" in outcome.stderr, outcome
+    status, said, err = asked_to_enroll("--share-reader")
+    assert status != 64 and any("event" in line for line in said), (status, said, err)
+    unpack("older", FPRINTD)
+    assert "shared reader" not in whorl("doctor", check=False).stdout.decode()
+    status, said, err = asked_to_enroll()
+    assert status != 64 and any("event" in line for line in said), (status, said, err)
+    output("dpkg", "--purge", FPRINTD)
+    subprocess.run(["pkill", "-f", "moc_reader.py"], check=True)
+
+
+def step_place_changes_hands_with_its_package_and_the_import_is_offered():
+    system.configure(idle=600)
+    output("systemctl", "restart", "whorld.service")
+    said = unpack("older", FPRINTD)
+    assert "To import them: sudo whorl import-fprintd" in said, said
+    assert re.search("berta: left thumb .*: would be enrolled", said), said
+    assert re.search("carla: right thumb .*: untrusted, stays", said), said
+    each_file_has_its_owner()
+    assert answering() == "whorld"
+    output("dpkg", "--remove", FPRINTD)
+    each_file_has_its_owner()
+    assert answering() == "fprintd"
+    unpack("older", FPRINTD)
+    assert answering() == "whorld"
+    said = unpack("older", FPRINTD)
+    assert "import" not in said, said
+    output("dpkg", "--purge", FPRINTD)
+
+
+def step_fprintd_and_its_place_come_and_go_in_any_order():
+    changes = {
+        "F": lambda: debian("fprintd", "libpam-fprintd"),
+        "f": lambda: output("dpkg", "--remove", "libpam-fprintd", "fprintd"),
+        "W": lambda: unpack("older", FPRINTD),
+        "w": lambda: output("dpkg", "--remove", FPRINTD),
+        "p": lambda: output("dpkg", "--purge", FPRINTD),
+    }
+    # A capital letter that follows itself is an upgrade.
+    for change in "WFWfw" "WFFwf" "WFfp" "FWwf" "WfF" "wF":
+        if change == "f" and not is_installed("fprintd"):
+            continue
+        changes[change]()
+        each_file_has_its_owner()
+    assert is_installed("fprintd") and is_installed("libpam-fprintd") and not is_installed(FPRINTD)
+    assert answering() == "fprintd"
+    unpack("older", FPRINTD)
+
+
+def step_rules_follow_a_newer_libfprint():
+    rules, more = RULES / "99-whorl.rules", RULES / "99-whorl-libfprint.rules"
+    text = rules.read_text()
+    made = re.search(r"^# Made by .* libfprint ([0-9.]+)\. ", text, re.MULTILINE)[1]
+    assert made == output("dpkg-query", "-W", "-f", "${source:Upstream-Version}", "libfprint-2-2"), made
+    assert not more.exists()
+    # As if the package was built with an earlier one that knows one reader less.
+    reader = 'ATTR{idVendor}=="04f3", ATTR{idProduct}=="0c88", GOTO="whorl_reader"\n'
+    assert reader in text
+    rules.write_text(text.replace(f"libfprint {made}.", "libfprint 1.90.1.").replace(reader, ""))
+    debian("libfprint-2-2")
+    assert reader in more.read_text() and f"libfprint {made}." in more.read_text()
+    # The reader is the service's by these rules alone.
+    log = open("/tmp/moc.log", "a")
+    moc = subprocess.Popen([sys.executable, str(HERE / "system/moc_reader.py")], stdout=log, stderr=log)
+    until(lambda: "/bus/usb/" in output("find", "/dev/bus/usb", "-user", "whorl"))
+    moc.kill()
+    unpack("older", "whorl", "whorld")
+    assert rules.read_text() == text and not more.exists()
 
 
 def step_program_and_server_run():
@@ -178,7 +379,7 @@ def answering():
 
 
 def step_fprintds_programs_reach_the_service():
-    assert answering() == "whorld"
+    assert is_installed(FPRINTD) and answering() == "whorld"
     listed = subprocess.run(command("owner", "fprintd-list", "owner"), capture_output=True, text=True, preexec_fn=lambda: sit("owner"))
     assert "right-index-finger" in listed.stdout, listed
 
@@ -199,7 +400,8 @@ def change(version):
     CONFIGURATION.write_text("[Timeout]\nLongestSeconds=100\n")
     forgive()
     before, since, stack = service_pid(), shown("whorld.socket", "ActiveEnterTimestampMonotonic"), COMMON.read_text()
-    unpack(version)
+    unpack(version, *PACKAGES, FPRINTD)
+    each_file_has_its_owner()
     wanted = output("dpkg-deb", "--field", *glob.glob(f"{HERE}/{version}/whorld_*.deb"), "Version").strip()
     assert output("dpkg-query", "-W", "-f", "${Version}", "whorld") == wanted
     assert service_pid() != before, "the service of the old version still runs"
@@ -222,9 +424,9 @@ def step_downgrade_keeps_everything():
 def step_service_that_was_switched_off_stays_off_after_an_upgrade():
     output("systemctl", "disable", "--now", "whorld.socket")
     says_that_it_is_switched_off()
-    unpack("newer")
+    unpack("newer", *PACKAGES, FPRINTD)
     assert not is_unit("whorld.socket", "enabled") and not is_unit("whorld.socket", "active")
-    unpack("older")
+    unpack("older", *PACKAGES, FPRINTD)
     assert not is_unit("whorld.socket", "enabled") and not is_unit("whorld.socket", "active")
     says_that_it_is_switched_off()
     subprocess.run(command("owner", "fprintd-list", "owner"), preexec_fn=lambda: sit("owner"))  # the bus starts nothing
@@ -253,6 +455,8 @@ def step_removed_service_leaves_the_state_and_no_socket():
     before = files_of_state()
     assert before
     output("apt-get", "--yes", "remove", "whorld")
+    assert not is_installed(FPRINTD)
+    each_file_has_its_owner()
     assert files_of_state() == before
     assert not SOCKET.exists() and subprocess.run(["pgrep", "-x", "whorld"]).returncode == 1
     assert answering() == "fprintd"
@@ -269,10 +473,11 @@ def step_service_that_is_installed_again_finds_fingers_and_secrets():
 
 
 def step_purge_keeps_what_users_have_and_says_so():
-    unpack("older")
+    unpack("older", *PACKAGES, FPRINTD)
     output("pam-auth-update", "--enable", "whorl")
     before = files_of_state()
-    said = output("apt-get", "--yes", "purge", *PACKAGES)
+    said = output("apt-get", "--yes", "purge", *PACKAGES, FPRINTD)
+    each_file_has_its_owner()
     assert "rm -r /var/lib/whorl\n" in said and "rm -r /var/lib/whorl-login-server\n" in said, said
     assert files_of_state() == before and DATABASE.exists()
     assert not CONFIGURATION.exists() and not pathlib.Path("/etc/whorl-login-server.conf").exists()
@@ -282,11 +487,64 @@ def step_purge_keeps_what_users_have_and_says_so():
 
 
 def step_state_is_deleted_by_a_purge_that_is_told_to():
-    unpack("older")
+    unpack("older", *PACKAGES)
     system.configure(idle=600)
     opened()
     output("apt-get", "--yes", "purge", *PACKAGES, env={**os.environ, "WHORL_PURGE": "delete-everything"})
     assert not STATE.exists() and not DATABASE.parent.exists()
+
+
+# What whorld did before its place of fprintd was a package of its own.
+EARLIER = """#!/bin/sh
+set -e
+for file in %s; do
+    dpkg-divert --quiet --package whorld --rename --divert "$file.fprintd" --%s "$file"
+done
+"""
+
+
+def earlier_whorld():
+    """Installs a package with the name, the files and the diversions of an earlier whorld."""
+    root = pathlib.Path("/tmp/earlier")
+    shutil.rmtree(root, ignore_errors=True)
+    for name in PLACE:
+        file = root / name[1:]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("an earlier whorl's\n")
+    control = root / "DEBIAN"
+    control.mkdir()
+    (control / "control").write_text(
+        "Package: whorld\nVersion: 0.1.0~git202601010000.0000000\nArchitecture: all\nMaintainer: nobody\nDescription: an earlier version\n"
+    )
+    for script, action in ("preinst", "add"), ("postrm", "remove"):
+        lines = EARLIER % (" ".join(PLACE), action)
+        (control / script).write_text(lines if script == "preinst" else lines.replace("set -e", '[ "$1" = remove ] || exit 0'))
+        (control / script).chmod(0o755)
+    output("dpkg-deb", "--build", "--root-owner-group", str(root), "/tmp/earlier.deb")
+    output("dpkg", "--install", "/tmp/earlier.deb")
+    assert output("dpkg-divert", "--listpackage", PLACE[0]).strip() == "whorld"
+
+
+def step_earlier_whorld_gives_the_place_back_when_it_is_upgraded():
+    earlier_whorld()
+    said = unpack("older", "whorl", "whorld")
+    assert "fprintd has its place on the bus again" in said, said
+    each_file_has_its_owner()
+    assert answering() == "fprintd"
+    output("dpkg", "--purge", "whorld", "whorl")
+    # Its successor takes the place over, also where fprintd is not installed.
+    for has_fprintd in True, False:
+        if not has_fprintd:
+            output("dpkg", "--remove", "libpam-fprintd", "fprintd")
+        earlier_whorld()
+        outcome = subprocess.run(["dpkg", "--install", *files_of("older", FPRINTD)], capture_output=True, text=True)
+        assert outcome.returncode != 0 and not is_installed(FPRINTD), outcome
+        forced = subprocess.run(["dpkg", "--force-breaks", "--install", *files_of("older", FPRINTD)], capture_output=True, text=True)
+        assert forced.returncode != 0 and "first upgrade whorld" in forced.stderr, forced
+        output("apt-get", "--yes", "--no-install-recommends", "install", *files_of("older", "whorl", "whorld", FPRINTD))
+        each_file_has_its_owner()
+        output("dpkg", "--purge", FPRINTD, "whorld", "whorl")
+        each_file_has_its_owner()
 
 
 def main():
