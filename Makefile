@@ -267,6 +267,7 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, all of 
 	WHORL_KIOSK_ROUNDS=100 GUEST_SECONDS=3600 $(MAKE) --no-print-directory kiosk || status=1; \
 	scripts/check-consumer --night .build/debug/whorl || status=1; \
 	Library/sanitize $(LIB_BUILD)/address .build/debug/whorld || status=1; \
+	scripts/setup --arm64 && scripts/check-arm64 .build/debug/whorld || status=1; \
 	$(MAKE) --no-print-directory test-deb || status=1; \
 	$(MAKE) --no-print-directory test-prompt || status=1; \
 	$(MAKE) --no-print-directory test-kiosk || status=1; \

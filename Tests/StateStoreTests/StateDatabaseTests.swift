@@ -40,7 +40,10 @@ struct StateDatabaseTests {
         var count = 0
         var line = [CChar](repeating: 0, count: 512)
         while fgets(&line, CInt(line.count), file) != nil {
-            let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            let text = String(
+                decoding: line.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) },
+                as: UTF8.self
+            )
             if text.contains(" POSIX "), text.contains(":\(found.st_ino) ") { count += 1 }
         }
         return count

@@ -70,7 +70,10 @@ struct Rest: Sendable {
         var room = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         guard readlink("/proc/self/exe", &room, Int(PATH_MAX)) > 0 else { return }
         // The kernel marks a file that was replaced, as by an upgrade: the new one is run then.
-        var program = String(decoding: room.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        var program = String(
+            decoding: room.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) },
+            as: UTF8.self
+        )
         let mark = " (deleted)"
         if program.hasSuffix(mark) { program.removeLast(mark.count) }
         let words = [

@@ -110,7 +110,7 @@ struct PostgreSQLConnection: ~Copyable {
         let copies = bytes.map { bytes in
             bytes.map { bytes in
                 let copy = UnsafeMutablePointer<CChar>.allocate(capacity: max(1, bytes.count))
-                for (index, byte) in bytes.enumerated() { copy[index] = CChar(bitPattern: byte) }
+                for (index, byte) in bytes.enumerated() { copy[index] = CChar(truncatingIfNeeded: byte) }
                 return copy
             }
         }

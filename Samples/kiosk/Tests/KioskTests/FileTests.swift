@@ -85,7 +85,10 @@ import Testing
     {
         var template = Array("/tmp/kiosk-XXXXXX".utf8CString)
         #expect(mkdtemp(&template) != nil)
-        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let folder = String(
+            decoding: template.dropLast().map { UInt8(truncatingIfNeeded: $0) },
+            as: UTF8.self
+        )
         let path = folder + "/badges"
         defer {
             unlink(path)
@@ -111,7 +114,10 @@ import Testing
         let owner = getuid()
         var template = Array("/tmp/kiosk-XXXXXX".utf8CString)
         #expect(mkdtemp(&template) != nil)
-        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let folder = String(
+            decoding: template.dropLast().map { UInt8(truncatingIfNeeded: $0) },
+            as: UTF8.self
+        )
         defer { rmdir(folder) }
         #expect(try Badges(path: folder + "/badges", owner: owner) == Badges())
         for path in [folder + "/kiosk.conf", folder + "/missing/kiosk.conf"] {

@@ -82,7 +82,7 @@ private struct IPAddress {
         guard inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)) != nil else {
             preconditionFailure("16 bytes are an address of IPv6")
         }
-        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
     }
 
     var network: String {

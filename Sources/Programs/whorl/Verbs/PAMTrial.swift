@@ -78,7 +78,7 @@ struct PAMTrial {
         let place = access("/run", W_OK) == 0 ? "/run" : "/tmp"
         var name = Array("\(place)/whorl-pam-XXXXXX".utf8CString)
         guard mkdtemp(&name) != nil else { throw .pam("A folder for the trial cannot be made", errno) }
-        return String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return String(decoding: name.dropLast().map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
     }
 
     private func fill(_ folder: String) throws(Failure) {
