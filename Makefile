@@ -184,6 +184,7 @@ check: setup-test setup-test-server ## all that CI runs: format, udev rules, str
 	scripts/check-prose
 	REQUIRE_PEERS=1 udev/check
 	packaging/check
+	scripts/hardware check
 	@$(MAKE) --no-print-directory test SWIFT_TEST_FLAGS="$(STRICT)"
 	@$(MAKE) --no-print-directory test-server
 	scripts/check-readme .build/debug/whorl

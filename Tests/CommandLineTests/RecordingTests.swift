@@ -86,10 +86,36 @@ struct RecordingTests {
         options: [String],
         steps: [String]
     ) async throws {
-        let outcome = try await run(name, ["devices", "exercise", "--json"] + options)
+        let saving = ["--report", "--yes", "--output", "report.json"]
+        let outcome = try await run(name, ["devices", "exercise", "--json"] + options + saving)
         #expect(outcome.status == 0, "\(outcome.out)")
+        try await look(at: whorl.home + "/report.json", of: name)
         let report = outcome.answer("result")?["steps"] as? [[String: Any]]
         #expect(report?.compactMap { $0["name"] as? String } == steps)
         #expect(report?.allSatisfy { $0["ok"] as? Bool == true } == true)
+    }
+
+    /// Sees that a report is one, and has the model of the reader and nothing that only this one has.
+    private func look(at file: String, of name: String) async throws {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "scripts/hardware").path
+        let outcome = try await whorl.run("/usr/bin/python3", ["-B", script, "validate", file])
+        #expect(outcome.status == 0, "\(outcome)")
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        let reader = try #require(object(text)?["reader"] as? [String: Any])
+        #expect(reader["source"] as? String == "recording" && reader["driver"] as? String == name)
+        let device = "\(try #require(Recordings.folder))/\(name)/device"
+        let lines = try String(contentsOfFile: device, encoding: .utf8).split(separator: "\n")
+        func attributes(_ attribute: String) -> [String] {
+            lines.filter { $0.hasPrefix("A: \(attribute)=") }.map {
+                String($0.dropFirst("A: \(attribute)=".count)).replacing("\\n", with: "")
+            }
+        }
+        let model = "\(attributes("idVendor").first ?? ""):\(attributes("idProduct").first ?? "")"
+        #expect(reader["usb"] as? String == model)
+        // The reader synaptics has a serial number, all hubs do.
+        let serials = attributes("serial")
+        #expect(serials.count == (name == "synaptics" ? 2 : 1))
+        for serial in serials { #expect(!text.contains(serial)) }
     }
 }

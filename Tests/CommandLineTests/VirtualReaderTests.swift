@@ -69,6 +69,21 @@ struct VirtualReaderTests {
         #expect(try await whorl.run(["fingers"]).out == "No finger is enrolled.\n")
     }
 
+    @Test func `a trial of the virtual reader makes a report that is one`() async throws {
+        let saving = ["devices", "exercise", "--report", "--yes", "--output", "report.json"]
+        let outcome = try await run(saving, press: finger(1))
+        #expect(outcome.status == 0, "\(outcome)")
+        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "scripts/hardware").path
+        let file = whorl.home + "/report.json"
+        let validated = try await whorl.run("/usr/bin/python3", ["-B", script, "validate", file])
+        #expect(validated.status == 0, "\(validated)")
+        let report = object(try String(contentsOfFile: file, encoding: .utf8))
+        let reader = try #require(report?["reader"] as? [String: Any])
+        #expect(reader["source"] as? String == "virtual" && reader["driver"] as? String == "virtual_image")
+        #expect((reader["steps"] as? [[String: Any]])?.allSatisfy { $0["error"] == nil } == true)
+    }
+
     @Test func `capture gives the picture that was pressed, pixel for pixel`() async throws {
         // libfprint 1.94.5 refuses to give a picture in which it sees no ridges.
         let finger = SyntheticFinger(seed: 1).press(3)

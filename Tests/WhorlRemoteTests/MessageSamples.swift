@@ -190,7 +190,7 @@ extension MessageSamples {
         let reconciled = ReaderReconciliation(finished: 1, strays: prints, missing: enrolled, isListed: true)
         let exercise = ReaderExercise(clearsStorage: true, skipped: [.verify])
         let steps = ["failed", nil].map {
-            ReaderExercise.StepResult(step: .clearStorage, seconds: 0.5, failure: $0)
+            ReaderExercise.StepResult(step: .clearStorage, seconds: 0.5, failure: $0, code: $0)
         }
         let new = [NewFinger(.leftThumb), NewFinger(.leftThumb, label: "mine", isGuided: true)]
         return try of([ListFingers()], [Valued(enrolled)])
@@ -458,7 +458,8 @@ extension MessageSamples {
         }
     }
     private static let infos =
-        kinds.map { info(kind: $0) } + ReaderAccess.State.allCases.map { info(access: $0) }
+        kinds.map { info(kind: $0) } + [info(usb: USBModel(vendor: 0x1c7a, product: .max))]
+        + ReaderAccess.State.allCases.map { info(access: $0) }
         + [ReaderStrength.minutiaeScore(threshold: 40), .onReader].map { info(.swipe, .reader, strength: $0) }
 
     private static func info(
@@ -466,7 +467,8 @@ extension MessageSamples {
         _ storage: ReaderInfo.Storage = .host,
         kind: ReaderInfo.Kind = .mock,
         strength: ReaderStrength = .none,
-        access: ReaderAccess.State = .closed
+        access: ReaderAccess.State = .closed,
+        usb: USBModel? = nil
     ) -> ReaderInfo {
         ReaderInfo(
             id: reader,
@@ -478,7 +480,8 @@ extension MessageSamples {
             enrollStages: 5,
             storage: storage,
             strength: strength,
-            access: ReaderAccess(access, ["others"])
+            access: ReaderAccess(access, ["others"]),
+            usb: usb
         )
     }
 

@@ -87,6 +87,8 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
     public let strength: ReaderStrength
     /// The access to the reader when it was described.
     public let access: ReaderAccess
+    /// The model of a USB reader; `nil` for any other.
+    public let usb: USBModel?
 
     /// Describes a reader.
     public init(
@@ -99,7 +101,8 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
         enrollStages: Int,
         storage: Storage,
         strength: ReaderStrength,
-        access: ReaderAccess
+        access: ReaderAccess,
+        usb: USBModel? = nil
     ) {
         self.id = id
         self.driver = driver
@@ -111,6 +114,31 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
         self.storage = storage
         self.strength = strength
         self.access = access
+        self.usb = usb
+    }
+}
+
+/// The numbers by which a USB device names its model; all readers of one model have the same.
+///
+/// They do not prove that the hardware is what it says: a USB device can claim any numbers.
+public struct USBModel: Sendable, Hashable, Codable, CustomStringConvertible {
+    /// The vendor's number (`idVendor`).
+    public let vendor: UInt16
+    /// The vendor's number for the product (`idProduct`).
+    public let product: UInt16
+
+    /// Names a model.
+    public init(vendor: UInt16, product: UInt16) {
+        self.vendor = vendor
+        self.product = product
+    }
+
+    /// The numbers as `lsusb` writes them, such as `1c7a:0570`.
+    public var description: String {
+        [vendor, product].map { number in
+            let digits = String(number, radix: 16)
+            return String(repeating: "0", count: 4 - digits.count) + digits
+        }.joined(separator: ":")
     }
 }
 
@@ -145,15 +173,17 @@ public struct ReaderFeatures: OptionSet, Sendable, Hashable, Codable {
     /// May improve a template with each match.
     public static let updatePrint = ReaderFeatures(rawValue: 1 << 9)
 
-    /// The names of the features that are present, in a fixed order, as JSON output has them.
-    public var names: [String] {
-        let table: [(ReaderFeatures, String)] = [
-            (.capture, "capture"), (.identify, "identify"), (.verify, "verify"), (.storage, "storage"),
-            (.storageList, "storageList"), (.storageDelete, "storageDelete"), (.storageClear, "storageClear"),
-            (.duplicatesCheck, "duplicatesCheck"), (.alwaysOn, "alwaysOn"), (.updatePrint, "updatePrint"),
-        ]
-        return table.filter { contains($0.0) }.map(\.1)
-    }
+    private static let table: [(ReaderFeatures, String)] = [
+        (.capture, "capture"), (.identify, "identify"), (.verify, "verify"), (.storage, "storage"),
+        (.storageList, "storageList"), (.storageDelete, "storageDelete"), (.storageClear, "storageClear"),
+        (.duplicatesCheck, "duplicatesCheck"), (.alwaysOn, "alwaysOn"), (.updatePrint, "updatePrint"),
+    ]
+
+    /// All features that this version knows.
+    public static let known = ReaderFeatures(table.map(\.0))
+
+    /// The names of the known features that are present, in a fixed order, as JSON output has them.
+    public var names: [String] { Self.table.filter { contains($0.0) }.map(\.1) }
 }
 
 /// A class of readers by the chance that a stranger's finger matches.

@@ -27,11 +27,14 @@ public struct ReaderExercise: Sendable, Hashable, Codable {
         public let seconds: Double
         /// The reason of the failure, a sentence; `nil` if the step succeeded.
         public let failure: String?
+        /// The code of the failure, such as `readerFailed`; `nil` if the step succeeded, or an older service tells none.
+        public let code: String?
 
-        package init(step: Step, seconds: Double, failure: String?) {
+        package init(step: Step, seconds: Double, failure: String?, code: String?) {
             self.step = step
             self.seconds = seconds
             self.failure = failure
+            self.code = code
         }
     }
 

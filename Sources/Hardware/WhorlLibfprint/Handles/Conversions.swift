@@ -37,9 +37,9 @@ extension FingerStatus {
 }
 
 extension ReaderFeatures {
-    /// Converts `FpDeviceFeature`, whose bits ``ReaderFeatures`` uses as well.
+    /// Converts `FpDeviceFeature`, whose bits ``ReaderFeatures`` uses as well; features of a newer libfprint are left out.
     init(_ features: FpDeviceFeature) {
-        self.init(rawValue: UInt32(features.rawValue))
+        self = ReaderFeatures(rawValue: UInt32(truncatingIfNeeded: features.rawValue)).intersection(.known)
     }
 }
 

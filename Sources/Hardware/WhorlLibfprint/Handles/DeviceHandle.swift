@@ -4,6 +4,7 @@ internal import CWhorlFprint
 internal import CWhorlGLib
 internal import WhorlGLib
 internal import Glibc
+internal import WhorlFingerprint
 
 /// A reference to an `FpDevice`; it is used on the GLib thread only, by the reader that owns the handle.
 final class DeviceHandle: Sendable {
@@ -49,10 +50,25 @@ final class DeviceHandle: Sendable {
         } ?? nil
     }
 
+    /// The numbers of a USB device's model; `nil` for a reader that is none.
+    var usbModel: USBModel? {
+        guard let vendor = DeviceHandle.modelNumber("g_usb_device_get_vid"),
+            let product = DeviceHandle.modelNumber("g_usb_device_get_pid")
+        else { return nil }
+        return withProperty("fpi-usb-device") { value in
+            g_value_get_object(value).map { USBModel(vendor: vendor($0), product: product($0)) }
+        } ?? nil
+    }
+
     private typealias USBNumber = @convention(c) (UnsafeMutableRawPointer) -> UInt8
+    private typealias ModelNumber = @convention(c) (UnsafeMutableRawPointer) -> UInt16
 
     private static func usbNumber(_ name: String) -> USBNumber? {
         dlsym(nil, name).map { unsafeBitCast($0, to: USBNumber.self) }
+    }
+
+    private static func modelNumber(_ name: String) -> ModelNumber? {
+        dlsym(nil, name).map { unsafeBitCast($0, to: ModelNumber.self) }
     }
 
     private typealias CloseUSBDevice =

@@ -59,7 +59,8 @@ package actor LibfprintReader: FingerprintReader {
             enrollStages: Int(fp_device_get_nr_enroll_stages(device)),
             storage: storage,
             strength: ReaderStrength(driver: driver, kind: kind, storage: storage),
-            access: access(kind)
+            access: access(kind),
+            usb: handle.usbModel
         )
     }
 

@@ -135,6 +135,16 @@ final class Console: Sendable {
         if !isJSON { write("whorl: \(DisplayText.clean(line, limit: 1000))\n", to: STDERR_FILENO) }
     }
 
+    /// Shows lines of a JSON value, in which nothing acts on a terminal.
+    func show(_ value: JSONValue) {
+        if !isJSON { write(value.lines().map { $0 + "\n" }.joined(), to: STDERR_FILENO) }
+    }
+
+    /// Writes a question, whose answer is typed behind it.
+    func ask(_ question: String) {
+        write("whorl: \(DisplayText.clean(question, limit: 1000)) [y/N] ", to: STDERR_FILENO)
+    }
+
     /// Writes a warning: it is neither the command's answer nor a failure.
     func warn(_ sentence: String) {
         if !isJSON { say("warning", sentence) }

@@ -32,6 +32,39 @@ enum JSONValue: Sendable, Equatable {
         }
     }
 
+    /// The value on several lines, with a member or an element on each.
+    func lines(indent: Int = 0) -> [String] {
+        let inner: [(start: String, value: JSONValue)]
+        let (open, close): (String, String)
+        switch self {
+        case .array(let values) where values.contains(where: \.hasParts):
+            inner = values.map { ("", $0) }
+            (open, close) = ("[", "]")
+        case .object(let members) where members.contains { $0.value.hasParts } || members.count > 3:
+            inner = members.map { (Self.quoted($0.name) + ": ", $0.value) }
+            (open, close) = ("{", "}")
+        default: return [line]
+        }
+        let margin = String(repeating: " ", count: indent + 2)
+        var result = [open]
+        for (number, part) in inner.enumerated() {
+            var lines = part.value.lines(indent: indent + 2)
+            lines[0] = margin + part.start + lines[0]
+            lines[lines.count - 1] += number + 1 < inner.count ? "," : ""
+            result += lines
+        }
+        return result + [String(margin.dropLast(2)) + close]
+    }
+
+    /// Whether it is an array or an object that is not empty.
+    private var hasParts: Bool {
+        switch self {
+        case .array(let values): !values.isEmpty
+        case .object(let members): !members.isEmpty
+        case .null, .bool, .integer, .seconds, .string: false
+        }
+    }
+
     private static func number(_ value: Double) -> String {
         guard value.isFinite else { return "0" }
         return String((value * 1000).rounded() / 1000)

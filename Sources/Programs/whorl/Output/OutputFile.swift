@@ -5,6 +5,8 @@ import Glibc
 /// A file that a command writes, whole or not at all, and that only this user may read.
 struct OutputFile {
     let path: String
+    /// The thing that is written, for errors.
+    let content: String
 
     /// Checks whether the file can be written, before anything is asked for it.
     ///
@@ -51,7 +53,7 @@ struct OutputFile {
         Failure(
             code: "unwritable",
             status: .storeFailed,
-            message: "The picture cannot be written: \(reason).",
+            message: "The \(content) cannot be written: \(reason).",
             recovery: "Check that the folder exists and that you may write to it."
         )
     }

@@ -2,6 +2,7 @@
 
 import WhorlRemote
 import ArgumentParser
+import Synchronization
 import WhorlTerminalPrompt
 import WhorlFingerprint
 import WhorlService
@@ -43,6 +44,7 @@ extension ReaderInfo {
             "scanType": .string(scanType.rawValue), "features": .strings(features.names),
             "enrollStages": .integer(enrollStages), "storage": .string(storage.rawValue),
             "strength": .string(strength.name), "readerKind": .string(kind.rawValue),
+            "usb": usb.map { .string($0.description) },
         ]
     }
 
@@ -112,7 +114,7 @@ struct DevicesCapture: Verb {
 
     func answer(_ session: Session) async throws -> Answer {
         // The place is checked before a finger is asked for.
-        let file = OutputFile(path: output)
+        let file = OutputFile(path: output, content: "picture")
         try file.check()
         let own = try session.own()
         let image = try await Activity.run(
@@ -152,9 +154,13 @@ struct DevicesExercise: Verb {
             In this order, as far as the reader supports it: \
             \(ReaderExercise.Step.allCases.map(\.rawValue).joined(separator: ", ")). \
             Enrolled fingers stay as they are, unless --clear-storage deletes what the reader keeps. If a finger is \
-            enrolled or a passcode is set, you authenticate first. Example:
+            enrolled or a passcode is set, you authenticate first.
+
+            With --report, a file for Docs/hardware/ of Whorl's source is shown, and saved if you say yes: models, versions, \
+            and the result of each step, but nothing about you, this machine or this one reader. Nothing is sent. Examples:
 
               whorl devices exercise --skip identify
+              whorl devices exercise --report
             """
     )
 
@@ -168,26 +174,94 @@ struct DevicesExercise: Verb {
     )
     var skipped: [String] = []
 
+    @Flag(help: "Shows a report for Docs/hardware/ of Whorl's source, and asks whether to save it.")
+    var report = false
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The report's file, which is replaced; otherwise reader-VENDOR-PRODUCT.json here.",
+            valueName: "file"
+        ),
+        completion: .file(extensions: ["json"])
+    )
+    var output: String?
+
+    @Flag(help: "Saves the report without asking.")
+    var yes = false
+
     @OptionGroup var passcode: PasscodeOption
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws {
+        guard report || (output == nil && !yes) else {
+            throw ValidationError("--output and --yes need --report.")
+        }
+        guard output?.isEmpty != true else { throw ValidationError("--output must name a file.") }
+    }
+
     func answer(_ session: Session) async throws -> Answer {
+        // All that would keep the report from being saved is said before a finger is asked for.
+        if report, !yes, global.json || !Confirmation.isPossible {
+            throw Failure.usage(
+                "There is no terminal on which to ask whether the report is saved.",
+                hint: "Add --yes to save it without a question."
+            )
+        }
+        if let output { try OutputFile(path: output, content: "report").check() }
         let exercise = ReaderExercise(clearsStorage: clearStorage, skipped: try steps())
         let preset = try await passcode.preset()
         let activity = Activity("Try the reader", console: session.console)
+        let used = Mutex<ReaderInfo?>(nil)
         let results = try await activity.run(
             success: { $0.isGood ? .finished("Done.") : .failed("Not all of it worked.") },
             failure: "Not done."
         ) {
-            try await session.ask(handing: preset, observer: { show($0, activity) }) {
+            try await session.ask(
+                handing: preset,
+                observer: { progress in
+                    if case .began(let reader) = progress { used.withLock { $0 = reader } }
+                    show(progress, activity)
+                }
+            ) {
                 ExerciseReader(exercise, $0)
             }
         }
-        return Answer(
+        var answer = Answer(
             result: ["steps": .array(results.map(\.json))],
             text: Table.lines(results.map(\.row)),
             status: results.isGood ? .success : .failure
         )
+        if report, let reader = used.withLock(\.self) {
+            try await save(HardwareReport(reader, results, session), session.console, &answer)
+        }
+        return answer
+    }
+
+    /// Shows the report, and saves it if the person agrees.
+    private func save(
+        _ report: HardwareReport,
+        _ console: Console,
+        _ answer: inout Answer
+    ) async throws {
+        let json = report.json
+        let file = OutputFile(path: output ?? report.fileName, content: "report")
+        let shown = DisplayText.clean(file.path, limit: 1000)
+        try file.check()
+        answer.result = answer.result.adding("report", json)
+        console.show(json)
+        let isWanted =
+            if yes { true } else { try await Confirmation.ask("Save this as \(shown)?", on: console) }
+        guard isWanted else {
+            answer.text.append("The report was not saved.")
+            return
+        }
+        try file.replace(with: Array((json.lines().joined(separator: "\n") + "\n").utf8))
+        answer.result = answer.result.adding("output", .string(file.path))
+        answer.text += [
+            "The report is saved in \(shown). It belongs in Docs/hardware/ of the source that whorl was built from;",
+            "Docs/Readers.md there says how to add it.",
+        ]
     }
 
     private func show(_ progress: EnrollmentProgress, _ activity: Activity) {
@@ -213,6 +287,24 @@ struct DevicesExercise: Verb {
             steps.insert(step)
         }
         return steps
+    }
+}
+
+extension HardwareReport {
+    /// Makes the report of a trial; what is asked for it needs no touch.
+    fileprivate init(
+        _ reader: ReaderInfo,
+        _ steps: [ReaderExercise.StepResult],
+        _ session: Session
+    ) async {
+        // Some drivers know their features only after the reader was opened; one that is gone by now told some before.
+        self.reader = await (try? await session.services.readers.chosenReader())?.info ?? reader
+        self.steps = steps
+        // A report without the TPM is one, too.
+        let status = try? await session.services.ask(ReadVaultStatus())
+        chip = status?.chip
+        isSimulatedTPM = status?.isSimulated ?? false
+        libfprint = reader.kind == .mock ? nil : LibfprintVersion.installed()
     }
 }
 

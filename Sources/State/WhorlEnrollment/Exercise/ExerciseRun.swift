@@ -190,7 +190,14 @@ package struct ExerciseRun: Sendable {
         do throws(ServiceError) { value = try await body() } catch { failure = error }
         let time = (ContinuousClock.now - start).components
         let seconds = Double(time.seconds) + Double(time.attoseconds) / 1e18
-        report.steps.append(.init(step: step, seconds: seconds, failure: failure.map(Self.sentence)))
+        report.steps.append(
+            .init(
+                step: step,
+                seconds: seconds,
+                failure: failure.map(Self.sentence),
+                code: failure?.code.rawValue
+            )
+        )
         if let failure, failure.isCancellation, report.cancellation == nil { report.cancellation = failure }
         return value
     }
