@@ -205,6 +205,110 @@ private let sudo = """
         #expect(outcome.status == 1 && outcome.err.contains("sudoo cannot be read"))
     }
 
+    /// A folder for the administration's files, and one for those that come with the system.
+    private func folders(_ program: WhorlProgram, _ text: String = sudo) throws -> PAMFolder {
+        let vendor = program.home + "/vendor"
+        try FileManager.default.createDirectory(atPath: vendor, withIntermediateDirectories: false)
+        let files = PAMFolder(path: try folder(program, [:]), vendors: [program.home + "/none", vendor])
+        try text.write(toFile: "\(vendor)/polkit-1", atomically: false, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: "\(vendor)/polkit-1")
+        return files
+    }
+
+    @Test func `copies a file that comes with the system, and takes the copy away with the line`() throws {
+        let program = try WhorlProgram()
+        let files = try folders(program)
+        let vendor = try #require(files.vendorFile(of: "polkit-1"))
+        #expect(vendor == program.home + "/vendor/polkit-1")
+        let old = try files.stack(of: "polkit-1")
+        #expect(old.text == sudo)
+        let new = try old.adding()
+        try files.replace("polkit-1", old, by: new)
+        #expect(try names(in: files.path) == [".polkit-1.copied-by-whorl", "polkit-1"])
+        #expect(files.vendorFile(of: "polkit-1") == nil)
+        #expect(try files.stack(of: "polkit-1") == new)
+        #expect(try String(contentsOfFile: vendor, encoding: .utf8) == sudo)
+        let rights = try FileManager.default.attributesOfItem(atPath: files.path + "/polkit-1")[
+            .posixPermissions
+        ]
+        #expect(rights as? Int == 0o640)
+        try files.restore("polkit-1", new, to: new.removing())
+        #expect(try names(in: files.path) == [])
+        #expect(try files.stack(of: "polkit-1") == old)
+    }
+
+    @Test func `leaves a copy in which something else was changed`() throws {
+        let program = try WhorlProgram()
+        defer { withExtendedLifetime(program) {} }
+        let files = try folders(program)
+        let old = try files.stack(of: "polkit-1")
+        try files.replace("polkit-1", old, by: old.adding())
+        let edited = PAMStack(text: try old.adding().text + "session optional pam_x.so\n")
+        try edited.text.write(toFile: files.path + "/polkit-1", atomically: false, encoding: .utf8)
+        try files.restore("polkit-1", edited, to: edited.removing())
+        #expect(try files.stack(of: "polkit-1").text == sudo + "session optional pam_x.so\n")
+        #expect(files.vendorFile(of: "polkit-1") == nil)
+    }
+
+    @Test func `does not take a file of the administration's away, though it is as the system's`() throws {
+        let program = try WhorlProgram()
+        defer { withExtendedLifetime(program) {} }
+        let files = try folders(program)
+        let old = try files.stack(of: "polkit-1")
+        let own = files.path + "/polkit-1"
+        // What an earlier copy has left, as after a crash.
+        try sudo.write(toFile: files.vendorCopy(of: "polkit-1"), atomically: false, encoding: .utf8)
+        try sudo.write(toFile: own, atomically: false, encoding: .utf8)
+        try files.replace("polkit-1", old, by: old.adding())
+        try files.restore("polkit-1", old.adding(), to: old)
+        #expect(try String(contentsOfFile: own, encoding: .utf8) == sudo)
+        #expect(try names(in: files.path) == ["polkit-1"])
+    }
+
+    @Test func `tells of a copy whose original was changed since`() throws {
+        let program = try WhorlProgram()
+        let files = try folders(program)
+        let old = try files.stack(of: "polkit-1")
+        #expect(files.changedVendorFile(of: "polkit-1") == nil)
+        try files.replace("polkit-1", old, by: old.adding())
+        #expect(files.changedVendorFile(of: "polkit-1") == nil)
+        let vendor = program.home + "/vendor/polkit-1"
+        try "\(sudo)# newer\n".write(toFile: vendor, atomically: false, encoding: .utf8)
+        #expect(files.changedVendorFile(of: "polkit-1") == vendor)
+        try files.restore("polkit-1", old.adding(), to: old)
+        #expect(try files.stack(of: "polkit-1").text == "\(sudo)# newer\n")
+    }
+
+    @Test
+    func
+        `writes nothing where a file has come to be in the system's place meanwhile, or a link leads nowhere`()
+        throws
+    {
+        let program = try WhorlProgram()
+        defer { withExtendedLifetime(program) {} }
+        let files = try folders(program)
+        let old = try files.stack(of: "polkit-1")
+        let own = files.path + "/polkit-1"
+        try "auth required pam_unix.so\n".write(toFile: own, atomically: false, encoding: .utf8)
+        #expect(throws: Failure.self) { try files.replace("polkit-1", old, by: old.adding()) }
+        #expect(try String(contentsOfFile: own, encoding: .utf8) == "auth required pam_unix.so\n")
+        try FileManager.default.removeItem(atPath: own)
+        try FileManager.default.createSymbolicLink(atPath: own, withDestinationPath: "nowhere")
+        #expect(files.vendorFile(of: "polkit-1") == nil)
+        #expect(throws: Failure.self) { try files.stack(of: "polkit-1") }
+        #expect(throws: Failure.self) { try files.replace("polkit-1", old, by: old.adding()) }
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: own) == "nowhere")
+    }
+
+    @Test func `takes no line out of a file that comes with the system`() throws {
+        let program = try WhorlProgram()
+        let files = try folders(program, "\(PAMStack.line)\n\(sudo)")
+        let old = try files.stack(of: "polkit-1")
+        #expect(throws: Failure.self) { try files.restore("polkit-1", old, to: old.removing()) }
+        #expect(try files.stack(of: "polkit-1") == old)
+        #expect(try names(in: files.path) == [])
+    }
+
     @Test func `leaves a link, and a file of another one's, as they are`() async throws {
         let program = try WhorlProgram()
         let folder = try folder(program, ["real": sudo, "sudo.new": "mine", "su": sudo])

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`whorl pam add` beside other modules, in stacks that are made of several files."""
 
+import os
 import pathlib
 import subprocess
 import time
 
+import pexpect
+
 from cases import enrolled, shell
-from people import lay
+from people import lay, sit
 from test_j_logins import PASSWORD, PROMPT, ended, sudo
 
 
@@ -53,11 +56,37 @@ def test_y_second_factor_in_an_included_file_is_never_skipped_by_a_touch():
         subprocess.run(["whorl", "pam", "remove", "sudo"], check=True)
 
 
-def test_y_service_whose_file_comes_with_the_system_is_found_and_its_place_named():
-    vendor = pathlib.Path("/usr/lib/pam.d/polkit-1")
-    assert vendor.exists() and not pathlib.Path("/etc/pam.d/polkit-1").exists()
-    said = subprocess.run(["whorl", "pam", "status", "polkit-1"], capture_output=True, text=True)
-    assert said.returncode == 0 and "takes no finger" in said.stdout, said
+def test_y_service_whose_file_comes_with_the_system_gets_a_copy_with_the_line_and_loses_it_again():
+    shell("pam-auth-update --package --remove fprintd whorl")
+    vendor, own = pathlib.Path("/usr/lib/pam.d/polkit-1"), pathlib.Path("/etc/pam.d/polkit-1")
+    text, folder = vendor.read_text(), sorted(os.listdir("/etc/pam.d"))
+    assert not own.exists()
+
+    def status():
+        said = subprocess.run(["whorl", "pam", "status", "polkit-1"], capture_output=True, text=True)
+        assert said.returncode == 0, said
+        return said.stdout
+
+    assert "takes no finger" in status()
+    tried = subprocess.run(["whorl", "pam", "add", "polkit-1", "--dry-run"], capture_output=True, text=True)
+    assert tried.returncode == 0 and f"a copy of {vendor}" in tried.stdout and not own.exists(), tried
     added = add("polkit-1")
-    assert added.returncode == 1 and f"sudo cp {vendor} /etc/pam.d/polkit-1" in added.stderr, added
-    assert not pathlib.Path("/etc/pam.d/polkit-1").exists()
+    assert added.returncode == 0 and f"{own} is a copy of {vendor}" in added.stdout, added
+    try:
+        lines = [line for line in own.read_text().splitlines() if "pam_whorl.so" in line]
+        assert len(lines) == 1 and own.read_text().replace(lines[0] + "\n", "") == text == vendor.read_text()
+        assert (own.stat().st_mode & 0o7777, own.stat().st_uid) == (0o644, 0), own.stat()
+        assert "by a line of its own" in status() and "changed since" not in status(), status()
+        # libpam takes the copy.
+        child = pexpect.spawn(
+            "pamtester", ["polkit-1", "owner", "authenticate"], encoding="utf-8", timeout=60, preexec_fn=lambda: sit("owner")
+        )
+        child.expect("the finger over the reader|finger on the reader")
+        lay("right")
+        assert ended(child)[0] == 0
+        vendor.write_text(text + "# newer\n")
+        assert f"{vendor}, of which {own} is a copy, was changed since" in status(), status()
+    finally:
+        vendor.write_text(text)
+        subprocess.run(["whorl", "pam", "remove", "polkit-1"], check=True)
+    assert sorted(os.listdir("/etc/pam.d")) == folder and "takes no finger" in status(), status()

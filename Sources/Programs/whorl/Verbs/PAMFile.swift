@@ -9,10 +9,19 @@ struct PAMFile: ~Copyable {
     private let folder: String
     private let draft: String
     private let model: Glibc.stat
+    /// Whether files get the labels of this one: they are those of its place.
+    private let givesLabels: Bool
 
     /// Opens the file; a link is not followed, since it would be replaced in the place of what it leads to.
-    init(folder: String, service: String) throws(Failure) {
-        let file = "\(folder)/\(service)"
+    ///
+    /// - Parameters:
+    ///   - folder: The folder of the service's file.
+    ///   - service: The name of the service.
+    ///   - vendor: The file in another folder that is copied to this one; without it, the service's file is opened.
+    /// - Throws: the reason for which the file cannot be opened, or is not replaced.
+    init(folder: String, service: String, copying vendor: String? = nil) throws(Failure) {
+        let file = vendor ?? "\(folder)/\(service)"
+        givesLabels = vendor == nil
         let opened = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard opened >= 0 else { throw .pam("\(file) is not replaced", errno) }
         var found = Glibc.stat()
@@ -39,7 +48,8 @@ struct PAMFile: ~Copyable {
         guard Self.write(Array(stack.text.utf8), to: file),
             fchown(file, model.st_uid, model.st_gid) == 0,
             fchmod(file, model.st_mode & 0o777) == 0,
-            FileLabels.copy(from: descriptor, to: file), fsync(file) == 0, rename(draft, place) == 0
+            !givesLabels || FileLabels.copy(from: descriptor, to: file), fsync(file) == 0,
+            rename(draft, place) == 0
         else {
             let cause = errno
             unlink(draft)

@@ -7,38 +7,53 @@ struct PAMFolder {
     /// The folder of this system.
     static let own = "/etc/pam.d"
 
+    let path: String
     /// The folders of the files that come with this system; libpam takes one of these where `/etc/pam.d` has none of its
     /// name.
-    private static let vendors = ["/usr/lib/pam.d", "/usr/etc/pam.d", "/usr/share/pam.d"]
+    let vendors: [String]
 
-    let path: String
+    /// Describes a folder; that of another system has no others beside it.
+    init(path: String, vendors: [String]? = nil) {
+        self.path = path
+        self.vendors =
+            vendors ?? (path == Self.own ? ["/usr/lib/pam.d", "/usr/etc/pam.d", "/usr/share/pam.d"] : [])
+    }
 
     /// The folders in which libpam looks for a file, one after the other.
-    var folders: [String] { path == Self.own ? [path] + Self.vendors : [path] }
+    var folders: [String] { [path] + vendors }
 
-    /// Returns the file of a service that is in this folder.
+    /// Returns the file that libpam takes for a service.
     func stack(of service: String) throws(Failure) -> PAMStack {
-        do throws(Failure) {
-            return try Self.stack("\(path)/\(service)")
-        } catch {
-            // The file of the system is replaced with its package; libpam takes one in this folder instead of it.
-            for folder in folders.dropFirst() where access("\(folder)/\(service)", F_OK) == 0 {
-                throw .vendorFile("\(folder)/\(service)", copied: "\(path)/\(service)")
-            }
-            throw error
+        try Self.stack(vendorFile(of: service) ?? "\(path)/\(service)")
+    }
+
+    /// The system's own file of a service, where this folder has none; its package replaces it at an update.
+    func vendorFile(of service: String) -> String? {
+        var found = Glibc.stat()
+        // A link that leads nowhere is a file here too, which is not passed over.
+        guard lstat("\(path)/\(service)", &found) != 0, errno == ENOENT else { return nil }
+        return original(of: service)
+    }
+
+    /// The system's own file of a service, whatever this folder has.
+    private func original(of service: String) -> String? {
+        vendors.lazy.map { (folder: String) -> String in "\(folder)/\(service)" }.first {
+            access($0, F_OK) == 0
         }
     }
 
-    /// Returns the file that libpam takes for a service.
-    func effectiveStack(of service: String) throws(Failure) -> PAMStack {
-        let holder = folders.first { access("\($0)/\(service)", F_OK) == 0 }
-        return try Self.stack("\(holder ?? path)/\(service)")
+    /// The system's own file of a service of which this folder has a copy, where it was changed since.
+    func changedVendorFile(of service: String) -> String? {
+        guard let copied = Self.read(vendorCopy(of: service)),
+            let file = original(of: service), let now = Self.read(file), now != copied
+        else { return nil }
+        return file
     }
 
     /// Returns the file that libpam takes for the name in an include; `nil` if it cannot be read.
     func included(_ name: String) -> PAMStack? {
         // The chain with this file is refused as a whole, and the file is named.
-        guard name.hasPrefix("/") else { return try? effectiveStack(of: name) }
+        guard name.hasPrefix("/") else { return try? stack(of: name) }
         return try? Self.stack(name)
     }
 
@@ -69,16 +84,43 @@ struct PAMFolder {
     /// The place of the file as it was before.
     func copy(of service: String) -> String { "\(path)/.\(service).before-whorl" }
 
+    /// The place of the system's own file as it was when it was copied to this folder.
+    func vendorCopy(of service: String) -> String { "\(path)/.\(service).copied-by-whorl" }
+
     /// Puts a file in the place of a service's, and keeps the one that was there.
+    ///
+    /// The system's own file stays as it is: libpam takes the one that is put into this folder instead.
     func replace(_ service: String, _ old: PAMStack, by new: PAMStack) throws(Failure) {
+        let vendor = vendorFile(of: service)
         try requireUnchanged(service, old)
-        try PAMFile(folder: path, service: service).write(old, to: copy(of: service))
-        try PAMFile(folder: path, service: service).write(new, to: "\(path)/\(service)")
+        let file = try PAMFile(folder: path, service: service, copying: vendor)
+        if vendor == nil {
+            try file.write(old, to: copy(of: service))
+            try file.write(new, to: "\(path)/\(service)")
+            // This file is the administration's: it is not taken away with the line.
+            unlink(vendorCopy(of: service))
+        } else {
+            // In this order: without the second file, the first one is left there when the line is taken out.
+            try file.write(new, to: "\(path)/\(service)")
+            try file.write(old, to: vendorCopy(of: service))
+        }
     }
 
     /// Puts a file in the place of a service's, and removes the kept one where it is the same.
+    ///
+    /// Where it was copied from the system's own and is as that one was, the copy is removed.
     func restore(_ service: String, _ old: PAMStack, to stack: PAMStack) throws(Failure) {
+        if let vendor = vendorFile(of: service) {
+            throw .vendorFile(vendor, copied: "\(path)/\(service)")
+        }
         try requireUnchanged(service, old)
+        if let copied = Self.read(vendorCopy(of: service)), copied == Array(stack.text.utf8) {
+            unlink(vendorCopy(of: service))
+            guard unlink("\(path)/\(service)") == 0 else {
+                throw .pam("\(path)/\(service) cannot be removed", errno)
+            }
+            return
+        }
         try PAMFile(folder: path, service: service).write(stack, to: "\(path)/\(service)")
         if let kept = Self.read(copy(of: service)), kept == Array(stack.text.utf8) {
             unlink(copy(of: service))
@@ -114,12 +156,12 @@ struct PAMFolder {
 }
 
 extension Failure {
-    /// The failure of a service whose file comes with the system and is replaced with it.
+    /// The failure of a line in a file that comes with the system.
     fileprivate static func vendorFile(_ file: String, copied copy: String) -> Failure {
         Failure(
             code: "pamFailed",
-            message: "The service's file is \(file), which the system replaces at an update.",
-            recovery: "Copy it, and run this again: `sudo cp \(file) \(copy)`."
+            message: "The line is in \(file), which belongs to the system.",
+            recovery: "Copy the file, and run this again: `sudo cp \(file) \(copy)`."
         )
     }
 

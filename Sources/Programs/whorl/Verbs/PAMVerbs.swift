@@ -61,7 +61,7 @@ struct PAMCommand: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws -> Answer {
-            let stack = try place.files.effectiveStack(of: place.service)
+            let stack = try place.files.stack(of: place.service)
             let by = stack.hasModule ? "own" : place.files.includesModule(stack) ? "included" : nil
             // A chain that cannot be read as a whole names no other module here; `add` says why.
             let other = (try? PAMChain(of: stack, named: place.service, in: place.files))?.otherFinger
@@ -78,8 +78,15 @@ struct PAMCommand: AsyncParsableCommand {
                     "service": .string(place.service), "takesFinger": .bool(by != nil),
                     "by": by.map(JSONValue.string), "other": other.map { .string($0.module) },
                 ],
-                text: [words]
+                text: [words] + (place.files.changedVendorFile(of: place.service).map(changed) ?? [])
             )
+        }
+
+        private func changed(_ file: String) -> [String] {
+            [
+                "\(file), of which \(place.folder)/\(place.service) is a copy, was changed since. To copy it again:",
+                "sudo whorl pam remove \(place.service) && sudo whorl pam add \(place.service)",
+            ]
         }
     }
 
@@ -118,6 +125,7 @@ struct PAMCommand: AsyncParsableCommand {
             } catch {
                 throw Failure.stack(error, place.service)
             }
+            let vendor = place.files.vendorFile(of: place.service)
             if !dryRun {
                 if place.folder == PAMFolder.own { try Self.tryModule() }
                 if isTried {
@@ -128,15 +136,23 @@ struct PAMCommand: AsyncParsableCommand {
             return Answer(
                 result: [
                     "service": .string(place.service), "added": .bool(!dryRun), "tried": .bool(isTried),
-                    "line": .string(PAMStack.line),
+                    "line": .string(PAMStack.line), "copied": vendor.map(JSONValue.string),
                 ],
                 text: dryRun
                     ? ["This line would be put before the password's:", PAMStack.line]
+                        + (vendor.map { ["in a copy of \($0): \(place.folder)/\(place.service)"] } ?? [])
                     : [
                         "\(place.service) takes a finger now. Try it in another terminal before you close this one;",
                         "this takes it back: sudo whorl pam remove \(place.service)",
-                    ]
+                    ] + (vendor.map(copied) ?? [])
             )
+        }
+
+        private func copied(_ vendor: String) -> [String] {
+            [
+                "\(place.folder)/\(place.service) is a copy of \(vendor) with the line, and is used instead of it.",
+                "Updates change \(vendor) alone; `whorl pam status \(place.service)` says so.",
+            ]
         }
 
         /// Looks that libpam can load the module.
