@@ -18,6 +18,17 @@ import Testing
                 .user(7)
             ),
             ("0::/system.slice/ssh.service\n", .system),
+            (
+                #"0::/system.slice/system-polkit\x2dagent\x2dhelper.slice/polkit-agent-helper@3-7-812_4711-1000.service"#
+                    + "\n",
+                .user(1000)
+            ),
+            ("0::/system.slice/polkit-agent-helper@x.service\n", .system),
+            ("0::/system.slice/polkit-agent-helper@1-.service\n", .system),
+            (
+                "0::/user.slice/user-1001.slice/user@1001.service/app.slice/polkit-agent-helper@1-2-3-1000.service\n",
+                .user(1001)
+            ),
             ("0::/user.slice/user-x.slice/user-.slice\n", .system),
             ("0::/\n", .system),
         ] as [(String, ShareOwner.Slice)]

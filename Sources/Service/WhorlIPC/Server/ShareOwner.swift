@@ -6,7 +6,8 @@ internal import Glibc
 ///
 /// A program with root's rights, such as `su`, connects as root, and the person who started it can stop it while it is connected.
 /// So root's connections are counted by the account in whose slice (`user-1000.slice`, systemd.slice(5)) their process runs.
-/// Only root can change that.
+/// Only root can change that. The helper of polkit 127 is started by the system, for any user who connects to its socket: its unit's
+/// name ends with that user's number.
 struct ShareOwner: Sendable, Hashable {
     /// The user who connected.
     let uid: UInt32
@@ -50,11 +51,17 @@ extension ShareOwner.Slice {
     /// Takes the first slice of an account on the way to a group; what follows may have been named by the account.
     init(controlGroups text: String) {
         for part in text.split(whereSeparator: { $0 == "/" || $0 == "\n" }) {
-            guard part.hasPrefix("user-"), part.hasSuffix(".slice") else { continue }
-            guard let number = UInt32(part.dropFirst(5).dropLast(6)) else { continue }
+            guard let number = Self.account(part) else { continue }
             self = .user(number)
             return
         }
         self = .system
+    }
+
+    /// The account for which the system's service manager has made a slice or a unit of polkit's helper.
+    private static func account(_ part: Substring) -> UInt32? {
+        if part.hasPrefix("user-"), part.hasSuffix(".slice") { return UInt32(part.dropFirst(5).dropLast(6)) }
+        guard part.hasPrefix("polkit-agent-helper@"), part.hasSuffix(".service") else { return nil }
+        return part.dropLast(8).split(separator: "-").last.flatMap { UInt32($0) }
     }
 }
