@@ -28,6 +28,37 @@ import Testing
         #expect(!process.isProven(by: question, from: 0))
     }
 
+    @Test func `is taken from a descriptor of it that was passed, and from no other descriptor`() throws {
+        let child = Process()
+        child.executableURL = URL(filePath: "/bin/sleep")
+        child.arguments = ["60"]
+        try child.run()
+        let pid = child.processIdentifier
+        func handle() -> Descriptor { Descriptor(owning: whorl_pidfd_open(pid)) }
+        let process = try #require(PeerProcess(passed: handle()))
+        #expect(process.pid == pid && process.isRunning && process.question == nil)
+        let late = handle()
+        kill(pid, SIGKILL)
+        child.waitUntilExit()
+        #expect(!process.isRunning && PeerProcess(passed: late) == nil)
+
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let named = folder.appending(path: "anon_inode:[pidfd]").path
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let others = [
+            open(named, O_RDWR | O_CREAT, 0o600), open("/proc/\(getpid())", O_RDONLY),
+            open("/proc/self/status", O_RDONLY),
+            ends[0], ends[1], whorl_memfd_create("anon_inode:[pidfd]"), whorl_watch_make(),
+        ]
+        for other in others {
+            try #require(other >= 0)
+            #expect(PeerProcess(passed: Descriptor(owning: other)) == nil)
+        }
+    }
+
     @Test func `is not believed once it has ended`() throws {
         let child = Process()
         child.executableURL = URL(filePath: "/bin/sleep")

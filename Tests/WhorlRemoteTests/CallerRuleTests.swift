@@ -17,6 +17,8 @@ import WhorlSystem
 final class ScriptedRules: CallerRules {
     private struct State {
         var caller = Caller(asker: Asker(user: 77, process: "test"))
+        var agent: Caller?
+        var agents: [Int32] = []
         var isUnknown = false
         var refusal: ServiceError?
         var asked: [GuardedAction] = []
@@ -45,6 +47,19 @@ final class ScriptedRules: CallerRules {
             )
             state.refusal = refusal
             state.isUnknown = isUnknown
+        }
+    }
+
+    /// Lets callers ask for the person at a process that they pass.
+    func set(agent: Caller?) { state.withLock { $0.agent = agent } }
+
+    /// The processes that callers have passed.
+    var agents: [Int32] { state.withLock(\.agents) }
+
+    func caller(_ client: ServiceClientIdentity, askingFor agent: PeerProcess) async -> Caller? {
+        state.withLock { state in
+            state.agents.append(agent.pid)
+            return state.agent
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlFingerprint
+import CWhorlSocket
 import FacesOverSocket
 import Foundation
 import Glibc
@@ -74,14 +75,16 @@ final class LoginMachine {
 
     /// Asks for a touch, and returns the messages and how it ends.
     func verify(
-        _ asking: LoginInterface.Verify = .sudo()
+        _ asking: LoginInterface.Verify = .sudo(),
+        beside descriptors: [Descriptor] = []
     ) async throws -> (messages: [String], outcome: Result<Bool?, ServiceCallError>) {
         let connection = try connection()
         var messages: [String] = []
         do throws(ServiceCallError) {
             let reply: CallReply<LoginInterface.Answer> = try await connection.call(
                 LoginInterface.Verify.name,
-                asking
+                asking,
+                descriptors: descriptors
             ) { messages += $0.message.map { [$0] } ?? [] }
             return (messages, .success(reply.parameters.matched))
         } catch {
@@ -91,9 +94,10 @@ final class LoginMachine {
 
     /// Asks for a touch that is refused, and returns the reason, and whether anything was shown before it.
     func refusal(
-        _ asking: LoginInterface.Verify = .sudo()
+        _ asking: LoginInterface.Verify = .sudo(),
+        beside descriptors: [Descriptor] = []
     ) async throws -> (reason: LoginReason?, messages: [String]) {
-        let (messages, outcome) = try await verify(asking)
+        let (messages, outcome) = try await verify(asking, beside: descriptors)
         guard case .failure(.refused(let refusal)) = outcome, refusal.name == LoginRefused.name else {
             Issue.record("\(outcome)")
             return (nil, messages)
@@ -233,6 +237,98 @@ struct LoginTests {
         #expect(refused.reason == .noSession && refused.messages.isEmpty)
         machine.rules.set(session: "1")
         #expect(try await machine.verify(asking).outcome.get() == true)
+    }
+
+    /// A call of polkit's helper, beside which its agent's process lies.
+    private static func polkit(service: String = "polkit-1", agent: Int? = 0) -> LoginInterface.Verify {
+        var asking = LoginInterface.Verify.sudo(service: service, terminal: nil)
+        asking.agent = agent
+        return asking
+    }
+
+    private static let atSeat = Caller(asker: Asker(user: 0, process: "polkit-agent-he", session: "2"))
+
+    private func handle(_ pid: Int32 = getpid()) throws -> Descriptor {
+        let number = whorl_pidfd_open(pid)
+        try #require(number >= 0)
+        return Descriptor(owning: number)
+    }
+
+    @Test func `polkit's helper outside any session is answered in the session of its agent`() async throws {
+        let machine = try await LoginMachine("mock:then=match")
+        machine.rules.set(agent: Self.atSeat)
+        let (messages, outcome) = try await machine.verify(Self.polkit(), beside: [handle()])
+        #expect(try outcome.get() == true && !messages.isEmpty && machine.rules.agents == [getpid()])
+        // The place is the agent's, whatever it is.
+        for elsewhere in [
+            Caller(asker: Self.atSeat.asker, fingerObstacle: ServiceError(.notInteractive)),
+            Caller(asker: Self.atSeat.asker, obstacle: .sessionLocked),
+        ] {
+            machine.rules.set(agent: elsewhere)
+            let refused = try await machine.refusal(Self.polkit(), beside: [handle()])
+            #expect(refused.reason == .noSession && refused.messages.isEmpty)
+        }
+    }
+
+    @Test func `polkit's helper is refused where its agent is not certain`() async throws {
+        let machine = try await LoginMachine("mock:then=match")
+        // The rules do not believe the caller.
+        let refused = try await machine.refusal(Self.polkit(), beside: [handle()])
+        #expect(
+            refused.reason == .noSession && refused.messages.isEmpty && machine.rules.agents == [getpid()]
+        )
+        machine.rules.set(agent: Self.atSeat)
+        let child = Process()
+        child.executableURL = URL(filePath: "/bin/true")
+        try child.run()
+        let ended = try handle(child.processIdentifier)
+        child.waitUntilExit()
+        for (agent, beside) in [
+            (nil, [try handle()]), (1, [try handle()]), (-1, [try handle()]), (0, []), (0, [ended]),
+            (0, [try SecretDescriptor.make([1, 2, 3])]),
+            (0, [Descriptor(owning: open("/dev/null", O_RDONLY))]),
+            (1, [Descriptor(owning: open("/dev/null", O_RDONLY)), try handle()]),
+        ] as [(Int?, [Descriptor])] {
+            let refused = try await machine.refusal(Self.polkit(agent: agent), beside: beside)
+            #expect(refused.reason == .noSession && refused.messages.isEmpty, "\(String(describing: agent))")
+        }
+        #expect(machine.rules.agents == [getpid()])
+    }
+
+    @Test func `no other service asks for the person at another process`() async throws {
+        let machine = try await LoginMachine("mock:then=match")
+        machine.rules.set(agent: Self.atSeat)
+        for service in ["polkit-1x", "polkit", "sudo", "login", "smtp", ""] {
+            let refused = try await machine.refusal(Self.polkit(service: service), beside: [handle()])
+            #expect(refused.reason == .noSession && refused.messages.isEmpty, "\(service)")
+        }
+        #expect(machine.rules.agents.isEmpty)
+    }
+
+    @Test func `a lock of the agent's session ends the request, and a touch after the agent's end is none`()
+        async throws
+    {
+        let locked = try await LoginMachine("mock:hang*9")
+        locked.rules.set(agent: Self.atSeat)
+        let waiting = Task { try await locked.refusal(Self.polkit(), beside: [handle()]) }
+        while locked.rules.agents.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        try await Task.sleep(for: .milliseconds(300))
+        locked.host.lock("2")
+        #expect(try await waiting.value.reason == .noSession)
+
+        let machine = try await LoginMachine("mock:delay:2s,match")
+        machine.rules.set(agent: Self.atSeat)
+        let child = Process()
+        child.executableURL = URL(filePath: "/bin/sleep")
+        child.arguments = ["60"]
+        try child.run()
+        let agent = try handle(child.processIdentifier)
+        let asking = Task { try await machine.refusal(Self.polkit(), beside: [agent]) }
+        while machine.rules.agents.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        kill(child.processIdentifier, SIGKILL)
+        child.waitUntilExit()
+        #expect(try await asking.value.reason == .interrupted)
+        #expect(machine.rules.records.last?.outcome == "systemCancel")
     }
 
     @Test func `a reader that is away and a user without fingers are refused at once`() async throws {

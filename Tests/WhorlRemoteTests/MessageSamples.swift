@@ -320,7 +320,8 @@ extension MessageSamples {
             timeoutMilliseconds: 1,
             mostTries: 3,
             keyring: true,
-            passwordChangedOn: 20_000
+            passwordChangedOn: 20_000,
+            agent: 0
         )
         let keep = [nil, 20_000].map {
             LoginInterface.Keep(user: 1000, password: secret("p"), changedOn: $0)

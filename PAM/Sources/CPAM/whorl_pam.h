@@ -85,11 +85,32 @@ static inline int64_t whorl_changed_on(pam_handle_t *handle, const char *name) {
 /* --- Waiting ------------------------------------------------------------------------------------------------------ */
 
 /* Waits for the service, the keyboard and the signals, none of which is looked at where it is negative; the bits 1, 2 and
- * 4 say which of them has something. A signal that nothing holds back is the host's, and ends the wait. */
-static inline int whorl_poll(int service, int keyboard, int signals, int milliseconds) {
-    struct pollfd all[] = { { service, POLLIN, 0 }, { keyboard, POLLIN, 0 }, { signals, POLLIN, 0 } };
-    if (poll(all, 3, milliseconds) <= 0) return 0;
-    return (all[0].revents ? 1 : 0) | (all[1].revents ? 2 : 0) | (all[2].revents ? 4 : 0);
+ * 4 say which of them has something. A signal that nothing holds back is the host's, and ends the wait. With an agent, its
+ * hanging up is a signal too. */
+static inline int whorl_poll(int service, int keyboard, int signals, int agent, int milliseconds) {
+    struct pollfd all[] = { { service, POLLIN, 0 }, { keyboard, POLLIN, 0 }, { signals, POLLIN, 0 }, { agent < 0 ? -1 : 0, 0, 0 } };
+    if (poll(all, 4, milliseconds) <= 0) return 0;
+    return (all[0].revents ? 1 : 0) | (all[1].revents ? 2 : 0) | (all[2].revents | all[3].revents ? 4 : 0);
+}
+
+/* --- polkit's agent ----------------------------------------------------------------------------------------------- */
+
+/* A descriptor of the process of polkit's agent, where this process is polkit's helper and the system's service manager has
+ * started it (polkit 127): its standard input is the agent's socket, whose other end the kernel names (SO_PEERPIDFD). -1
+ * elsewhere, where standard input is anyone's to choose. */
+static inline int whorl_agent(void) {
+    static const char unit[] = "0::/system.slice/system-polkit\\x2dagent\\x2dhelper.slice/polkit-agent-helper@";
+    enum { LENGTH = sizeof unit - 1 };
+    char group[LENGTH];
+    int agent = -1, file = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+    socklen_t size = sizeof agent;
+    /* Compared here: memcmp would come as bcmp, one more name. */
+    ssize_t same = 0;
+    if (read(file, group, LENGTH) == LENGTH)
+        while (same < LENGTH && group[same] == unit[same]) same++;
+    if (same == LENGTH && !syscall(SYS_getuid)) syscall(SYS_getsockopt, 0, SOL_SOCKET, 77, &agent, &size);
+    close(file);
+    return agent;
 }
 
 /* --- The service's socket ----------------------------------------------------------------------------------------- */

@@ -66,7 +66,7 @@ struct Connection: ~Copyable {
         while case .nothing = receive() {
             let left = deadline - whorl_milliseconds()
             guard left > 0 else { return }
-            _ = whorl_poll(descriptor, -1, -1, Int32(truncatingIfNeeded: left))
+            _ = whorl_poll(descriptor, -1, -1, -1, Int32(truncatingIfNeeded: left))
         }
     }
 

@@ -108,7 +108,7 @@ enum Call {
         return call
     }
 
-    /// Asks for a touch.
+    /// Asks for a touch; the agent's process lies beside the call, if there is one.
     static func verify(_ login: Login, _ options: Options) -> Bytes {
         var call = Bytes(#"{"method":"io.whorl.Login.Verify","more":true,"parameters":{"user":"#)
         call.append(decimal: UInt64(login.user))
@@ -130,6 +130,7 @@ enum Call {
             call.append(#","keyring":true"#)
             call.append(#","passwordChangedOn":"#, login.passwordChangedOn)
         }
+        if login.agent >= 0 { call.append(#","agent":0"#) }
         call.append("}}\0")
         return call
     }
@@ -173,6 +174,8 @@ struct Login: Equatable {
     var remoteHost: Bytes?
     /// The day of the password's last change, in days since 1970-01-01; -1 where the system does not tell it.
     var passwordChangedOn: Int64 = -1
+    /// The process of polkit's agent, at which the person is; -1 without one.
+    var agent: Int32 = -1
 
     /// Whether the person is at another machine.
     var isRemote: Bool {

@@ -111,10 +111,12 @@ public func pam_sm_chauthtok(
 
     func authenticate() -> Int32 {
         // A module before this one has asked for a password already.
-        guard unsafe whorl_item(handle, PAM_AUTHTOK) == nil, let login = login(), !login.isRemote
+        guard unsafe whorl_item(handle, PAM_AUTHTOK) == nil, var login = login(), !login.isRemote
         else {
             return PAM_AUTHINFO_UNAVAIL
         }
+        if login.service.isText("polkit-1") { login.agent = whorl_agent() }
+        defer { close(login.agent) }
         // A person stops a job as often as he likes; each time the touch is asked for again.
         for _ in 0..<100 {
             let (outcome, result) = ask(login)

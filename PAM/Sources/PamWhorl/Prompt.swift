@@ -14,6 +14,8 @@ internal import CPAM
     private let options: Options
     /// The call that asks for the touch.
     private let verify: Bytes
+    /// The process of polkit's agent, which lies beside it; -1 without one.
+    private let agent: Int32
     /// PAM's handle, by whose conversation sentences are shown where there is no terminal.
     private let handle: OpaquePointer
 
@@ -33,6 +35,7 @@ internal import CPAM
         guard let connection = Connection(options) else { return nil }
         self.options = options
         verify = Call.verify(login, options)
+        agent = login.agent
         unsafe self.handle = unsafe handle
         let isProven = connection.isProven
         self.connection = connection
@@ -70,7 +73,7 @@ internal import CPAM
     }
 
     private mutating func wait(_ signals: borrowing HeldSignals) -> Outcome {
-        guard connection.send(race.firstCall(verify)) else { return .unavailable }
+        guard connection.send(race.firstCall(verify), with: agent) else { return .unavailable }
         var isOpen = true
         while true {
             let now = whorl_milliseconds()
@@ -111,6 +114,7 @@ internal import CPAM
             isOpen ? connection.descriptor : -1,
             isShown ? keyboard : -1,
             signals,
+            agent,
             Int32(truncatingIfNeeded: milliseconds)
         )
         return (ready & 1 != 0, ready & 2 != 0, ready & 4 != 0)
@@ -124,7 +128,7 @@ internal import CPAM
             case .end: return ended(race.touchEnded())
             case .message(let message):
                 let (call, step) = race.message(message, verify)
-                if let call, !connection.send(call) { return ended(race.touchEnded()) }
+                if let call, !connection.send(call, with: agent) { return ended(race.touchEnded()) }
                 if let outcome = ended(step) { return outcome }
             }
         }

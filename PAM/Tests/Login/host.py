@@ -47,7 +47,7 @@ class Conversation(ctypes.Structure):
     _fields_ = [("talk", TALK), ("data", ctypes.c_void_p)]
 
 
-def authenticate(folder, user="root", tty=None, rhost=None, answer=None, times=1, before=None, changes=False):
+def authenticate(folder, user="root", tty=None, rhost=None, answer=None, times=1, before=None, changes=False, asking="sudo"):
     """Runs pam_authenticate, and returns its results and what the conversation was told."""
     pam, c = ctypes.CDLL("libpam.so.0"), ctypes.CDLL(None)
     c.calloc.restype = c.strdup.restype = ctypes.c_void_p
@@ -68,7 +68,7 @@ def authenticate(folder, user="root", tty=None, rhost=None, answer=None, times=1
     conversation = Conversation(TALK(talk), None)
     handle = ctypes.c_void_p()
     assert pam.pam_start_confdir(
-        b"sudo", user.encode(), ctypes.byref(conversation), str(folder).encode(), ctypes.byref(handle)
+        asking.encode(), user.encode(), ctypes.byref(conversation), str(folder).encode(), ctypes.byref(handle)
     ) == 0
     for item, value in ((3, tty), (4, rhost)):
         if value is not None:
@@ -103,6 +103,30 @@ def before_linux_6_5():
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
     program = ctypes.create_string_buffer(struct.pack("H6xP", len(steps), ctypes.addressof(code)))
     assert c.prctl(38, 1, 0, 0, 0) == 0 and c.prctl(22, 2, program, 0, 0) == 0, ctypes.get_errno()
+
+
+HELPER = r"0::/system.slice/system-polkit\x2dagent\x2dhelper.slice/polkit-agent-helper@3-7-812_4711-1000.service"
+
+
+def helper(agent, group=HELPER, user=0):
+    """Makes a process one that the kernel names as polkit's helper, with the agent's socket as its standard input.
+
+    The file with the name of its unit is another one in a mount namespace of its own: the unit itself is systemd's to make.
+    """
+    def begin():
+        c = ctypes.CDLL(None, use_errno=True)
+        file = tempfile.NamedTemporaryFile("w", delete=False)
+        file.write(group + "\n")
+        file.close()
+        assert c.unshare(0x20000) == 0, ctypes.get_errno()  # CLONE_NEWNS
+        assert c.mount(None, b"/", None, 0x4000 | 0x40000, None) == 0, ctypes.get_errno()  # MS_REC | MS_PRIVATE
+        place = f"/proc/{os.getpid()}/cgroup".encode()
+        assert c.mount(file.name.encode(), place, None, 0x1000, None) == 0, ctypes.get_errno()  # MS_BIND
+        os.unlink(file.name)
+        os.dup2(agent.fileno(), 0)
+        agent.close()
+        os.setresuid(user, 0, 0)
+    return begin
 
 
 class Service:
@@ -146,11 +170,14 @@ class Service:
 class Client:
     def __init__(self, socket, calls):
         self.socket, self.calls, self.rest = socket, calls, b""
+        # The descriptors that came beside the calls.
+        self.files = []
         socket.settimeout(30)
 
     def read(self):
         while b"\0" not in self.rest:
-            data = self.socket.recv(4096)
+            data, files, _, _ = socket.recv_fds(self.socket, 4096, 4)
+            self.files += files
             if not data:
                 raise ConnectionResetError
             self.rest += data
@@ -215,6 +242,8 @@ def stack(folder, options="", control="[success=2 conv_err=die default=ignore]",
     keyring = folder / "keyring"
     keyring.write_text(f'#!/bin/sh\ntr -d "\\0" >{folder}/typed\n[ ! -s {folder}/typed ] || mv {folder}/typed {folder}/handed\n')
     keyring.chmod(0o755)
+    if not (folder / "polkit-1").is_symlink():
+        (folder / "polkit-1").symlink_to("sudo")
     (folder / "sudo").write_text(
         f"auth {control} {MODULE} socket={folder}/io.whorl {options}\n"
         f"auth [success=1 default=ignore] pam_exec.so quiet expose_authtok {check}\n"

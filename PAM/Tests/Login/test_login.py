@@ -16,8 +16,8 @@ import traceback
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from host import (
-    AUTH_ERR, AUTHINFO_UNAVAIL, CONV_ERR, PASSWORD, PROMPT, SEALS, SUCCESS, Host, Service, authenticate, before_linux_6_5, handed_over,
-    names_processes, sealed, stack,
+    AUTH_ERR, AUTHINFO_UNAVAIL, CONV_ERR, HELPER, PASSWORD, PROMPT, SEALS, SUCCESS, Host, Service, authenticate,
+    before_linux_6_5, handed_over, helper, names_processes, sealed, stack,
 )
 
 # The options of a line that says what the module said, with nothing after it.
@@ -448,6 +448,73 @@ def test_first_call_asks_for_the_touch_where_the_kernel_names_the_process():
     host = run(touched_at_once, expect=SUCCESS)
     first = host.calls[0]["method"]
     assert first == ("io.whorl.Login.Verify" if names_processes() else "io.whorl.Connection.Challenge"), first
+
+
+def asked_by_helper(group=HELPER, user=0, asking="polkit-1", standard_input=None):
+    """Authenticates as polkit's helper, and returns the host and the numbers of the processes that were passed to the service."""
+    agent, helpers = socket.socketpair()
+    passed = []
+
+    def serve(client):
+        client.greet()
+        for file in client.files:
+            lines = pathlib.Path(f"/proc/self/fdinfo/{file}").read_text().splitlines()
+            passed.extend(int(line.split()[1]) for line in lines if line.startswith("Pid:"))
+            os.close(file)
+        client.show("Place your finger.")
+        client.match()
+
+    with agent, helpers:
+        handler = helper(standard_input or helpers, group, user)
+        host = run(serve, expect=SUCCESS, asking=asking, named=None, handler=handler)
+    return host, passed
+
+
+def test_process_of_polkits_agent_is_passed_by_the_helper_alone():
+    host, passed = asked_by_helper()
+    assert [text for _, text in host.told] == ["Place your finger."], host.told
+    if not names_processes():
+        # Before Linux 6.5 nobody names it, and the service refuses the helper as it refuses all others outside a session.
+        assert "agent" not in host.calls[-1]["parameters"] and passed == []
+        return
+    # Of a pair of sockets, the process is the one that made it.
+    assert host.calls[-1]["parameters"]["agent"] == 0 and passed == [os.getpid()], (host.calls, passed)
+    for others in (
+        {"asking": "sudo"}, {"user": 1000}, {"standard_input": open("/dev/null", "rb")},
+        {"group": HELPER.replace("system.slice", "user.slice", 1)}, {"group": HELPER.replace("agent-helper@", "agent-helper-")},
+        {"group": "0::/user.slice/user-1000.slice/user@1000.service/app.slice/polkit-agent-helper@1.service"},
+        {"group": HELPER.replace("0::", "1:name=systemd:")}, {"group": HELPER[:60]}, {"group": ""},
+    ):
+        host, passed = asked_by_helper(**others)
+        assert "agent" not in host.calls[-1]["parameters"] and passed == [], (others, host.calls)
+
+
+def test_agent_that_hangs_up_ends_the_helpers_question():
+    if not names_processes():
+        return print("      not run: before Linux 6.5 nothing tells who the agent is")
+    agent, helpers = socket.socketpair()
+    ended = []
+
+    def serve(client):
+        client.greet()
+        client.show("Place your finger.")
+        agent.shutdown(socket.SHUT_RDWR)
+        client.wait_for_end()
+        ended.append(time.monotonic())
+
+    with agent, helpers:
+        host = run(serve, expect=CONV_ERR, control=ALONE, asking="polkit-1", named=None, handler=helper(helpers))
+    assert host.took < 5 and ended, host.took
+
+
+def test_words_of_the_agent_end_nothing():
+    if not names_processes():
+        return print("      not run: before Linux 6.5 nothing tells who the agent is")
+    agent, helpers = socket.socketpair()
+    with agent, helpers:
+        agent.sendall(b"cookie\n")
+        host = run(touched, expect=SUCCESS, asking="polkit-1", named=None, handler=helper(helpers))
+    assert host.calls[-1]["parameters"]["agent"] == 0, host.calls
 
 
 def matching_with(content, seals=SEALS):

@@ -97,6 +97,14 @@ struct ReplyTests {
         )
     }
 
+    @Test func `a call names the process of polkit's agent where there is one`() {
+        var login = Login(user: 0, service: Bytes("polkit-1".utf8))
+        func call() -> String { String(decoding: Call.verify(login, Options()), as: UTF8.self) }
+        #expect(!call().contains("agent"))
+        login.agent = 7
+        #expect(call().hasSuffix(#","mostTries":3,"agent":0}}"# + "\0"))
+    }
+
     @Test func `bytes of every kind are read without a fault, and only a yes is a match`() {
         var generator = SystemRandomNumberGenerator()
         let yes = Bytes(#"{"parameters":{"matched":true,"message":"\u00e4"},"continues":false}"#.utf8)

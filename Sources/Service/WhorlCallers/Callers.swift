@@ -58,6 +58,37 @@ package struct Callers: CallerRules {
         )
     }
 
+    package func caller(_ client: ServiceClientIdentity, askingFor agent: PeerProcess) async -> Caller? {
+        let seen = await look(at: client)
+        guard client.user.uid == 0, seen?.starter == 0, await look(at: client, \.isPolkitHelper) == true,
+            await place(of: client) == .noSession, let session = await session(of: agent)
+        else { return nil }
+        let place = CallerPlace.session(session)
+        let confinement = known(client, seen)
+        return Caller(
+            asker: asker(client, seen, confinement, place),
+            fingerObstacle: place.obstacle(under: seats, isRoot: false),
+            obstacle: place.lock,
+            confinement: confinement
+        )
+    }
+
+    /// Returns the login session of polkit's agent; `nil` unless the process is the session's user's alone, and is not confined.
+    ///
+    /// Any user may connect to polkit's helper and name any other one.
+    private func session(of agent: PeerProcess) async -> LoginSession? {
+        // Whatever the login manager says instead of a session, the place is not known.
+        guard let session = (try? await sessions.session(ofProcess: agent.pid)) ?? nil else { return nil }
+        let user = PeerUser(uid: session.user, gid: session.user, pid: agent.pid)
+        let client = ServiceClientIdentity(user: user, process: agent, label: .none)
+        guard await look(at: client, { $0.belongsOnly(to: session.user) }) == true,
+            // A program whose confinement cannot be told may be confined.
+            (try? confinement(of: client, await look(at: client))) == Confinement.none
+        else { return nil }
+        // What was found is this process's only if the number still means it.
+        return agent.isRunning ? session : nil
+    }
+
     package func asker(_ client: ServiceClientIdentity) async -> Asker? {
         let seen = await look(at: client)
         return asker(client, seen, known(client, seen), nil)

@@ -25,6 +25,18 @@ struct ProcessFacts: Sendable {
         }
     }
 
+    /// Whether the process is in a unit of polkit's helper that the system's service manager has started (polkit 127).
+    ///
+    /// The whole path counts: units of a user's own manager may have any name.
+    var isPolkitHelper: Bool {
+        let lines = text("cgroup", most: 8192)?.split(separator: "\n")
+        guard let path = lines?.last(where: { $0.hasPrefix("0::/") })?.dropFirst(4).split(separator: "/"),
+            path.count == 3
+        else { return false }
+        return path[0] == "system.slice" && path[1] == #"system-polkit\x2dagent\x2dhelper.slice"#
+            && path[2].hasPrefix("polkit-agent-helper@") && path[2].hasSuffix(".service")
+    }
+
     /// Whether the process may be in the slice of an account, such as `user-1000.slice`; `true` where that cannot be told.
     var mayBeInUserSlice: Bool { text("cgroup", most: 16_384)?.contains("/user-") ?? true }
 
@@ -42,6 +54,13 @@ struct ProcessFacts: Sendable {
         let lines = text("status", most: 16_384)?.split(separator: "\n")
         guard let line = lines?.first(where: { $0.hasPrefix("Uid:") }) else { return nil }
         return line.split(separator: "\t").dropFirst().first.flatMap { UInt32($0) }
+    }
+
+    /// Whether a user is the only one whose rights the process has: its real, effective, saved and file-system user.
+    func belongsOnly(to user: UInt32) -> Bool {
+        let lines = text("status", most: 16_384)?.split(separator: "\n")
+        let users = lines?.first { $0.hasPrefix("Uid:") }?.split(separator: "\t").dropFirst()
+        return users?.count == 4 && users?.allSatisfy { UInt32($0) == user } == true
     }
 
     /// Whether the process has numbers of its own, in a process namespace below this one, as in a sandbox or a container;

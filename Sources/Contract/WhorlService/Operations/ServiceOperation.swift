@@ -127,24 +127,33 @@ public struct OperationRules: Sendable, Hashable {
         case loggedChange(String)
     }
 
-    /// The memory files that may lie beside the message of an operation.
+    /// The descriptors, most of them of memory files, that may lie beside the message of an operation.
     public enum Attachments: Sendable, Hashable {
         case none
         /// So many passcodes or passwords, of at most 4 KiB each; larger files are closed unread.
         case passcodes(Int)
         /// So many secrets, items and other values; calls with large ones wait for one another.
         case values(Int)
+        /// One process (`pidfd_open(2)`), and no memory file.
+        case process
 
-        /// The most files.
+        /// The most descriptors.
         package var count: Int {
             switch self {
             case .none: 0
+            case .process: 1
             case .passcodes(let count), .values(let count): count
             }
         }
 
-        /// The most bytes of each.
-        package var size: Int { if case .passcodes = self { 4 << 10 } else { .max } }
+        /// The most bytes of each memory file.
+        package var size: Int {
+            switch self {
+            case .passcodes: 4 << 10
+            case .process: 0
+            case .none, .values: .max
+            }
+        }
     }
 
     /// The programs that may ask.

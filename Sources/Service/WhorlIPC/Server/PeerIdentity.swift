@@ -14,7 +14,7 @@ package struct PeerUser: Sendable, Hashable {
     /// The process that connected; the number may belong to another process by now.
     package let pid: Int32
 
-    init(uid: UInt32, gid: UInt32, pid: Int32) {
+    package init(uid: UInt32, gid: UInt32, pid: Int32) {
         self.uid = uid
         self.gid = gid
         self.pid = pid
@@ -64,6 +64,14 @@ package final class PeerProcess: Sendable {
         self.init(pid: user.pid, handle: Descriptor(owning: number), challenge: .random(in: 1 ... .max))
     }
 
+    /// Takes a process that another one has passed, by a descriptor of it (`pidfd_open(2)`).
+    ///
+    /// - Returns: `nil` for any other descriptor, and for a process that has ended or has no number here.
+    convenience init?(passed descriptor: Descriptor) {
+        guard let pid = descriptor.process else { return nil }
+        self.init(pid: pid, handle: descriptor, challenge: nil)
+    }
+
     /// Returns whether a process has ended, also where its parent has not taken note of it.
     package static func hasEnded(_ pid: Int32) -> Bool {
         let number = whorl_pidfd_open(pid)
@@ -105,6 +113,28 @@ package final class PeerProcess: Sendable {
     package var isRunning: Bool {
         var poll = pollfd(fd: handle.number, events: Int16(POLLIN), revents: 0)
         return Glibc.poll(&poll, 1, 0) == 0
+    }
+}
+
+extension Descriptor {
+    /// The number of the process that this is a descriptor of; `nil` for any other descriptor.
+    ///
+    /// The kernel alone gives files this name: a path begins with a slash, and so does the name of a memory file.
+    fileprivate var process: Int32? {
+        var name = [UInt8](repeating: 0, count: 64)
+        let length = readlink("/proc/self/fd/\(number)", &name, name.count)
+        guard length > 0, name.prefix(length).elementsEqual("anon_inode:[pidfd]".utf8) else { return nil }
+        let file = open("/proc/self/fdinfo/\(number)", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        let count = read(file, &bytes, bytes.count)
+        // It has some hundred bytes; one that is cut off tells nothing.
+        guard count > 0, count < bytes.count else { return nil }
+        let line = bytes.prefix(count).split(separator: UInt8(ascii: "\n")).first {
+            $0.starts(with: "Pid:".utf8)
+        }
+        return line.flatMap { Int32(String(decoding: $0.dropFirst(5), as: UTF8.self)) }
     }
 }
 

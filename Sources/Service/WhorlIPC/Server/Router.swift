@@ -17,6 +17,14 @@ package struct ServiceCall: Sendable {
     /// The descriptors beside the call that the method takes and that were not read yet.
     package var descriptors: [Descriptor] { attached.all }
 
+    /// Takes a process that the caller has passed beside the call, by a descriptor of it.
+    ///
+    /// - Parameter place: The place of the descriptor.
+    /// - Returns: `nil` where none is there, or it is not of a process that runs.
+    package func process(at place: Int) -> PeerProcess? {
+        attached.take(place).flatMap(PeerProcess.init(passed:))
+    }
+
     /// Waits until the caller has read all that was sent, or has hung up, so that long answers need little memory.
     package func untilRead() async { await reading() }
 

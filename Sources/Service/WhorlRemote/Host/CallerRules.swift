@@ -10,6 +10,16 @@ package protocol CallerRules: Sendable {
     /// Returns what is known of a caller at this moment.
     func caller(_ client: ServiceClientIdentity) async -> Caller
 
+    /// Returns a caller that asks for a person at another process, as polkit's helper does for the person at its agent: the
+    /// place is that process's.
+    ///
+    /// - Parameters:
+    ///   - client: The caller.
+    ///   - agent: The process that the caller has passed.
+    /// - Returns: `nil` where it is not certain that the caller is polkit's helper, or whose and where the process is. The caller's
+    ///   place is then its own.
+    func caller(_ client: ServiceClientIdentity, askingFor agent: PeerProcess) async -> Caller?
+
     /// Returns the program that asks, without its session, which takes long to find; `nil` where the service does not look.
     func asker(_ client: ServiceClientIdentity) async -> Asker?
 
@@ -80,6 +90,9 @@ package enum GuardedAction: String, Sendable, CaseIterable {
 package struct SameRulesForAll: CallerRules {
     package init() {}
     package func caller(_ client: ServiceClientIdentity) async -> Caller { Caller() }
+    package func caller(_ client: ServiceClientIdentity, askingFor agent: PeerProcess) async -> Caller? {
+        nil
+    }
     package func asker(_ client: ServiceClientIdentity) async -> Asker? { nil }
     package func confinement(of client: ServiceClientIdentity) async throws(ServiceRefusal) -> Confinement {
         .none

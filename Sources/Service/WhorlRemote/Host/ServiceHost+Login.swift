@@ -105,9 +105,9 @@ extension ServiceHost {
         }
         router.on(LoginInterface.Verify.self) { (asked, call) async throws(ServiceRefusal) in
             try await refuseAtOnce(asked, call, logins)
-            let caller = await rules.caller(call.client)
+            let (caller, agent) = await caller(asked, call)
             let login = request(asked, caller, logins)
-            let answer = await verify(asked, call, caller, logins, login)
+            let answer = await verify(asked, call, caller, logins, login, agent)
             let refusal = answer.mapError { ServiceRefusal(LoginRefused.name, failure: $0) }
             rules.record(CallRecord(LoginInterface.Verify.name, asked.purpose, refusal), of: caller.asker)
             try refusal.get()
@@ -132,12 +132,28 @@ extension ServiceHost {
         throw refusal
     }
 
+    /// Returns the caller, and the process of polkit's agent where the caller asks for the person there.
+    ///
+    /// What is not certain of a passed process changes nothing: the caller has its own place, which is none for polkit.
+    private func caller(
+        _ asked: LoginInterface.Verify,
+        _ call: ServiceCall
+    ) async -> (caller: Caller, agent: PeerProcess?) {
+        if asked.service == "polkit-1", let place = asked.agent, let agent = call.process(at: place),
+            let caller = await rules.caller(call.client, askingFor: agent)
+        {
+            return (caller, agent)
+        }
+        return (await rules.caller(call.client), nil)
+    }
+
     private func verify(
         _ asked: LoginInterface.Verify,
         _ call: ServiceCall,
         _ caller: Caller,
         _ logins: LoginAccess,
-        _ request: EvaluationRequest
+        _ request: EvaluationRequest,
+        _ agent: PeerProcess?
     ) async -> Result<Void, LoginRefused> {
         guard !asked.isRemote(caller) else { return .failure(LoginRefused(.remoteLogin, .remote)) }
         guard !asked.isForElsewhere(caller) else { return .failure(LoginRefused(.unknownPlace, .noSession)) }
@@ -154,6 +170,8 @@ extension ServiceHost {
             guard evaluation.method == .biometry, !evaluation.isReused else {
                 return .failure(LoginRefused(ServiceError(.authenticationFailed), .failed))
             }
+            // The helper hangs up when its agent does; a socket that the agent has given away tells it nothing.
+            guard agent?.isRunning != false else { return .failure(LoginRefused(.polkitAgentEnded)) }
             // A count that cannot be cleared keeps no one from a login whose touch has matched.
             try? await request.place?.clear()
             return .success(())
@@ -229,8 +247,8 @@ extension LoginInterface.Verify {
     /// Whether the service asks, outside any session, for a person of whose place it says nothing.
     ///
     /// Servers of mail, files or private networks ask PAM for people at other machines, and many name no host; polkit's
-    /// helper does so for the person at an agent. A program at this machine's own screen names a terminal, or is a
-    /// greeter, some of which have none yet.
+    /// helper does so for the person at an agent, whose process it may have passed. A program at this machine's own screen
+    /// names a terminal, or is a greeter, some of which have none yet.
     fileprivate func isForElsewhere(_ caller: Caller) -> Bool {
         guard caller.asker?.session == nil else { return false }
         return service.hasPrefix("polkit") || !(namesTerminal || isGreeter)
@@ -282,6 +300,12 @@ extension ServiceError {
         .notInteractive,
         message: "The person logs in from another machine; the fingerprint reader is at this one.",
         recovery: "Use the password."
+    )
+
+    fileprivate static let polkitAgentEnded = ServiceError(
+        .systemCancel,
+        message: "polkit's agent ended before the touch.",
+        recovery: "Ask again."
     )
 
     fileprivate static let unknownPlace = ServiceError(

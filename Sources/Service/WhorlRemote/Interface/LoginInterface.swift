@@ -10,7 +10,7 @@ enum LoginInterface {
     struct Verify: ServiceOperation {
         typealias Reply = Answer
         static let name = "io.whorl.Login.Verify"
-        static let rules = OperationRules(.once, by: .root)
+        static let rules = OperationRules(.once, by: .root, attaching: .process)
 
         /// The number of the user whose finger is asked for.
         let user: UInt32
@@ -24,6 +24,8 @@ enum LoginInterface {
         var keyring: Bool?
         /// The day of the password's last change, in days since 1970-01-01.
         var passwordChangedOn: Int?
+        /// The place of the process of polkit's agent, which polkit's helper passes (polkit 127).
+        var agent: Int?
     }
 
     /// An update, which has a message alone, or the reply.
