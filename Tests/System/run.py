@@ -3,7 +3,7 @@
 
 Runs as root in a throw-away system. Names of tests as arguments run these alone. A test is a function whose name begins
 with test_, in a file whose name begins with test_; one that raises has failed. With --day, tests that are marked `nightly`
-are left out, and named at the end.
+are left out, and named at the end; so are tests of what this release of the system does not have (`only_where`).
 """
 
 import glob
@@ -53,6 +53,16 @@ def nightly(reason):
     return mark
 
 
+def only_where(path, reason):
+    """Marks a test of something that not every release of the system has, by a file of it. The reason says which have none."""
+
+    def mark(test):
+        test.absent = None if os.path.exists(path) else reason
+        return test
+
+    return mark
+
+
 def configure(idle, more=""):
     """Gives the service a virtual reader, the time in seconds after which it leaves, and more options."""
     drop_in = pathlib.Path("/etc/systemd/system/whorld.service.d")
@@ -87,7 +97,7 @@ def main():
     day = "--day" in sys.argv[1:]
     wanted = [name for name in sys.argv[1:] if name != "--day"]
     failed = count = 0
-    left, begun = [], time.monotonic()
+    left, absent, begun = [], [], time.monotonic()
     for file in sorted(glob.glob(str(HERE / "test_*.py"))):
         module = importlib.import_module(pathlib.Path(file).stem)
         for name, test in list(vars(module).items()):
@@ -95,6 +105,9 @@ def main():
                 continue
             if day and hasattr(test, "nightly"):
                 left.append((name, test.nightly))
+                continue
+            if getattr(test, "absent", None):
+                absent.append((name, test.absent))
                 continue
             count += 1
             start = time.monotonic()
@@ -106,8 +119,10 @@ def main():
                 print(f"FAILED  {name} ({time.monotonic() - start:.1f} s)\n{traceback.format_exc()}", flush=True)
     for name, reason in left:
         print(f"night   {name}: {reason}", flush=True)
+    for name, reason in absent:
+        print(f"absent  {name}: {reason}", flush=True)
     print(f"test-system: {count - failed} of {count} passed in {time.monotonic() - begun:.0f} s, "
-          f"{len(left)} left for make nightly", flush=True)
+          f"{len(left)} left for make nightly, {len(absent)} of what this release does not have", flush=True)
     # A test that failed may have left some, and the interpreter would wait for them at its end.
     for child in multiprocessing.active_children():
         print(f"        left behind: {child.name}", flush=True)
