@@ -494,59 +494,6 @@ def step_state_is_deleted_by_a_purge_that_is_told_to():
     assert not STATE.exists() and not DATABASE.parent.exists()
 
 
-# What whorld did before its place of fprintd was a package of its own.
-EARLIER = """#!/bin/sh
-set -e
-for file in %s; do
-    dpkg-divert --quiet --package whorld --rename --divert "$file.fprintd" --%s "$file"
-done
-"""
-
-
-def earlier_whorld():
-    """Installs a package with the name, the files and the diversions of an earlier whorld."""
-    root = pathlib.Path("/tmp/earlier")
-    shutil.rmtree(root, ignore_errors=True)
-    for name in PLACE:
-        file = root / name[1:]
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("an earlier whorl's\n")
-    control = root / "DEBIAN"
-    control.mkdir()
-    (control / "control").write_text(
-        "Package: whorld\nVersion: 0.1.0~git202601010000.0000000\nArchitecture: all\nMaintainer: nobody\nDescription: an earlier version\n"
-    )
-    for script, action in ("preinst", "add"), ("postrm", "remove"):
-        lines = EARLIER % (" ".join(PLACE), action)
-        (control / script).write_text(lines if script == "preinst" else lines.replace("set -e", '[ "$1" = remove ] || exit 0'))
-        (control / script).chmod(0o755)
-    output("dpkg-deb", "--build", "--root-owner-group", str(root), "/tmp/earlier.deb")
-    output("dpkg", "--install", "/tmp/earlier.deb")
-    assert output("dpkg-divert", "--listpackage", PLACE[0]).strip() == "whorld"
-
-
-def step_earlier_whorld_gives_the_place_back_when_it_is_upgraded():
-    earlier_whorld()
-    said = unpack("older", "whorl", "whorld")
-    assert "fprintd has its place on the bus again" in said, said
-    each_file_has_its_owner()
-    assert answering() == "fprintd"
-    output("dpkg", "--purge", "whorld", "whorl")
-    # Its successor takes the place over, also where fprintd is not installed.
-    for has_fprintd in True, False:
-        if not has_fprintd:
-            output("dpkg", "--remove", "libpam-fprintd", "fprintd")
-        earlier_whorld()
-        outcome = subprocess.run(["dpkg", "--install", *files_of("older", FPRINTD)], capture_output=True, text=True)
-        assert outcome.returncode != 0 and not is_installed(FPRINTD), outcome
-        forced = subprocess.run(["dpkg", "--force-breaks", "--install", *files_of("older", FPRINTD)], capture_output=True, text=True)
-        assert forced.returncode != 0 and "first upgrade whorld" in forced.stderr, forced
-        output("apt-get", "--yes", "--no-install-recommends", "install", *files_of("older", "whorl", "whorld", FPRINTD))
-        each_file_has_its_owner()
-        output("dpkg", "--purge", FPRINTD, "whorld", "whorl")
-        each_file_has_its_owner()
-
-
 def main():
     steps = [(name, step) for name, step in globals().items() if name.startswith("step_")]
     for name, step in steps:
