@@ -218,6 +218,18 @@ def test_program_of_the_owners_at_the_seat_gets_the_prompt():
 
 
 @socket_of_the_helper
+def test_agent_that_the_owners_service_manager_runs_gets_the_prompt_too():
+    """As desktops start theirs: such a process counts as of its user's session at the screen."""
+    group = pathlib.Path("/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice/agent.scope")
+    group.mkdir(parents=True, exist_ok=True)
+    with last_record() as record:
+        said = act("owner", first_word, place=lambda user: (group / "cgroup.procs").write_text(str(os.getpid())))
+        assert said.startswith("PAM_TEXT_INFO"), said
+    assert record[0]["WHORL_SESSION"] == "1", record
+    until_no_helper()
+
+
+@socket_of_the_helper
 def test_program_of_another_user_gets_no_prompt_for_the_owner():
     """Outside any session, and by its user's rights in the owner's own session."""
     for place in (NOWHERE, lambda user: sit("owner")):
