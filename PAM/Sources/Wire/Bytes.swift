@@ -15,7 +15,7 @@ extension Bytes {
         var bytes: Bytes = []
         while unsafe text[bytes.count] != 0 {
             guard bytes.count < limit else { return nil }
-            bytes.append(UInt8(bitPattern: unsafe text[bytes.count]))
+            bytes.append(UInt8(truncatingIfNeeded: unsafe text[bytes.count]))
         }
         self = bytes
     }
