@@ -65,21 +65,52 @@ private struct Lingering {
     mutating func end() { other = nil }
 }
 
-@Suite(.timeLimit(.minutes(5)), .serialized) struct `A descriptor that lingers when it is closed` {
-    /// Sends sockets with calls of one connection, and ends it: the service waits for the first of them to close.
-    ///
-    /// A child that closes another connection in this moment has the last descriptors for as long as it lives, and then the
-    /// service waits for none of them. The sockets are sent again until it does.
-    private func lingering(_ count: Int, in service: TestService, connections: Int) async throws
-        -> [Lingering]
-    {
-        while true {
-            var sockets = try await give(count, to: service)
-            while service.server.connectionCount(of: getuid()) > connections {
-                try await Task.sleep(for: .milliseconds(5))
-            }
-            try await Task.sleep(for: .milliseconds(20))
-            if service.server.descriptorsHeld(of: getuid()) == count { return sockets }
+/// Sends sockets with calls of one connection, and ends it: the service waits for the first of them to close.
+private func lingering(_ count: Int, in service: TestService, connections: Int) async throws
+    -> [Lingering]
+{
+    let sockets = try await give(count, to: service)
+    while service.server.connectionCount(of: getuid()) > connections {
+        try await Task.sleep(for: .milliseconds(5))
+    }
+    return sockets
+}
+
+/// Sends sockets with calls of one connection, and ends it.
+private func give(_ count: Int, to service: TestService) async throws -> [Lingering] {
+    let channel = Channel(try UnixSocket.connect(to: service.path))
+    channel.start(onMessage: { _ in }, onEnd: { _ in })
+    var sockets = try (0..<count).map { _ in try Lingering() }
+    for index in sockets.indices {
+        try sockets[index].give(
+            to: channel,
+            with: #"{"method":"org.example.test.Wait","parameters":{"text":"x"}}"#
+        )
+    }
+    for await hasBegun in service.waits where hasBegun { break }
+    while service.server.descriptorsHeld(of: getuid()) < count {
+        try await Task.sleep(for: .milliseconds(5))
+    }
+    channel.close()
+    return sockets
+}
+
+private func echo(_ client: ServiceConnection) async throws {
+    let words = TestService.Words(text: "x")
+    _ = try await client.call("org.example.test.Echo", words, returning: TestService.Words.self)
+}
+
+/// Each in a process of its own: a program that another test starts at this moment has a copy of the descriptor, and waits for its
+/// end before it begins.
+@Suite(.timeLimit(.minutes(5))) struct `A descriptor that lingers when it is closed` {
+    @Test func `keeps no other call waiting, and counts until it is closed`() async {
+        await #expect(processExitsWith: .success) {
+            let service = try TestService()
+            let other = try service.connect()
+            try await echo(other)
+            var sockets = try await lingering(3, in: service, connections: 1)
+            try await echo(other)
+            #expect(service.server.descriptorsHeld(of: getuid()) == 3)
             for index in sockets.indices { sockets[index].end() }
             while service.server.descriptorsHeld(of: getuid()) > 0 {
                 try await Task.sleep(for: .milliseconds(5))
@@ -87,72 +118,43 @@ private struct Lingering {
         }
     }
 
-    /// Sends sockets with calls of one connection, and ends it.
-    private func give(_ count: Int, to service: TestService) async throws -> [Lingering] {
-        let channel = Channel(try UnixSocket.connect(to: service.path))
-        channel.start(onMessage: { _ in }, onEnd: { _ in })
-        var sockets = try (0..<count).map { _ in try Lingering() }
-        for index in sockets.indices {
-            try sockets[index].give(
-                to: channel,
-                with: #"{"method":"org.example.test.Wait","parameters":{"text":"x"}}"#
-            )
+    @Test func `leaves its user no room for another connection when there are too many`() async {
+        await #expect(processExitsWith: .success) {
+            let service = try TestService { $0.descriptorsOfUser = 2 }
+            var sockets = try await lingering(2, in: service, connections: 0)
+            let refused = try RawClient(service)
+            let answer = try await apart { refused.receive() }
+            #expect(answer?.contains(#""quota":"descriptors""#) == true, "\(answer ?? "no answer")")
+            for index in sockets.indices { sockets[index].end() }
+            while service.server.descriptorsHeld(of: getuid()) > 0 {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            try await echo(try service.connect())
         }
-        for await hasBegun in service.waits where hasBegun { break }
-        while service.server.descriptorsHeld(of: getuid()) < count {
-            try await Task.sleep(for: .milliseconds(5))
+    }
+
+    @Test func `keeps no one waiting where it came to a connection that is refused unread`() async {
+        await #expect(processExitsWith: .success) {
+            let path = FileManager.default.temporaryDirectory.appending(path: "whorl-linger-\(UUID())").path
+            defer { unlink(path) }
+            let listener = try UnixSocket.listen(at: path)
+            var lingering = try (0..<3).map { _ in try Lingering() }
+            defer { for index in lingering.indices { lingering[index].end() } }
+            for index in lingering.indices {
+                let channel = Channel(try UnixSocket.connect(to: path))
+                channel.start(onMessage: { _ in }, onEnd: { _ in })
+                try lingering[index].give(to: channel, with: "{}")
+                channel.close()
+            }
+            var limits = ServiceServer.Limits()
+            limits.connectionsOfUser = 0
+            let info = ServiceInfo(vendor: "Whorl", product: "test", version: "1", url: "about:blank")
+            let server = ServiceServer(Router(info), limits: limits)
+            defer { server.stop() }
+            try server.listen(on: listener)
+            let client = try RawClient(path)
+            let answer = try await apart { client.receive() }
+            #expect(answer?.contains("QuotaReached") == true, "\(answer ?? "no answer")")
         }
-        channel.close()
-        return sockets
-    }
-
-    private func echo(_ client: ServiceConnection) async throws {
-        let words = TestService.Words(text: "x")
-        _ = try await client.call("org.example.test.Echo", words, returning: TestService.Words.self)
-    }
-
-    @Test func `keeps no other call waiting, and counts until it is closed`() async throws {
-        let service = try TestService()
-        let other = try service.connect()
-        try await echo(other)
-        var sockets = try await lingering(3, in: service, connections: 1)
-        try await echo(other)
-        #expect(service.server.descriptorsHeld(of: getuid()) == 3)
-        for index in sockets.indices { sockets[index].end() }
-        while service.server.descriptorsHeld(of: getuid()) > 0 { try await Task.sleep(for: .milliseconds(5)) }
-    }
-
-    @Test func `leaves its user no room for another connection when there are too many`() async throws {
-        let service = try TestService { $0.descriptorsOfUser = 2 }
-        var sockets = try await lingering(2, in: service, connections: 0)
-        let refused = try RawClient(service)
-        let answer = try await apart { refused.receive() }
-        #expect(answer?.contains(#""quota":"descriptors""#) == true, "\(answer ?? "no answer")")
-        for index in sockets.indices { sockets[index].end() }
-        while service.server.descriptorsHeld(of: getuid()) > 0 { try await Task.sleep(for: .milliseconds(5)) }
-        try await echo(try service.connect())
-    }
-
-    @Test func `keeps no one waiting where it came to a connection that is refused unread`() async throws {
-        let path = FileManager.default.temporaryDirectory.appending(path: "whorl-linger-\(UUID())").path
-        defer { unlink(path) }
-        let listener = try UnixSocket.listen(at: path)
-        var lingering = try (0..<3).map { _ in try Lingering() }
-        defer { for index in lingering.indices { lingering[index].end() } }
-        for index in lingering.indices {
-            let channel = Channel(try UnixSocket.connect(to: path))
-            channel.start(onMessage: { _ in }, onEnd: { _ in })
-            try lingering[index].give(to: channel, with: "{}")
-            channel.close()
-        }
-        var limits = ServiceServer.Limits()
-        limits.connectionsOfUser = 0
-        let info = ServiceInfo(vendor: "Whorl", product: "test", version: "1", url: "about:blank")
-        let server = ServiceServer(Router(info), limits: limits)
-        defer { server.stop() }
-        try server.listen(on: listener)
-        let client = try RawClient(path)
-        let answer = try await apart { client.receive() }
-        #expect(answer?.contains("QuotaReached") == true, "\(answer ?? "no answer")")
     }
 }
