@@ -89,7 +89,7 @@ private final class SleepyMachine: SleepManager {
     }
 }
 
-@Suite struct `The machine's sleep` {
+@Suite(.timeLimit(.minutes(1))) struct `The machine's sleep` {
     @Test func `is delayed until everything is prepared, and again after it`() async {
         let machine = SleepyMachine()
         machine.say(true, false, true)

@@ -474,7 +474,7 @@ def test_process_of_polkits_agent_is_passed_by_the_helper_alone():
     host, passed = asked_by_helper()
     assert [text for _, text in host.told] == ["Place your finger."], host.told
     if not names_processes():
-        # Before Linux 6.5 nobody names it, and the service refuses the helper as it refuses all others outside a session.
+        # Before Linux 6.5 the kernel does not name it, and the service refuses the helper as it refuses all others outside a session.
         assert "agent" not in host.calls[-1]["parameters"] and passed == []
         return
     # Of a pair of sockets, the process is the one that made it.
