@@ -27,7 +27,7 @@ public struct ReaderExercise: Sendable, Hashable, Codable {
         public let seconds: Double
         /// The reason of the failure, a sentence; `nil` if the step succeeded.
         public let failure: String?
-        /// The code of the failure, such as `readerFailed`; `nil` if the step succeeded, or an older service tells none.
+        /// The code of the failure, such as `readerFailed`; `nil` if the step succeeded.
         public let code: String?
 
         package init(step: Step, seconds: Double, failure: String?, code: String?) {

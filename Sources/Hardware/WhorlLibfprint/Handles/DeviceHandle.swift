@@ -40,7 +40,7 @@ final class DeviceHandle: Sendable {
         }
     }
 
-    /// The bus and the address of a USB device; `nil` for a reader that is none.
+    /// The bus and the address of a USB device; `nil` for a reader that is not on USB.
     var usbPlace: (bus: UInt8, address: UInt8)? {
         guard let bus = DeviceHandle.usbNumber("g_usb_device_get_bus"),
             let address = DeviceHandle.usbNumber("g_usb_device_get_address")
@@ -50,7 +50,7 @@ final class DeviceHandle: Sendable {
         } ?? nil
     }
 
-    /// The numbers of a USB device's model; `nil` for a reader that is none.
+    /// The numbers of a USB device's model; `nil` for a reader that is not on USB.
     var usbModel: USBModel? {
         guard let vendor = DeviceHandle.modelNumber("g_usb_device_get_vid"),
             let product = DeviceHandle.modelNumber("g_usb_device_get_pid")
