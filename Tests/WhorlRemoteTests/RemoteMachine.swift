@@ -65,10 +65,9 @@ struct ChildProcess: Sendable {
     /// Kills the child with SIGKILL.
     func kill() { Glibc.kill(number, SIGKILL) }
 
-    /// Waits until the child has ended.
+    /// Waits until the child has ended, and its status was taken.
     func waitForEnd() async {
-        var status: CInt = 0
-        while waitpid(number, &status, WNOHANG) == 0 {
+        while Glibc.kill(number, 0) == 0 {
             // The wait of a test ends with the test.
             try? await Task.sleep(for: .milliseconds(5))
         }

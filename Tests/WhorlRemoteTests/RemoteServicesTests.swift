@@ -42,6 +42,16 @@ struct RemoteServicesTests {
         #expect(removed.map(\.id) == [finger.id])
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a private child that has ended is no zombie, though nobody asks for its status`() async throws {
+        let machine = try await RemoteMachine()
+        _ = try await machine.services.ask(ListFingers())
+        let process = "/proc/\(machine.child.number)"
+        #expect(FileManager.default.fileExists(atPath: process))
+        machine.child.kill()
+        while FileManager.default.fileExists(atPath: process) { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
     @Test func `a guided enrollment tells its parts and its test touches`() async throws {
         let machine = try await RemoteMachine(reader: "mock:touch right-index*12")
         let progress = Collected<EnrollmentProgress>()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 import Synchronization
 package import WhorlIPC
 import WhorlService
@@ -87,7 +88,9 @@ package final class PairTransport: ServiceTransport {
 package struct PrivateChild: Sendable {
     /// Opens connections to the child.
     package let transport: PairTransport
-    /// The child's process, which stays this process's to wait for.
+    /// The number of the child's process.
+    ///
+    /// A thread of this process waits for its end, so that no zombie stays.
     package let process: Int32
 
     /// An error of starting the child.
@@ -128,6 +131,9 @@ package struct PrivateChild: Sendable {
             passing: [.init(socket.number, as: descriptor)]
         )
         guard let process else { throw SystemCallError("posix_spawn") }
+        // A zombie would stay for as long as this program runs, and tests of Swift Testing that wait for a process of their own
+        // (`processExitsWith`) wait forever beside one. Without a thread left, it stays.
+        _ = startThread("whorl.child") { while waitpid(process, nil, 0) < 0, errno == EINTR {} }
         return process
     }
 }
