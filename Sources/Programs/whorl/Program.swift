@@ -62,14 +62,14 @@ enum Program {
 
     private static let exposed = Failure(
         code: "incomplete",
-        message: "The system does not let this program hide its memory from other programs.",
+        message: "The system does not let this program protect its memory from other programs.",
         reason: "setrlimit(2) or prctl(2) was refused",
-        recovery: "Run it outside of the sandbox that forbids this."
+        recovery: "Run it outside the sandbox that forbids this."
     )
 
     private static func unknown(_ word: String, of meant: MeantCommand) -> Failure {
         let typed = DisplayText.clean(word, limit: 40)
-        return .usage("There is no command “\(typed)”.", hint: "`\(meant.help)` lists the commands.")
+        return .usage("Unknown command “\(typed)”.", hint: "`\(meant.help)` lists the commands.")
     }
 }
 
@@ -144,7 +144,7 @@ struct Whorl: AsyncParsableCommand {
 
     /// Prints the help if no command is given, or the error for a program.
     func run() async throws {
-        if global.json { throw ValidationError("A command is missing.") }
+        if global.json { throw ValidationError("Specify a command.") }
         throw CleanExit.helpRequest(self)
     }
 }

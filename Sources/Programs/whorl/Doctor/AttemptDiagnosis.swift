@@ -36,13 +36,13 @@ struct AttemptDiagnosis: Sendable {
     static func check(_ status: AttemptStatus, _ now: Date) -> Check {
         switch status.lock {
         case .open where status.failures == 0:
-            .good("lockout", "Fingers are not locked; no try has failed since the last match.")
+            .good("lockout", "Fingers are not locked out; no failed attempt since the last match.")
         case .open:
-            .note("lockout", "Fingers are not locked. \(tries(status)).")
+            .note("lockout", "Fingers are not locked out. \(tries(status)).")
         case .until, .untilPasscode:
             .bad(
                 "lockout",
-                "Too many fingers did not match; \(words(status.lock, now)).",
+                "Too many touches did not match; \(words(status.lock, now)).",
                 remedy: remedy(status.lock)
             )
         }
@@ -50,7 +50,7 @@ struct AttemptDiagnosis: Sendable {
 
     /// Returns the check for readers of the kind that is not chosen now.
     private static func aside(_ status: AttemptStatus, _ now: Date) -> Check {
-        let readers = status.readers == .real ? "real readers" : "pretended readers"
+        let readers = status.readers == .real ? "real readers" : "test readers"
         switch status.lock {
         case .open: return .note("lockout elsewhere", "On \(readers): \(tries(status).lowercasedFirst).")
         case .until, .untilPasscode:
@@ -60,25 +60,25 @@ struct AttemptDiagnosis: Sendable {
 
     private static func tries(_ status: AttemptStatus) -> String {
         let failed =
-            status.failures == 1 ? "One try has failed" : "\(status.failures) tries have failed in a row"
+            status.failures == 1 ? "One attempt failed" : "\(status.failures) attempts failed in a row"
         let left = status.remaining == 1 ? "one is left" : "\(status.remaining) are left"
         return "\(failed), \(left)"
     }
 
     private static func words(_ lock: AttemptStatus.Lock, _ now: Date) -> String {
         switch lock {
-        case .open: return "fingers are not locked"
+        case .open: return "fingers are not locked out"
         case .until(let end):
             let isToday = LocalTime.day(end) == LocalTime.day(now)
-            return "fingers are locked until \(isToday ? LocalTime.clock(end) : LocalTime.second(end))"
-        case .untilPasscode: return "fingers are locked until the passcode is verified"
+            return "fingers are locked out until \(isToday ? LocalTime.clock(end) : LocalTime.second(end))"
+        case .untilPasscode: return "fingers are locked out until you verify the passcode"
         }
     }
 
     private static func remedy(_ lock: AttemptStatus.Lock) -> String {
         switch lock {
         case .open: ""
-        case .until: "Wait; then one try is free, and a failed one locks for longer."
+        case .until: "Wait. You then get one attempt; if it fails, the lockout gets longer."
         case .untilPasscode: "whorl passcode verify"
         }
     }

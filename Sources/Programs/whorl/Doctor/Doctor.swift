@@ -8,10 +8,10 @@ struct Doctor: Verb {
     static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Looks whether everything is in place, and says how to mend what is not.",
+        abstract: "Check the setup and suggest fixes",
         discussion: """
-            It opens the reader for a moment, asks for no finger, and removes nothing but what an interrupted \
-            enrollment or removal left behind. The status is 0 when all is well, else 1. Example:
+            Opens the reader briefly, without a touch. It changes nothing, except that it removes what an interrupted \
+            enrollment or removal left in the reader. Exits with 0 if everything is fine, otherwise 1. Example:
 
               whorl doctor
             """

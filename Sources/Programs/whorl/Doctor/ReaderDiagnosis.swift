@@ -18,8 +18,8 @@ struct ReaderDiagnosis: Sendable {
             checks.append(
                 .note(
                     "fprintd",
-                    "It runs (process \(fprintd)), and holds a reader while a program asks it to.",
-                    remedy: "If a reader is in use: sudo systemctl stop fprintd"
+                    "It is running (process \(fprintd)) and holds the reader while a program uses it.",
+                    remedy: "If the reader is busy: sudo systemctl stop fprintd"
                 )
             )
         }
@@ -44,11 +44,11 @@ struct ReaderDiagnosis: Sendable {
         guard place.endangersPrints(in: reader) else { return nil }
         let way =
             reader.features.contains(.storageList)
-            ? "it deletes prints that it does not know when the reader is full or knows the finger already"
+            ? "it deletes prints it does not know when the reader is full or already knows the finger"
             : "it clears the reader before its own first enrollment"
         return .warning(
             "shared reader",
-            "fprintd uses \(reader.name) (\(reader.id)) too and can delete Whorl's fingers in it: \(way).",
+            "fprintd also uses \(reader.name) (\(reader.id)) and can delete Whorl's fingers from it: \(way).",
             remedy: FprintdPlace.remedy
         )
     }
@@ -59,8 +59,8 @@ struct ReaderDiagnosis: Sendable {
         guard let trouble = services.readers.readerLockTrouble else { return nil }
         return .bad(
             "lock file",
-            "No reader can be locked for one program at a time: \(DisplayText.clean(trouble.cause)).",
-            remedy: "Do what it says, then look again."
+            "Cannot lock a reader for one program at a time: \(DisplayText.clean(trouble.cause)).",
+            remedy: "Fix this, then run `whorl doctor` again."
         )
     }
 
@@ -81,14 +81,14 @@ struct ReaderDiagnosis: Sendable {
 
     private func missing(_ usb: [USBReaders.Device]) -> String {
         usb.isEmpty
-            ? "No reader that libfprint supports is connected."
-            : "A supported reader is on the bus (\(usb[0].id)), and libfprint does not list it."
+            ? "No supported fingerprint reader found."
+            : "A supported reader is connected (\(usb[0].id)), but libfprint does not list it."
     }
 
     private func remedy(_ usb: [USBReaders.Device]) -> String {
         usb.isEmpty
-            ? "Plug one in; https://fprint.freedesktop.org/supported-devices.html lists them."
-            : "Unplug it, plug it in again, and look again."
+            ? "Connect one; see https://fprint.freedesktop.org/supported-devices.html"
+            : "Unplug it, plug it in again, and run `whorl doctor` again."
     }
 
     /// Returns the check of who can open a USB reader; `nil` where this program may open it, and has the engine.
@@ -99,8 +99,8 @@ struct ReaderDiagnosis: Sendable {
         guard !device.isAccessible else { return nil }
         return .bad(
             "permission",
-            "This user may not open \(device.node) (\(device.id)).",
-            remedy: "An administrator has to install the service: sudo make install, or the package whorld."
+            "You are not allowed to open \(device.node) (\(device.id)).",
+            remedy: "Ask an administrator to install the service: the package whorld, or sudo make install."
         )
     }
 
@@ -114,7 +114,7 @@ struct ReaderDiagnosis: Sendable {
         case .open:
             return .bad(
                 name,
-                "\(device.node) (\(device.id)) can be opened by \(details): fingers in such a reader can be replaced.",
+                "\(device.node) (\(device.id)) can be opened by \(details), who can replace the fingers stored in it.",
                 remedy: """
                     Remove the rule that opens it (grep -l uaccess /etc/udev/rules.d/*), then run close-readers as root \
                     (udev/README.md).
@@ -123,8 +123,8 @@ struct ReaderDiagnosis: Sendable {
         case .unknown, .pretended:
             return .warning(
                 name,
-                "Who can open \(device.node) (\(device.id)) could not be measured: \(details).",
-                remedy: "Look at it with getfacl \(device.node)."
+                "Cannot check who can open \(device.node) (\(device.id)): \(details).",
+                remedy: "Check it with getfacl \(device.node)."
             )
         }
     }
@@ -141,7 +141,7 @@ struct ReaderDiagnosis: Sendable {
         session.console.used(info.kind)
         var checks = [await opening(reader, info)]
         if info.kind != .hardware {
-            checks.append(.note("pretended reader", "\(info.id) is no real reader (\(info.kind.rawValue))."))
+            checks.append(.note("test reader", "\(info.id) is not a real reader (\(info.kind.rawValue))."))
         }
         if let strength = Self.strength(info) { checks.append(strength) }
         if checks[0].isOK, info.storage == .reader { checks += await storage(reader) }
@@ -152,16 +152,16 @@ struct ReaderDiagnosis: Sendable {
     static func strength(_ info: ReaderInfo) -> Check? {
         switch info.strength {
         case .minutiaeScore(let threshold) where threshold >= 40:
-            .good("strength", "libfprint compares with its usual threshold (\(threshold)).")
+            .good("strength", "libfprint uses its usual match threshold (\(threshold)).")
         case .minutiaeScore(let threshold):
             .note(
                 "strength",
-                "libfprint takes a score of \(threshold) for a match with this reader's small pictures, where 40 is "
-                    + "usual: a stranger passes more easily.",
-                remedy: "Enroll only the fingers you use; take another reader where it matters."
+                "libfprint accepts a score of \(threshold) as a match, because this reader's images are small; 40 is "
+                    + "usual. A stranger is accepted more easily.",
+                remedy: "Enroll only the fingers you use. Use another reader where it matters."
             )
         case .onReader:
-            .note("strength", "The reader compares by itself; its maker tells no figures.")
+            .note("strength", "The reader matches on its chip; the manufacturer publishes no error rates.")
         case .none: nil
         }
     }
@@ -174,7 +174,7 @@ struct ReaderDiagnosis: Sendable {
         } catch {
             // The service's own refusal says nothing about the reader.
             if error.code == .permissionDenied, error.operation == "service" {
-                return .note("access", "\(info.id) was not tried: \(DisplayText.clean(error.cause))")
+                return .note("access", "Could not open \(info.id): \(DisplayText.clean(error.cause))")
             }
             return .bad("access", Failure(error))
         }
@@ -182,15 +182,15 @@ struct ReaderDiagnosis: Sendable {
 
     /// Returns the checks of the prints in a reader that matches on the chip, compared with the store.
     private func storage(_ reader: any FingerprintReader) async -> [Check] {
-        let name = "prints in the reader"
+        let name = "stored prints"
         do {
             let state = try await services.ask(ReconcileReader())
             // Without a list, nothing is known of the prints in it.
             guard await reader.info.features.contains(.storageList) else {
-                return [.note(name, "The reader cannot list them.")]
+                return [.note(name, "This reader cannot list its prints.")]
             }
             guard let state else { return [strays(try await stored(in: reader).map(\.metadata))] }
-            guard state.isListed else { return [.note(name, "The reader cannot list them.")] }
+            guard state.isListed else { return [.note(name, "This reader cannot list its prints.")] }
             return [strays(state.strays), missing(state)].compactMap { $0 }
         } catch {
             // The check of the store reports faults of the store.
@@ -210,16 +210,16 @@ struct ReaderDiagnosis: Sendable {
     }
 
     private func strays(_ prints: [EnrollmentMetadata]) -> Check {
-        guard !prints.isEmpty else { return .good("prints in the reader", "All of them are known.") }
+        guard !prints.isEmpty else { return .good("stored prints", "All are known.") }
         let owners = prints.map { print in
             [print.finger?.spokenName, print.userName.map { "of \($0)" }]
                 .compactMap(\.self).joined(separator: " ")
         }.map { $0.isEmpty ? "unnamed" : $0 }
         return .note(
-            "prints in the reader",
-            "\(prints.count) from elsewhere: \(owners.joined(separator: ", ")).",
+            "stored prints",
+            "\(prints.count) unknown: \(owners.joined(separator: ", ")).",
             remedy:
-                "Remove them with the system that enrolled them; whorl devices exercise --clear-storage deletes all."
+                "Remove them on the system that enrolled them; whorl devices exercise --clear-storage deletes all prints."
         )
     }
 
@@ -228,7 +228,7 @@ struct ReaderDiagnosis: Sendable {
         let names = state.missing.map(\.finger.rawValue).joined(separator: ", ")
         return .bad(
             "missing prints",
-            "The reader lost \(state.missing.count) enrolled here: \(names).",
+            "\(state.missing.count) enrolled here, but no longer in the reader: \(names).",
             remedy: "whorl remove \(first.id), then whorl enroll \(first.finger.rawValue)"
         )
     }

@@ -16,7 +16,7 @@ struct ServiceDiagnosis {
         case .privateChild, .inProcess:
             .note(
                 "service",
-                "A child of this program answers: other programs of this user can open what a finger opens.",
+                "Not in use. Other programs running as you can read anything a finger unlocks.",
                 remedy: remedy
             )
         }
@@ -29,26 +29,26 @@ struct ServiceDiagnosis {
             guard !ServiceInstallation().isSwitchedOff else {
                 return .bad(
                     "service",
-                    "The administrator has switched the service off: no call is answered.",
+                    "The service is disabled by the administrator.",
                     remedy: "sudo systemctl enable --now whorld.socket"
                 )
             }
             return .bad(
                 "service",
-                "The system's service is wanted and does not answer (\(error.cause)).",
+                "The service does not respond (\(error.cause)).",
                 remedy: "sudo systemctl restart whorld.socket; systemctl status whorld.service"
             )
         } catch {
             guard error.code != .notPermitted else {
                 return .bad(
                     "service",
-                    "The system's service refuses this program: \(error.message)",
+                    "The service refuses this program: \(error.message)",
                     remedy: error.recovery
                 )
             }
             // The service answers; what is wrong with the state is told by the check of the state.
         }
-        return .good("service", "The system's service answers; no other program reaches what a finger opens.")
+        return .good("service", "The service is running; no other program can read what a finger unlocks.")
     }
 
     /// The check of fprintd's place on the bus, for a system's service; `nil` where no program asks for it.
@@ -57,11 +57,11 @@ struct ServiceDiagnosis {
         return switch FprintdPlace() {
         case .free: nil
         case .whorl:
-            .good("fprintd", "Programs that ask fprintd, such as the desktop's settings, reach the service.")
+            .good("fprintd", "Programs that use fprintd, such as the desktop's settings, use this service.")
         case .fprintd:
             .note(
                 "fprintd",
-                "It has a place of its own: the desktop's settings and pam_fprintd.so use its fingers, not these.",
+                "fprintd is separate: the desktop's settings and pam_fprintd.so use its fingers, not these.",
                 remedy: FprintdPlace.remedy
             )
         }
@@ -71,7 +71,7 @@ struct ServiceDiagnosis {
     private var remedy: String {
         ServiceInstallation().isInstalled
             ? "sudo systemctl enable --now whorld.socket"
-            : "An administrator installs the service: the package whorld, or sudo make install"
+            : "Ask an administrator to install the service: the package whorld, or sudo make install"
     }
 }
 
@@ -90,8 +90,8 @@ struct ConfigurationDiagnosis {
             return [
                 .warning(
                     "configuration",
-                    "\(path) was not checked: the program whorld is missing.",
-                    remedy: "Install Whorl again as a whole."
+                    "Cannot check \(path): the program whorld is missing.",
+                    remedy: "Reinstall Whorl."
                 )
             ]
         }
@@ -101,15 +101,15 @@ struct ConfigurationDiagnosis {
                 .bad(
                     "configuration",
                     "The service does not start: \(line)",
-                    remedy: "Correct the file, then: sudo systemctl restart whorld.socket"
+                    remedy: "Fix the file, then: sudo systemctl restart whorld.socket"
                 )
             ]
         }
         guard line.isEmpty else {
             return [
-                .warning("configuration", line, remedy: "Correct the name in \(path), or remove the line.")
+                .warning("configuration", line, remedy: "Fix the name in \(path), or remove the line.")
             ]
         }
-        return [.good("configuration", "\(path) is in order.")]
+        return [.good("configuration", "\(path) is valid.")]
     }
 }

@@ -19,12 +19,12 @@ struct StateDiagnosis: Sendable {
         guard hasState else {
             return [
                 .good("state directory", "Nothing is stored in \(path) yet."),
-                .note("fingers", "None is enrolled.", remedy: "whorl enroll right-index-finger"),
+                .note("fingers", "No fingers enrolled.", remedy: "whorl enroll right-index-finger"),
             ]
         }
         return [
-            .good("state directory", "\(path) belongs to this user alone."),
-            .good("database", "It is sound, and of this version."),
+            .good("state directory", "\(path) is readable by you only."),
+            .good("database", "It is intact and up to date."),
             await key(),
         ] + (await fingers()) + (await turns()) + (await AttemptDiagnosis(session).checks())
     }
@@ -43,21 +43,21 @@ struct StateDiagnosis: Sendable {
     private func key() async -> Check {
         // The check of the TPM reports why its status cannot be read; without it, nothing is claimed.
         guard let place = (try? await services.ask(ReadVaultStatus()))?.stateKey else {
-            return .note("key", "What protects the prints is unknown: the TPM’s status cannot be read.")
+            return .note("key", "Unknown: cannot read the TPM's status.")
         }
         guard place != .both else {
             return .warning(
                 "key",
-                "The TPM and a file that only this user may read protect the prints: whoever gets the file needs no TPM.",
+                "The TPM protects the prints, but their key is also in a file that only you can read.",
                 remedy: "whorl vault provision"
             )
         }
         guard place == .sealed else {
-            return .note("key", "A file that only this user may read protects the prints; no TPM does.")
+            return .note("key", "The prints are protected by a file that only you can read, not by a TPM.")
         }
         return await services.facts().usedSimulatedTPM
-            ? .note("key", "A simulated TPM protects the prints.")
-            : .good("key", "The TPM protects the prints.")
+            ? .note("key", "The prints are protected by a simulated TPM.")
+            : .good("key", "The prints are protected by the TPM.")
     }
 
     /// Returns the check for the first problem; the rest cannot be checked.
@@ -79,7 +79,7 @@ struct StateDiagnosis: Sendable {
             return [.bad("fingers", Failure(error))]
         }
         guard !fingers.isEmpty else {
-            return [.note("fingers", "None is enrolled.", remedy: "whorl enroll right-index-finger")]
+            return [.note("fingers", "No fingers enrolled.", remedy: "whorl enroll right-index-finger")]
         }
         let names = fingers.map(\.finger.rawValue).joined(separator: ", ")
         return [.good("fingers", "\(fingers.count) enrolled: \(names).")] + (await places(of: fingers))
@@ -95,7 +95,7 @@ struct StateDiagnosis: Sendable {
         guard !away.isEmpty else { return [] }
         let names = Set(away.map { "\($0.readerName) (\($0.reader))" }).sorted().joined(separator: ", ")
         let detail =
-            "\(away.count) of \(fingers.count) enrolled for a reader that is not connected: \(names)."
+            "\(away.count) of \(fingers.count) enrolled with a reader that is not connected: \(names)."
         return away.count < fingers.count
             ? [.note("fingers elsewhere", detail)]
             : [

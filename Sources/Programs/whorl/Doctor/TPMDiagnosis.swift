@@ -18,8 +18,8 @@ struct TPMDiagnosis: Sendable {
         let facts = await session.services.facts()
         guard let chip = status.chip else { return [unreachable(status, facts)] }
         return [
-            .good("TPM", "\(facts.tpmName) answers: \(chip.manufacturer), firmware \(chip.firmware)."),
-            status.isSimulated ? .note("simulated TPM", "\(facts.tpmName) is no chip.") : nil,
+            .good("TPM", "\(facts.tpmName): \(chip.manufacturer), firmware \(chip.firmware)."),
+            status.isSimulated ? .note("simulated TPM", "\(facts.tpmName) is simulated.") : nil,
             vault(status), storageRoot(status), counters(chip), lockout(chip), owner(status, chip),
             lockoutAuthorization(chip),
         ].compactMap(\.self)
@@ -29,13 +29,13 @@ struct TPMDiagnosis: Sendable {
     /// then do not work; everything else does.
     private func unreachable(_ status: VaultStatus, _ facts: MaintenanceFacts) -> Check {
         let failure = Failure(status.obstacle ?? ServiceError(.noChip))
-        let loss = "A file protects the prints; passcodes, secrets and keys cannot be had."
+        let loss = "The prints are protected by a file; passcodes, secrets and keys are not available."
         guard !facts.isWithoutTPM || status.isProvisioned else {
-            return .note("TPM", "None is to be used. \(loss)")
+            return .note("TPM", "Disabled. \(loss)")
         }
         let (detail, remedy) = facts.deviceTrouble ?? (failure.message, failure.recovery)
         if status.isProvisioned {
-            return .bad("TPM", detail + " What was stored with it cannot be read.", remedy: remedy)
+            return .bad("TPM", detail + " Data stored with it cannot be read.", remedy: remedy)
         }
         // A TPM that was named must be available; no other takes its place.
         if facts.isTPMNamed {
@@ -48,17 +48,17 @@ struct TPMDiagnosis: Sendable {
         guard status.isProvisioned else {
             return .note(
                 "vault",
-                "The TPM does not keep this directory.",
+                "Not used for this directory.",
                 remedy: status.stateKey == .none ? nil : "whorl vault provision"
             )
         }
         guard status.isSameChip != false else { return .bad("vault", Failure(ServiceError(.chipCleared))) }
         switch status.stateKey {
-        case .sealed: return .good("vault", "The TPM keeps the directory's key.")
+        case .sealed: return .good("vault", "The directory's key is sealed in the TPM.")
         case .none, .file, .both:
             return .note(
                 "vault",
-                "It is set up, and the directory's key is \(status.stateKeyWords).",
+                "It is set up; the directory's key is \(status.stateKeyWords).",
                 remedy: "whorl vault provision"
             )
         }
@@ -68,14 +68,14 @@ struct TPMDiagnosis: Sendable {
         guard let handle = status.storageRoot, status.isSameChip == true else { return nil }
         return .good(
             "storage root",
-            "\(VaultStatus.handle(handle)) is the one that the vault was made under."
+            "\(VaultStatus.handle(handle)) is the key the vault was created with."
         )
     }
 
     private func counters(_ chip: ChipStatus) -> Check? {
         guard let used = chip.counters else { return nil }
-        let free = chip.countersFree.map { ", room for \($0) more" } ?? ""
-        return .note("counters", "\(used) in the TPM\(free); each profile with fingers needs one.")
+        let free = chip.countersFree.map { ", \($0) free" } ?? ""
+        return .note("counters", "\(used) in use\(free); each profile with fingers needs one.")
     }
 
     private func lockout(_ chip: ChipStatus) -> Check {
@@ -83,21 +83,24 @@ struct TPMDiagnosis: Sendable {
         guard chip.recoverySeconds > 0, chip.failureLimit > 0 else {
             return .warning(
                 "TPM lockout",
-                "The TPM’s protection against guessing is off: it counts no wrong passcode, and only Whorl’s own waits slow a "
-                    + "guesser down.",
+                "The TPM's dictionary attack protection is off: it does not count wrong passcodes, so only Whorl's own delays slow down "
+                    + "guessing.",
                 remedy: "tpm2_dictionarylockout --setup-parameters --max-tries=31 --recovery-time=600 "
                     + "--lockout-recovery-time=86400"
             )
         }
-        let count = "\(chip.failures) of \(chip.failureLimit) wrong authorizations are counted"
-        let recovery = "; one is forgotten every \(chip.recoverySeconds) seconds"
+        let count = "\(chip.failures) of \(chip.failureLimit) wrong authorizations"
+        let recovery = "; the count drops by one every \(chip.recoverySeconds) seconds"
         return .good("TPM lockout", count + recovery + ".")
     }
 
     private func owner(_ status: VaultStatus, _ chip: ChipStatus) -> Check? {
-        guard chip.ownerAuthSet else { return .note("TPM owner", "Its authorization is empty, as is usual.") }
+        guard chip.ownerAuthSet else { return .note("TPM owner", "Its authorization is empty, as usual.") }
         guard !status.isProvisioned else {
-            return .note("TPM owner", "Its authorization is set: new counters and a new vault need it empty.")
+            return .note(
+                "TPM owner",
+                "Its authorization is set. Creating counters or a vault requires an empty one."
+            )
         }
         return .bad("TPM owner", Failure(ServiceError(.ownerAuthorizationNeeded)))
     }
@@ -106,8 +109,8 @@ struct TPMDiagnosis: Sendable {
         guard !chip.lockoutAuthSet else { return .good("TPM lockout authorization", "It is set.") }
         return .warning(
             "TPM lockout authorization",
-            "It is empty: any program that may use the TPM, and whoever starts this machine from another disk, "
-                + "can reset its count of wrong passcodes, and then finds a short one.",
+            "It is empty: any program that can use the TPM, and anyone who boots this machine from another disk, "
+                + "can reset its count of wrong passcodes and so guess a short one.",
             remedy: "tpm2_changeauth -c lockout NEW"
         )
     }
@@ -124,12 +127,12 @@ extension MaintenanceFacts {
         let shown = DisplayText.clean(node, limit: 60)
         guard access(node, F_OK) == 0 else {
             return (
-                "There is no \(shown).", "Turn the TPM on in the firmware's settings, if the machine has one."
+                "\(shown) not found.", "If the machine has a TPM, enable it in the firmware settings."
             )
         }
         guard access(node, R_OK | W_OK) == 0 else {
             return (
-                "\(shown) is there, and this user may not open it.",
+                "You are not allowed to open \(shown).",
                 "sudo usermod -aG tss \"$USER\", then log in again"
             )
         }

@@ -18,8 +18,8 @@ extension Finger {
         let typed = DisplayText.clean(argument, limit: 40)
         let hint =
             nearest(to: argument).map { "Did you mean \($0.rawValue)?" }
-            ?? "Fingers are named like right-index-finger or left-thumb; `whorl enroll --help` lists them."
-        return .usage("There is no finger named “\(typed)”.", hint: hint)
+            ?? "Use a name such as right-index-finger or left-thumb; `whorl help enroll` lists them."
+        return .usage("Unknown finger “\(typed)”.", hint: hint)
     }
 
     /// The names for help texts and completions.
@@ -39,8 +39,8 @@ extension FingerSelection {
             }
         case (nil, false), (_?, true):
             throw .usage(
-                "Name one finger, one id, or --all.",
-                hint: "`whorl fingers` lists what is enrolled."
+                "Specify a finger, an ID, or --all.",
+                hint: "`whorl fingers` lists the enrolled fingers."
             )
         }
     }

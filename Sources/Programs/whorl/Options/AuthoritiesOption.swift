@@ -8,7 +8,7 @@ import WhorlSupport
 struct AuthoritiesOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Trust the certificate authorities in this PEM file instead of the system’s.",
+            "Trust the certificate authorities in this PEM file instead of the system’s",
             valueName: "file"
         ),
         completion: .file()

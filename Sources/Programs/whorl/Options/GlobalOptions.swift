@@ -10,7 +10,7 @@ struct GlobalOptions: ParsableArguments {
     @Option(
         name: .customLong("state-dir"),
         help: ArgumentHelp(
-            "Where prints and the log live (WHORL_STATE_DIR); otherwise $XDG_STATE_HOME/whorl, else ~/.local/state/whorl.",
+            "State directory (WHORL_STATE_DIR; default: ~/.local/state/whorl, or in $XDG_STATE_HOME)",
             valueName: "dir"
         ),
         completion: .directory
@@ -18,13 +18,13 @@ struct GlobalOptions: ParsableArguments {
     var stateDirectory: String?
 
     @Option(
-        help: ArgumentHelp("Whose fingers (WHORL_PROFILE); otherwise the user's name.", valueName: "name")
+        help: ArgumentHelp("User profile (WHORL_PROFILE; default: your user name)", valueName: "name")
     )
     var profile: String?
 
     @Option(
         help: ArgumentHelp(
-            "A reader's id from `whorl devices`, or mock:SCRIPT (WHORL_READER); otherwise the only one.",
+            "Reader ID from 'whorl devices', or mock:SCRIPT (WHORL_READER; default: the only reader)",
             valueName: "id"
         )
     )
@@ -32,19 +32,19 @@ struct GlobalOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The TPM, such as device:/dev/tpmrm0, or none (WHORL_TCTI).",
+            "TPM to use, such as device:/dev/tpmrm0, or none (WHORL_TCTI)",
             valueName: "conf"
         )
     )
     var tcti: String?
 
-    @Flag(help: "One JSON object on each line of standard output: events, then a result or an error.")
+    @Flag(help: "Print JSON lines: events, then one result or error")
     var json = false
 
-    @Flag(help: "Prints each note, such as one about a simulated TPM, also where a terminal had it today.")
+    @Flag(help: "Repeat notes that are normally shown once a day")
     var verbose = false
 
-    @Option(help: ArgumentHelp("Gives up when no finger comes for so long.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Seconds to wait for a touch", valueName: "seconds"))
     var timeout: Double = 60
 
     /// The maximum time to wait for one touch: a day.
@@ -65,7 +65,7 @@ struct GlobalOptions: ParsableArguments {
     static func problem(withProfile name: String) -> String? {
         guard !DisplayText.clean(name).allSatisfy(\.isWhitespace) else { return "must not be empty." }
         guard name.count <= 100 else { return "must not be longer than 100 characters." }
-        guard DisplayText.clean(name) == name else { return "must not hold control characters." }
+        guard DisplayText.clean(name) == name else { return "must not contain control characters." }
         return nil
     }
 
@@ -73,8 +73,8 @@ struct GlobalOptions: ParsableArguments {
     private static func problem(withTPM text: String?) -> Failure? {
         guard let text, let problem = TCTIString.fault(in: text) else { return nil }
         return .usage(
-            "The TPM cannot be “\(DisplayText.clean(text, limit: 60))”: \(problem).",
-            hint: "Example: --tcti device:/dev/tpmrm0, or --tcti none for going without."
+            "Invalid TPM “\(DisplayText.clean(text, limit: 60))”: \(problem).",
+            hint: "Use --tcti device:/dev/tpmrm0, for example, or --tcti none to run without a TPM."
         )
     }
 
@@ -88,7 +88,7 @@ struct GlobalOptions: ParsableArguments {
         if let tcti { choices.tpm = tcti }
         if let problem = Self.problem(withTPM: choices.tpm) { throw problem }
         if let profile = choices.profile, let problem = Self.problem(withProfile: profile) {
-            throw .usage("WHORL_PROFILE \(problem)", hint: "Give it another value, or unset it.")
+            throw .usage("WHORL_PROFILE \(problem)", hint: "Change its value, or unset it.")
         }
         return choices
     }

@@ -21,8 +21,8 @@ struct HelperTransport: LoginTransport {
         guard let program = SiblingProgram(named: "whorl-login-http") else {
             throw Failure(
                 code: "incomplete",
-                message: "The program whorl-login-http, which belongs to this one, is missing.",
-                recovery: "Install Whorl again as a whole."
+                message: "The program whorl-login-http, which is part of Whorl, is missing.",
+                recovery: "Reinstall Whorl."
             )
         }
         self.program = program

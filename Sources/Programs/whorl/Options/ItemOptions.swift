@@ -10,9 +10,9 @@ import WhorlService
 struct AccessOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What opens it: biometry-any, biometry-current-set, passcode, user-presence or none.",
+            "Who can use it: biometry-any, biometry-current-set, passcode, user-presence or none.",
             discussion:
-                "They may be joined by -or- and -and-; +application-password, +pcrs:7, +match-on-chip, +two-fingers and +reader:ID come behind them.",
+                "Combine with -or- and -and-; append +application-password, +pcrs:7, +match-on-chip, +two-fingers or +reader:ID",
             valueName: "access"
         )
     )
@@ -29,18 +29,18 @@ struct AccessOption: ParsableArguments {
 
 /// The options for asking the owner before an item is released.
 struct ReleaseOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Why it is asked for; it is shown to the person.", valueName: "text"))
+    @Option(help: ArgumentHelp("Reason to show in the prompt", valueName: "text"))
     var reason: String?
 
     @Option(
         help: ArgumentHelp(
-            "Takes a match that is no older than this, at most 300, where the item allows it.",
+            "Accept a touch up to this many seconds old (at most 300), if the item allows it",
             valueName: "seconds"
         )
     )
     var allowReuse: Double = 0
 
-    @Flag(help: "Never prompts: only a reusable match opens it, or nothing has to be shown.")
+    @Flag(help: "Never prompt; fail unless a recent touch can be reused or none is required")
     var noInteraction = false
 
     @OptionGroup var passcode: PasscodeOption
@@ -48,7 +48,7 @@ struct ReleaseOptions: ParsableArguments {
 
     func validate() throws {
         guard allowReuse.isFinite, allowReuse >= 0 else {
-            throw ValidationError("--allow-reuse must be 0 or more seconds.")
+            throw ValidationError("--allow-reuse must not be negative.")
         }
     }
 
@@ -139,9 +139,9 @@ extension VaultItem {
         let words =
             switch standing {
             case .valid: ""
-            case .enrollmentChanged: "never opens again: the fingers changed"
-            case .unknown: "cannot be told now: the TPM did not say"
-            case .tampered: "changed from outside"
+            case .enrollmentChanged: "unusable: the enrolled fingers changed"
+            case .unknown: "unknown: the TPM did not answer"
+            case .tampered: "tampered with"
             }
         return [id.name.text, access.text, day, words]
     }

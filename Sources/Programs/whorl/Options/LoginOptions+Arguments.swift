@@ -12,13 +12,13 @@ import WhorlSupport
 struct ServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The server, such as https://bank.example; http only for this machine.",
+            "Server URL, such as https://bank.example (http only for localhost)",
             valueName: "url"
         )
     )
     var server: String
 
-    @Option(help: ArgumentHelp("Why the owner is asked; it is shown to the person.", valueName: "text"))
+    @Option(help: ArgumentHelp("Reason to show in the prompt", valueName: "text"))
     var reason: String?
 
     @OptionGroup var authorities: AuthoritiesOption
@@ -26,8 +26,8 @@ struct ServerOptions: ParsableArguments {
     func origin() throws(Failure) -> LoginOrigin {
         guard let origin = LoginOrigin(entered: server) else {
             throw .usage(
-                "The server cannot be “\(DisplayText.clean(server, limit: 60))”.",
-                hint: "Example: --server https://bank.example, without a path; http only for localhost."
+                "Invalid server “\(DisplayText.clean(server, limit: 60))”.",
+                hint: "Use a URL without a path, such as https://bank.example; http works for localhost only."
             )
         }
         return origin
@@ -42,7 +42,12 @@ struct ServerOptions: ParsableArguments {
 
 /// The option that names the user, if there may be several logins.
 struct UserOption: ParsableArguments {
-    @Option(help: ArgumentHelp("Whose; otherwise whoever has enabled it here.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "User name at the server (default: the one enabled on this device)",
+            valueName: "name"
+        )
+    )
     var user: String?
 
     func name() throws(Failure) -> LoginName? {
@@ -76,8 +81,8 @@ extension LoginName {
     static func argument(_ text: String) throws(Failure) -> LoginName {
         guard let name = LoginName(text) else {
             throw .usage(
-                "The user cannot be “\(DisplayText.clean(text, limit: 60))”.",
-                hint: "1 to 128 bytes, without control characters and without spaces at its ends."
+                "Invalid user name “\(DisplayText.clean(text, limit: 60))”.",
+                hint: "Use 1 to 128 bytes, without control characters and without spaces at either end."
             )
         }
         return name

@@ -9,14 +9,14 @@ struct PasscodeOption: ParsableArguments {
     @Option(
         name: .customLong("passcode-fd"),
         help: ArgumentHelp(
-            "Takes the passcode from a line of this open file instead of the terminal.",
+            "Read the passcode from this file descriptor, one line, instead of the terminal",
             valueName: "n"
         )
     )
     var descriptor: Int32?
 
     func validate() throws {
-        if let descriptor, descriptor < 0 { throw ValidationError("--passcode-fd must be 0 or more.") }
+        if let descriptor, descriptor < 0 { throw ValidationError("--passcode-fd must not be negative.") }
     }
 
     /// Reads the existing passcode.
@@ -40,7 +40,7 @@ struct ApplicationPasswordOption: ParsableArguments {
     @Option(
         name: .customLong("application-password-fd"),
         help: ArgumentHelp(
-            "Takes the item's own password from a line of this open file instead of the terminal.",
+            "Read the application password from this file descriptor, one line, instead of the terminal",
             valueName: "n"
         )
     )
@@ -48,7 +48,7 @@ struct ApplicationPasswordOption: ParsableArguments {
 
     func validate() throws {
         if let descriptor, descriptor < 0 {
-            throw ValidationError("--application-password-fd must be 0 or more.")
+            throw ValidationError("--application-password-fd must not be negative.")
         }
     }
 
@@ -68,14 +68,14 @@ struct PasswordOption: ParsableArguments {
     @Option(
         name: .customLong("password-fd"),
         help: ArgumentHelp(
-            "Takes the password at the server from a line of this open file instead of the terminal.",
+            "Read the server password from this file descriptor, one line, instead of the terminal",
             valueName: "n"
         )
     )
     var descriptor: Int32?
 
     func validate() throws {
-        if let descriptor, descriptor < 0 { throw ValidationError("--password-fd must be 0 or more.") }
+        if let descriptor, descriptor < 0 { throw ValidationError("--password-fd must not be negative.") }
     }
 
     func read(_ question: String = "Password") async throws -> SecretBox {

@@ -58,12 +58,12 @@ enum OpenFiles {
         let recovery: String
         if reason == ENFILE {
             message = "The system has too many files open."
-            recovery = "End programs that hold many; `cat /proc/sys/fs/file-nr` tells how many there are."
+            recovery = "Quit programs that hold many; `cat /proc/sys/fs/file-nr` shows the total."
         } else {
             message =
-                "This process may have \(limit) files open, which leaves less than the \(needed) it needs."
+                "This process may open only \(limit) files; Whorl needs \(needed) more than are free."
             recovery =
-                "Raise the limit, such as with `ulimit -n 256`, or start it from a program with less open."
+                "Raise the limit, for example with `ulimit -n 256`, or close files before starting whorl."
         }
         return Failure(
             code: "tooManyOpenFiles",
@@ -101,7 +101,7 @@ enum WordsFromOutside {
     }
 
     private static func problem(_ what: String, _ text: String) -> Failure {
-        .usage("\(what) is not valid UTF-8: \(text).", hint: "Type it again, or give the file another name.")
+        .usage("\(what) is not valid UTF-8: \(text).", hint: "Type it again, or rename the file.")
     }
 
     private static func shown(_ bytes: UnsafeMutablePointer<CChar>) -> String {

@@ -48,9 +48,9 @@ enum StandardInput {
             ? Failure(ServiceError(.appCancel))
             : Failure(
                 code: "unreadable",
-                message: "Standard input cannot be read.",
+                message: "Cannot read standard input.",
                 reason: String(cString: strerror(reason)),
-                recovery: "Give the command a file or a pipe to read from."
+                recovery: "Redirect a file or a pipe to the command."
             )
     }
 

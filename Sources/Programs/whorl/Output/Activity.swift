@@ -98,7 +98,7 @@ final class Activity: Sendable {
         if tested < total {
             part(
                 tested == 0
-                    ? translated("The finger is enrolled. Test touches show how well it is recognised.")
+                    ? translated("Finger enrolled. A few test touches show how well it is recognized.")
                     : TestTouches.count(recognised, of: tested)
             )
         }

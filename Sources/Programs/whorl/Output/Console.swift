@@ -105,8 +105,8 @@ final class Console: Sendable {
         guard reason != 0 else { return .success }
         // A reader that closes the pipe has read enough.
         if reason != EPIPE {
-            say("error", "The answer could not be written (\(String(cString: strerror(reason)))).")
-            say("hint", "What the command was for is done; let it write elsewhere to see the answer.")
+            say("error", "Cannot write the output (\(String(cString: strerror(reason)))).")
+            say("hint", "The command succeeded; only its output could not be written.")
         }
         return .storeFailed
     }
@@ -152,14 +152,14 @@ final class Console: Sendable {
 
     private func note(_ protection: Protection?) {
         guard protection?.usedSimulatedTPM == true else { return }
-        note("tpm", "A simulated TPM answered, not a chip.")
+        note("tpm", "A simulated TPM was used, not a real one.")
     }
 
     private func note(_ kind: ReaderInfo.Kind?) {
         switch kind {
         case nil, .hardware: break
-        case .mock: note("mock", "A mock reader answered, not a real one.")
-        case .virtual: note("virtual", "A virtual reader answered, not a real one.")
+        case .mock: note("mock", "A mock reader was used, not a real one.")
+        case .virtual: note("virtual", "A virtual reader was used, not a real one.")
         }
     }
 

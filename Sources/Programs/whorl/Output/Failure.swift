@@ -66,7 +66,7 @@ extension Failure {
                 code: "unexpected",
                 message: "The command failed.",
                 reason: "\(error)",
-                recovery: "Run `whorl doctor`: it looks for the cause."
+                recovery: "Run `whorl doctor` to find out why."
             )
         }
     }
@@ -87,20 +87,20 @@ extension Failure {
         switch fault {
         case .unknown(let other):
             self = .usage(
-                "WHORL_SERVICE is “\(DisplayText.clean(other, limit: 40))”.",
-                hint: "It is system, private or in-process."
+                "Invalid value “\(DisplayText.clean(other, limit: 40))” in WHORL_SERVICE.",
+                hint: "Use system, private or in-process."
             )
         case .hasChoices:
             self = .usage(
-                "The system's service has a directory, a profile, a reader and a TPM of its own.",
-                hint: "Leave these options and variables out, or set WHORL_SERVICE=in-process."
+                "The system service uses its own state directory, profile, reader and TPM.",
+                hint: "Remove these options and variables, or set WHORL_SERVICE=in-process."
             )
         case .noChild, .noEngine:
             self.init(
                 code: "incomplete",
-                message: "The program whorld, which belongs to this one, could not be started.",
+                message: "Cannot start the program whorld, which is part of Whorl.",
                 reason: fault.description,
-                recovery: "Install Whorl again as a whole, or unset WHORL_SERVICE."
+                recovery: "Reinstall Whorl, or unset WHORL_SERVICE."
             )
         }
     }

@@ -53,7 +53,7 @@ struct OutputFile {
         Failure(
             code: "unwritable",
             status: .storeFailed,
-            message: "The \(content) cannot be written: \(reason).",
+            message: "Cannot write the \(content): \(reason).",
             recovery: "Check that the folder exists and that you may write to it."
         )
     }

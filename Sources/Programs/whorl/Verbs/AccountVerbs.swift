@@ -9,10 +9,10 @@ import WhorlSupport
 struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account",
-        abstract: "Manages the fingers and items of accounts that were renamed or deleted, as root.",
+        abstract: "Manage fingers and items of renamed or deleted accounts (root only)",
         discussion: """
-            The system's service stores them under the account's number and notes its name. `userdel` removes them with the \
-            account. Use these commands after a change of the name, or if an account was deleted in another way. Examples:
+            The system service stores fingers and items under the account's numeric ID, along with its name. `userdel` removes \
+            them with the account. Use these commands after you rename an account, or delete one in another way. Examples:
 
               sudo whorl account list
               sudo whorl account renamed ada.smith
@@ -26,7 +26,7 @@ struct AccountCommand: AsyncParsableCommand {
         static let asks = Asked.systemService
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "Lists the accounts whose fingers and items are stored."
+            abstract: "List the accounts with stored fingers and items"
         )
         @OptionGroup var global: GlobalOptions
 
@@ -36,7 +36,7 @@ struct AccountCommand: AsyncParsableCommand {
             return Answer(
                 result: ["accounts": .array(accounts.map(\.json))],
                 text: accounts.isEmpty
-                    ? ["Nothing is stored for any account."] : Table.lines(accounts.map(\.row))
+                    ? ["No accounts with stored fingers or items."] : Table.lines(accounts.map(\.row))
             )
         }
     }
@@ -47,9 +47,9 @@ struct AccountCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "renamed",
             abstract:
-                "Confirms that a renamed account is still the same person's, so that its fingers are trusted."
+                "Confirm that a renamed account still belongs to the same user"
         )
-        @Argument(help: ArgumentHelp("The present name of the account, or its number.", valueName: "account"))
+        @Argument(help: ArgumentHelp("The account's new name, or its numeric ID", valueName: "account"))
         var account: String
         @OptionGroup var global: GlobalOptions
 
@@ -64,7 +64,7 @@ struct AccountCommand: AsyncParsableCommand {
             let name = DisplayText.clean(found.current ?? account, limit: 60)
             return Answer(
                 result: ["number": .integer(Int(found.number)), "name": .string(name)],
-                text: ["The fingers and items of user number \(found.number) are “\(name)”’s."]
+                text: ["The fingers and items of user ID \(found.number) now belong to “\(name)”."]
             )
         }
     }
@@ -74,9 +74,9 @@ struct AccountCommand: AsyncParsableCommand {
         static let asks = Asked.systemService
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Removes the fingers and items of an account that no longer exists."
+            abstract: "Remove the fingers and items of a deleted account"
         )
-        @Argument(help: ArgumentHelp("The name that the account had, or its number.", valueName: "account"))
+        @Argument(help: ArgumentHelp("The account's former name, or its numeric ID", valueName: "account"))
         var account: String
         @OptionGroup var global: GlobalOptions
 
@@ -88,7 +88,7 @@ struct AccountCommand: AsyncParsableCommand {
             let name = found.name.map { " (“\(DisplayText.clean($0, limit: 60))”)" } ?? ""
             return Answer(
                 result: ["number": .integer(Int(found.number))],
-                text: ["The fingers and items of user number \(found.number)\(name) are removed."]
+                text: ["Removed the fingers and items of user ID \(found.number)\(name)."]
             )
         }
     }
@@ -96,9 +96,9 @@ struct AccountCommand: AsyncParsableCommand {
 
 extension Verb {
     fileprivate func requireAdministrator() throws(Failure) {
-        try requireRoot("Only root may manage the state of accounts.")
+        try requireRoot("Only root can manage other accounts.")
         try requireSystemService(
-            "The system's service is not installed, and nothing else stores the state of accounts."
+            "The system service is not installed."
         )
     }
 
@@ -112,9 +112,9 @@ extension Verb {
             let word = DisplayText.clean(word, limit: 60)
             throw .usage(
                 found.isEmpty
-                    ? "Nothing is stored for an account “\(word)”."
+                    ? "Nothing is stored for account “\(word)”."
                     : "More than one account is or was named “\(word)”.",
-                hint: "`sudo whorl account list` lists the accounts; name one by its number."
+                hint: "Use the numeric ID from `sudo whorl account list`."
             )
         }
         return first
@@ -137,7 +137,7 @@ extension AccountOfFolder {
         let current = DisplayText.clean(current ?? "?", limit: 40)
         return switch state {
         case .same: "in use"
-        case .renamed: "now “\(current)”; the fingers are not trusted yet"
+        case .renamed: "renamed to “\(current)”; run `whorl account renamed` to use its fingers again"
         case .other: "the number is “\(current)”’s now, who gets nothing of it"
         case .missing: "no such account"
         case .unknown: "unknown: the user database does not answer"

@@ -12,10 +12,10 @@ struct Agent: Verb {
     static let asks = Asked.systemService
     static let configuration = CommandConfiguration(
         commandName: "agent",
-        abstract: "Shows the prompts of this session's programs on this terminal, until ^C.",
+        abstract: "Show authentication prompts for this session in this terminal",
         discussion: """
-            The system's service then asks here, whatever program wants a finger or the passcode; what is typed here \
-            goes to the service alone. One agent shows the prompts of a session. Example:
+            Until you press Ctrl-C, the system service shows its prompts here, whichever program asks for a touch or the passcode. \
+            What you type goes to the service only. A session has one agent at a time. Example:
 
               whorl agent
             """
@@ -26,7 +26,7 @@ struct Agent: Verb {
     func answer(_ session: Session) async throws -> Answer {
         guard session.place == .system else {
             throw Failure.usage(
-                "Only the system's service has agents, and another place is chosen.",
+                "Agents require the system service, which is not in use.",
                 hint: "Enable it: sudo systemctl enable --now whorld.socket"
             )
         }
@@ -34,8 +34,8 @@ struct Agent: Verb {
         guard await prompt.isInteractive else {
             throw ServiceError(
                 .notInteractive,
-                message: "There is no terminal here on which prompts could be shown.",
-                recovery: "Run it in the foreground of a terminal."
+                message: "No terminal to show prompts in.",
+                recovery: "Run it in the foreground, in a terminal."
             )
         }
         return try await show(on: prompt, session.console)
@@ -49,7 +49,7 @@ struct Agent: Verb {
                 try await ServicePlace.showPrompts(on: prompt) {
                     hasBegun.store(true, ordering: .relaxed)
                     console.event(["event": "registered"])
-                    console.tell("The prompts of this session's programs are shown here; ^C ends that.")
+                    console.tell("Showing this session's authentication prompts. Press Ctrl-C to stop.")
                 }
             } catch {
                 switch error.code {

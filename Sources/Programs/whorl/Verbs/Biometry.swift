@@ -9,9 +9,9 @@ import WhorlSupport
 struct Biometry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "biometry",
-        abstract: "Lets a program use fingers, or not.",
+        abstract: "Allow or deny fingerprints for a program",
         discussion: """
-            A program that is denied gets an answer of its own, and may ask for a password instead. Example:
+            A program that is denied gets its own error code and may ask for a password instead. Example:
 
               whorl biometry deny --application org.example.vault
             """,
@@ -23,7 +23,7 @@ struct Biometry: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "allow",
-            abstract: "Lets the program use fingers again."
+            abstract: "Allow fingerprints for a program again"
         )
         @OptionGroup var program: ProgramOption
         @OptionGroup var passcode: PasscodeOption
@@ -43,7 +43,7 @@ struct Biometry: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "deny",
-            abstract: "Keeps the program from using fingers."
+            abstract: "Deny fingerprints for a program"
         )
         @OptionGroup var program: ProgramOption
         @OptionGroup var passcode: PasscodeOption
@@ -63,7 +63,7 @@ struct Biometry: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "status",
-            abstract: "Says whether the program may use fingers."
+            abstract: "Show whether a program may use fingerprints"
         )
         @OptionGroup var program: ProgramOption
         @OptionGroup var global: GlobalOptions
@@ -79,7 +79,7 @@ struct Biometry: AsyncParsableCommand {
     struct ProgramOption: ParsableArguments {
         @Option(
             help: ArgumentHelp(
-                "The program's name, as it names itself; otherwise whorl itself.",
+                "The program's identifier (default: whorl itself)",
                 valueName: "id"
             )
         )
@@ -90,7 +90,7 @@ struct Biometry: AsyncParsableCommand {
             guard let application else { return session.services.application }
             guard !DisplayText.clean(application).allSatisfy(\.isWhitespace), application.count <= 200 else {
                 throw .usage(
-                    "--application must be 1 to 200 characters.",
+                    "--application must have 1 to 200 characters.",
                     hint: "Example: org.example.vault."
                 )
             }

@@ -13,9 +13,9 @@ struct Devices: Verb {
     static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "Lists the fingerprint readers.",
+        abstract: "List fingerprint readers",
         discussion: """
-            The first column is the id that --reader takes. Example:
+            The first column is the ID to use with --reader. Example:
 
               whorl devices
               whorl devices --json | jq -r '.result.devices[].id'
@@ -32,7 +32,7 @@ struct Devices: Verb {
         infos.forEach { session.console.used($0.kind) }
         return Answer(
             result: ["devices": .array(infos.map(\.json))],
-            text: infos.isEmpty ? ["No fingerprint reader is connected."] : Table.lines(infos.map(\.row))
+            text: infos.isEmpty ? ["No fingerprint reader found."] : Table.lines(infos.map(\.row))
         )
     }
 }
@@ -89,11 +89,11 @@ struct DevicesCapture: Verb {
     static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "capture",
-        abstract: "Saves one picture of a finger, pixel for pixel what the driver gave.",
+        abstract: "Save the reader's image of a finger",
         discussion: """
-            The file is a binary PGM with 8 bits per pixel that only this user may read. It is a picture of a finger: delete \
-            it when it is no longer needed. Readers that match on the chip give no pictures. A real reader belongs to the \
-            system's service, and only root may take a picture with it. Example:
+            Writes a binary PGM file with 8 bits per pixel, readable by you only. It is an image of your finger: delete it when you \
+            no longer need it. Readers that match on their chip return no images. When the system service owns the reader, only root \
+            can capture an image. Example:
 
               whorl devices capture --output finger.pgm
             """
@@ -101,7 +101,7 @@ struct DevicesCapture: Verb {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The file to write; what is there is replaced.", valueName: "file"),
+        help: ArgumentHelp("File to write; an existing file is replaced", valueName: "file"),
         completion: .file(extensions: ["pgm"])
     )
     var output: String
@@ -109,7 +109,7 @@ struct DevicesCapture: Verb {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        guard !output.isEmpty else { throw ValidationError("--output must name a file.") }
+        guard !output.isEmpty else { throw ValidationError("--output requires a file name.") }
     }
 
     func answer(_ session: Session) async throws -> Answer {
@@ -118,11 +118,11 @@ struct DevicesCapture: Verb {
         try file.check()
         let own = try session.own()
         let image = try await Activity.run(
-            "Take a picture of a finger",
+            "Capture an image of a finger",
             at: try await own.reader(),
             console: session.console,
             success: { _ in .finished("Taken.") },
-            failure: "No picture was taken."
+            failure: "No image captured."
         ) { activity in
             try await patiently(global.patience, observer: activity.scan) {
                 try await own.capture(observer: $0)
@@ -149,45 +149,46 @@ struct DevicesExercise: Verb {
     static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "exercise",
-        abstract: "Tests what a reader can do, with a print that it deletes at the end.",
+        abstract: "Test what a reader can do",
         discussion: """
-            In this order, as far as the reader supports it: \
+            Runs these steps, as far as the reader supports them: \
             \(ReaderExercise.Step.allCases.map(\.rawValue).joined(separator: ", ")). \
-            Enrolled fingers stay as they are, unless --clear-storage deletes what the reader keeps. If a finger is \
+            The test print is deleted at the end. Enrolled fingers are kept, unless you add --clear-storage. If a finger is \
             enrolled or a passcode is set, you authenticate first.
 
-            With --report, a file for Docs/hardware/ of Whorl's source is shown, and saved if you say yes: models, versions, \
-            and the result of each step, but nothing about you, this machine or this one reader. Nothing is sent. Examples:
+            With --report, the command shows a report for Docs/hardware/ in Whorl's source, and asks whether to save it. The report \
+            has models, versions and the result of each step, and nothing about you, this computer or this particular reader. \
+            Nothing is sent. Examples:
 
               whorl devices exercise --skip identify
               whorl devices exercise --report
             """
     )
 
-    @Flag(help: "Deletes every print in the reader first, of all systems and users; root only.")
+    @Flag(help: "First delete every print in the reader, of all systems and users (root only)")
     var clearStorage = false
 
     @Option(
         name: .customLong("skip"),
-        help: ArgumentHelp("Leaves a step out; may be repeated.", valueName: "step"),
+        help: ArgumentHelp("Skip a step; may be repeated", valueName: "step"),
         completion: .list(ReaderExercise.Step.skippable.map(\.rawValue))
     )
     var skipped: [String] = []
 
-    @Flag(help: "Shows a report for Docs/hardware/ of Whorl's source, and asks whether to save it.")
+    @Flag(help: "Show a hardware report, and ask whether to save it")
     var report = false
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The report's file, which is replaced; otherwise reader-VENDOR-PRODUCT.json here.",
+            "File for the report; an existing file is replaced (default: reader-VENDOR-PRODUCT.json)",
             valueName: "file"
         ),
         completion: .file(extensions: ["json"])
     )
     var output: String?
 
-    @Flag(help: "Saves the report without asking.")
+    @Flag(help: "Save the report without asking")
     var yes = false
 
     @OptionGroup var passcode: PasscodeOption
@@ -195,27 +196,27 @@ struct DevicesExercise: Verb {
 
     func validate() throws {
         guard report || (output == nil && !yes) else {
-            throw ValidationError("--output and --yes need --report.")
+            throw ValidationError("--output and --yes require --report.")
         }
-        guard output?.isEmpty != true else { throw ValidationError("--output must name a file.") }
+        guard output?.isEmpty != true else { throw ValidationError("--output requires a file name.") }
     }
 
     func answer(_ session: Session) async throws -> Answer {
         // All that would keep the report from being saved is said before a finger is asked for.
         if report, !yes, global.json || !Confirmation.isPossible {
             throw Failure.usage(
-                "There is no terminal on which to ask whether the report is saved.",
-                hint: "Add --yes to save it without a question."
+                "Cannot ask whether to save the report: there is no terminal.",
+                hint: "Add --yes to save it without asking."
             )
         }
         if let output { try OutputFile(path: output, content: "report").check() }
         let exercise = ReaderExercise(clearsStorage: clearStorage, skipped: try steps())
         let preset = try await passcode.preset()
-        let activity = Activity("Try the reader", console: session.console)
+        let activity = Activity("Test the reader", console: session.console)
         let used = Mutex<ReaderInfo?>(nil)
         let results = try await activity.run(
-            success: { $0.isGood ? .finished("Done.") : .failed("Not all of it worked.") },
-            failure: "Not done."
+            success: { $0.isGood ? .finished("Done.") : .failed("Some steps failed.") },
+            failure: "Test not finished."
         ) {
             try await session.ask(
                 handing: preset,
@@ -253,14 +254,14 @@ struct DevicesExercise: Verb {
         let isWanted =
             if yes { true } else { try await Confirmation.ask("Save this as \(shown)?", on: console) }
         guard isWanted else {
-            answer.text.append("The report was not saved.")
+            answer.text.append("Report not saved.")
             return
         }
         try file.replace(with: Array((json.lines().joined(separator: "\n") + "\n").utf8))
         answer.result = answer.result.adding("output", .string(file.path))
         answer.text += [
-            "The report is saved in \(shown). It belongs in Docs/hardware/ of the source that whorl was built from;",
-            "Docs/Readers.md there says how to add it.",
+            "Report saved to \(shown). To contribute it, add it to Docs/hardware/ in Whorl's source;",
+            "Docs/Readers.md explains how.",
         ]
     }
 
@@ -268,9 +269,9 @@ struct DevicesExercise: Verb {
         switch progress {
         case .began(let reader): activity.begin(at: reader)
         case .scan(let event): activity.scan(event)
-        case .exercising(.enroll): activity.part("Enroll: the same finger each time.")
-        case .exercising(.verify): activity.part("Compare: the same finger again.")
-        case .exercising(.identify): activity.part("Find: the same finger again.")
+        case .exercising(.enroll): activity.part("Enroll: use the same finger each time.")
+        case .exercising(.verify): activity.part("Verify: use the same finger.")
+        case .exercising(.identify): activity.part("Identify: use the same finger.")
         case .exercising, .confirming, .area, .again, .tested: break
         }
     }
@@ -282,7 +283,7 @@ struct DevicesExercise: Verb {
             else {
                 let names = ReaderExercise.Step.skippable.map(\.rawValue).joined(separator: ", ")
                 let typed = DisplayText.clean(name, limit: 40)
-                throw .usage("There is no step “\(typed)” to skip.", hint: "The steps are \(names).")
+                throw .usage("Unknown step “\(typed)”.", hint: "The steps are \(names).")
             }
             steps.insert(step)
         }

@@ -10,17 +10,17 @@ struct DomainState: Verb {
     static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "domain-state",
-        abstract: "Prints what changes when a finger is added or removed.",
+        abstract: "Print a digest of the enrolled fingers",
         discussion: """
-            A program keeps the value and compares it later: another value means another set of fingers, even \
-            when a finger was added and removed again. Example:
+            The digest changes whenever a finger is added or removed, even if the change is undone later. A program can store it \
+            and compare it with the current one. Example:
 
               before=$(whorl domain-state)
               whorl domain-state --since "$before"
             """
     )
 
-    @Option(help: ArgumentHelp("An earlier value; says what has changed since then.", valueName: "base64"))
+    @Option(help: ArgumentHelp("Show what changed since this earlier digest", valueName: "base64"))
     var since: String?
 
     @OptionGroup var global: GlobalOptions
@@ -40,8 +40,8 @@ struct DomainState: Verb {
         guard let since else { return nil }
         guard let data = Data(base64Encoded: since), data.count == 32 else {
             throw .usage(
-                "--since takes a value that `whorl domain-state` printed.",
-                hint: "It is the Base64 form of 32 bytes, 44 characters."
+                "Invalid digest in --since.",
+                hint: "Use a value printed by `whorl domain-state`: 44 characters of Base64."
             )
         }
         return data
@@ -50,7 +50,7 @@ struct DomainState: Verb {
     private func answer(_ digest: Data?, _ difference: EnrollmentDifference?) throws -> Answer {
         guard let difference else {
             guard let digest else {
-                throw ServiceError(.biometryNotEnrolled, message: "No finger is enrolled.")
+                throw ServiceError(.biometryNotEnrolled, message: "No fingers enrolled.")
             }
             let text = digest.base64EncodedString()
             return Answer(result: ["domainState": .string(text)], text: [text])
@@ -69,7 +69,7 @@ struct DomainState: Verb {
 
     private func words(for difference: EnrollmentDifference) -> [String] {
         guard difference.changed else { return ["unchanged"] }
-        guard difference.isKnown else { return ["changed: the earlier value is not known here"] }
+        guard difference.isKnown else { return ["changed: the earlier digest is unknown here"] }
         let lines =
             difference.added.map { "added: \($0.rawValue)" }
             + difference.removed.map { "removed: \($0.rawValue)" }

@@ -13,37 +13,37 @@ struct Enroll: Verb {
     static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "enroll",
-        abstract: "Enrolls a finger.",
+        abstract: "Enroll a fingerprint",
         discussion: """
-            The reader asks for the finger several times, then once more to check. On a terminal it asks for another \
-            part of the finger each time, and shows with three test touches at the end how well the finger is \
-            recognised; --guided and --no-guided say so elsewhere. A finger that is enrolled \
-            already is refused, whatever it is called. Where a finger is enrolled or a passcode is set, the owner \
-            agrees first, by touching the reader with an enrolled finger or by the passcode. If fprintd uses the same \
-            reader and can delete fingers in it, the command fails unless you add --share-reader. FINGER is one of
+            Touch the reader several times, then once more to confirm. In a terminal, you are guided over the parts of the finger, \
+            and three test touches at the end show how well it is recognized; --guided and --no-guided change that. If you have \
+            enrolled a finger or set a passcode before, you authenticate first. A finger that is already enrolled is refused under \
+            any name. If fprintd also uses the reader and could delete the finger, the command fails unless you add --share-reader.
+
+            FINGER is one of the following; the ending -finger is optional:
 
               \(Finger.allNames.prefix(5).joined(separator: ", "))
               \(Finger.allNames.dropFirst(5).joined(separator: ", "))
 
-            or the same without -finger. Example:
+            Example:
 
               whorl enroll right-index-finger --label "the good hand"
             """
     )
 
-    @Argument(help: "The finger's name.", completion: .list(Finger.allNames))
+    @Argument(help: "Finger to enroll", completion: .list(Finger.allNames))
     var finger: String
 
-    @Option(help: ArgumentHelp("Words of your own for it, at most 100 characters.", valueName: "text"))
+    @Option(help: ArgumentHelp("A label, up to 100 characters", valueName: "text"))
     var label: String?
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Ask for parts of the finger in turn, and for test touches at the end."
+        help: "Guide through the parts of the finger, with test touches at the end"
     )
     var guided: Bool?
 
-    @Flag(help: "Enroll even if fprintd uses the reader too and can delete the finger.")
+    @Flag(help: "Enroll even if fprintd also uses the reader and could delete the finger")
     var shareReader = false
 
     @OptionGroup var passcode: PasscodeOption
@@ -107,9 +107,9 @@ struct Enroll: Verb {
         return Failure(
             code: "sharedReader",
             status: .usage,
-            message: "fprintd uses \(reader.name) too and can delete the finger.",
+            message: "fprintd also uses \(reader.name) and could delete the finger.",
             recovery:
-                "Give fprintd's place to Whorl (sudo apt install whorld-fprintd), or add --share-reader."
+                "Let Whorl replace fprintd (sudo apt install whorld-fprintd), or add --share-reader."
         )
     }
 

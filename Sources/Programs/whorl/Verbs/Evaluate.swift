@@ -12,15 +12,16 @@ struct CanEvaluate: Verb {
     static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "can-evaluate",
-        abstract: "Says whether an evaluation could succeed now; never prompts.",
+        abstract: "Check whether authentication is possible, without prompting",
         discussion: """
-            The status says why not: 15 no reader, 16 no finger enrolled, 17 locked. Example:
+            Exits with 0 if you could authenticate now, 15 if no reader was found, 16 if no finger is enrolled, or 17 if fingers are \
+            locked out. Example:
 
               whorl can-evaluate && whorl evaluate --reason "unlock the vault"
             """
     )
 
-    @Option(help: "What must be shown: a finger, or the owner's finger or passcode.")
+    @Option(help: "Accept a fingerprint only, or also the passcode")
     var policy = Policy.biometrics
 
     @OptionGroup var global: GlobalOptions
@@ -46,33 +47,33 @@ struct Evaluate: Verb {
     static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "evaluate",
-        abstract: "Asks for a finger; the status is 0 only when an enrolled one was there.",
+        abstract: "Authenticate with a fingerprint (exit status 0 on a match)",
         discussion: """
-            The prompt is on the terminal, its keys are Escape for cancel and Tab for the fallback. With --json \
-            it is events, for the program that reads them to show. Example:
+            Shows the prompt in the terminal; Esc cancels, Tab selects the fallback. With --json, the prompt is printed as events \
+            for another program to show. Example:
 
               whorl evaluate --reason "sign the release" && git tag -s v1.0
             """
     )
 
-    @Option(help: ArgumentHelp("Why the finger is asked for; it is shown to the person.", valueName: "text"))
+    @Option(help: ArgumentHelp("Reason to show in the prompt", valueName: "text"))
     var reason: String
 
-    @Option(help: "What must be shown: a finger, or the owner's finger or passcode.")
+    @Option(help: "Accept a fingerprint only, or also the passcode")
     var policy = Policy.biometrics
 
-    @Option(help: ArgumentHelp("The fallback key's text; empty hides the key.", valueName: "text"))
+    @Option(help: ArgumentHelp("Title of the fallback button; empty hides it", valueName: "text"))
     var fallbackTitle: String?
 
-    @Option(help: ArgumentHelp("The cancel key's text.", valueName: "text"))
+    @Option(help: ArgumentHelp("Title of the cancel button", valueName: "text"))
     var cancelTitle: String?
 
     @Option(
-        help: ArgumentHelp("Takes a match that is no older than this, at most 300.", valueName: "seconds")
+        help: ArgumentHelp("Accept a touch up to this many seconds old (at most 300)", valueName: "seconds")
     )
     var allowReuse: Double = 0
 
-    @Flag(help: "Never prompts: only a reusable match can succeed.")
+    @Flag(help: "Never prompt; fail unless a recent touch can be reused")
     var noInteraction = false
 
     @OptionGroup var passcode: PasscodeOption
@@ -80,7 +81,7 @@ struct Evaluate: Verb {
 
     func validate() throws {
         guard allowReuse.isFinite, allowReuse >= 0 else {
-            throw ValidationError("--allow-reuse must be 0 or more seconds.")
+            throw ValidationError("--allow-reuse must not be negative.")
         }
     }
 
@@ -125,7 +126,7 @@ struct Evaluate: Verb {
                 "touchStrength": .string(evaluation.strength.text),
                 "failedTries": .integer(evaluation.failedTries),
             ],
-            text: [finger.map { "\(when): \($0.rawValue)" } ?? "the passcode was right"]
+            text: [finger.map { "\(when): \($0.rawValue)" } ?? "correct passcode"]
         )
     }
 }

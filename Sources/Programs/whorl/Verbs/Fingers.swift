@@ -9,9 +9,9 @@ import WhorlService
 struct Fingers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fingers",
-        abstract: "Lists the enrolled fingers, or accepts them after they were changed from outside.",
+        abstract: "List enrolled fingers, or accept them after tampering was detected",
         discussion: """
-            The last column of the list is the id that `whorl remove` takes. Examples:
+            The last column is the ID to use with `whorl remove`. Examples:
 
               whorl fingers
               whorl fingers accept
@@ -25,7 +25,7 @@ struct Fingers: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "Lists the enrolled fingers."
+            abstract: "List enrolled fingers"
         )
         @OptionGroup var global: GlobalOptions
 
@@ -33,7 +33,7 @@ struct Fingers: AsyncParsableCommand {
             let fingers = try await session.services.ask(ListFingers())
             return Answer(
                 result: ["fingers": .array(fingers.map(\.json))],
-                text: fingers.isEmpty ? ["No finger is enrolled."] : Table.lines(fingers.map(\.row))
+                text: fingers.isEmpty ? ["No fingers enrolled."] : Table.lines(fingers.map(\.row))
             )
         }
     }
@@ -43,11 +43,11 @@ struct Fingers: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "accept",
-            abstract: "Accepts, with the passcode, fingers that were changed from outside, or an older set.",
+            abstract: "Accept fingers that were tampered with or restored from a backup",
             discussion: """
-                The fingers that would be accepted are listed first. What programs knew of the set before does not \
-                come back, and secrets and keys of an earlier set stay closed to fingers. Without a passcode the \
-                fingers can only be given up: `whorl remove --all`.
+                Lists the fingers first, then prompts for the passcode. Programs see a new set of fingers afterwards, and secrets and \
+                keys bound to an earlier set stay unusable. Without a passcode, you can only remove the fingers: \
+                `whorl remove --all`.
                 """
         )
         @OptionGroup var passcode: PasscodeOption
@@ -65,7 +65,7 @@ struct Fingers: AsyncParsableCommand {
             guard let accepted else {
                 return Answer(
                     result: ["accepted": false],
-                    text: ["The fingers are in order: there is nothing to accept."]
+                    text: ["The enrolled fingers are intact; nothing to accept."]
                 )
             }
             return Answer(
@@ -79,8 +79,8 @@ struct Fingers: AsyncParsableCommand {
                     ),
                 ],
                 text: accepted.kept.map { "accepted: \($0.rowText)" }
-                    + accepted.removed.map { "removed, it cannot be read: \($0.finger.rawValue) \($0.id)" }
-                    + (accepted.kept.isEmpty ? ["No finger is enrolled."] : [])
+                    + accepted.removed.map { "removed, unreadable: \($0.finger.rawValue) \($0.id)" }
+                    + (accepted.kept.isEmpty ? ["No fingers enrolled."] : [])
             )
         }
     }

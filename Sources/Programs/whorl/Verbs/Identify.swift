@@ -12,28 +12,28 @@ struct Identify: Verb {
     static let asks = Asked.systemService
     static let configuration = CommandConfiguration(
         commandName: "identify",
-        abstract: "Tells which of a few people touches the reader, as root.",
+        abstract: "Identify which user is touching the reader (root only)",
         discussion: """
-            It is for small groups, such as the members at a counter: the more people, the more often a stranger is taken for \
-            one of them, and the answer says how often. It is no login and opens nothing; ask for a name and \
-            `whorl evaluate` where that matters. The administrator allows it in /etc/whorl/whorld.conf ([Identify]). Example:
+            Use it for small groups, such as the members at a front desk. The larger the group, the more often a stranger is taken \
+            for one of its members; the result says how often. This is not a login and unlocks nothing. Where that matters, ask for \
+            a name and use `whorl evaluate`. An administrator enables it in /etc/whorl/whorld.conf ([Identify]). Example:
 
               sudo whorl identify --among anna,ben,carla --reason "check in"
             """
     )
 
-    @Option(help: ArgumentHelp("The users, with commas between the names.", valueName: "names"))
+    @Option(help: ArgumentHelp("User names, separated by commas", valueName: "names"))
     var among: String
 
-    @Option(help: ArgumentHelp("Why the finger is asked for; it is shown to the person.", valueName: "text"))
+    @Option(help: ArgumentHelp("Reason to show in the prompt", valueName: "text"))
     var reason: String
 
     @OptionGroup var global: GlobalOptions
 
     func answer(_ session: Session) async throws -> Answer {
-        try requireRoot("Only root may compare the fingers of several people.")
+        try requireRoot("Only root can compare the fingers of several users.")
         try requireSystemService(
-            "The system's service is not installed, and nothing else knows several people."
+            "The system service is not installed."
         )
         let users = try numbers()
         let request = EvaluationRequest(
@@ -58,8 +58,8 @@ struct Identify: Verb {
         for name in among.split(separator: ",").map(String.init) {
             guard let number = ThisProcess.userNumber(of: name) else {
                 throw Failure.usage(
-                    "This system has no user \(DisplayText.clean(name, limit: 60)).",
-                    hint: "Names stand with commas between them: --among anna,ben."
+                    "Unknown user \(DisplayText.clean(name, limit: 60)).",
+                    hint: "Separate names with commas: --among anna,ben."
                 )
             }
             guard !users.contains(where: { $0.number == number }) else { continue }
@@ -67,8 +67,8 @@ struct Identify: Verb {
         }
         guard !users.isEmpty else {
             throw Failure.usage(
-                "No user is named.",
-                hint: "Names stand with commas between them: --among anna,ben."
+                "No user specified.",
+                hint: "Separate names with commas: --among anna,ben."
             )
         }
         return users
@@ -81,11 +81,11 @@ struct Identify: Verb {
         }
         let chance =
             person.strangerOneIn.map {
-                "About one in \($0) touches of strangers is taken for one of these people's."
-            } ?? "It is not known how often a stranger is taken for one of these people."
+                "About one in \($0) touches by strangers is mistaken for one of these users."
+            } ?? "The rate at which strangers are mistaken for these users is unknown."
         var text = ["\(name): \(person.finger.spokenName)", chance]
         text += person.leftOut.map { left in
-            "\(names[left.user] ?? String(left.user)) was not compared: \(ServiceError(left.reason).message)"
+            "\(names[left.user] ?? String(left.user)) was skipped: \(ServiceError(left.reason).message)"
         }
         return Answer(
             result: [

@@ -11,32 +11,32 @@ struct ImportFprintd: Verb {
     static let asks = Asked.systemService
     static let configuration = CommandConfiguration(
         commandName: "import-fprintd",
-        abstract: "Enrolls the prints that fprintd has kept in the system's service, as root.",
+        abstract: "Import prints from fprintd into the system service (root only)",
         discussion: """
-            A user gets his prints if he has neither a finger nor a passcode in the service yet; the administrator \
-            who runs this vouches for them. Prints of readers that are not connected are taken too. A damaged file, or one \
-            that lies in another's place, is named and not taken. Nothing in fprintd's folder is changed or deleted. Example:
+            Imports a user's prints if that user has no finger and no passcode in the service yet; as the administrator, you vouch \
+            for them. Prints for readers that are not connected are imported as well. A damaged or misplaced file is reported and \
+            skipped. fprintd's files are not changed. Example:
 
               sudo whorl import-fprintd --dry-run
               sudo whorl import-fprintd
             """
     )
 
-    @Flag(help: "Only says what would be taken and what would stay.")
+    @Flag(help: "Show what would be imported, without importing it")
     var dryRun = false
 
     @Flag(
         help:
-            "Vouch that only root could open the readers until now; prints inside a reader are taken only then."
+            "Confirm that only root could open the readers so far; required to import prints stored in a reader"
     )
     var readersWereClosed = false
 
-    @Option(help: ArgumentHelp("fprintd's folder.", valueName: "dir"))
+    @Option(help: ArgumentHelp("fprintd's data directory", valueName: "dir"))
     var folder = FprintdPrints.folder
 
     @Option(
         name: .customLong("user"),
-        help: ArgumentHelp("Only this user; may be given several times.", valueName: "name")
+        help: ArgumentHelp("Import only this user's prints; may be repeated", valueName: "name")
     )
     var users: [String] = []
 
@@ -51,9 +51,9 @@ struct ImportFprintd: Verb {
     }
 
     func answer(_ session: Session) async throws -> Answer {
-        try requireRoot("fprintd's prints belong to root.")
+        try requireRoot("Only root can read fprintd's prints.")
         try requireSystemService(
-            "The system's service is not installed, and prints of other users can go nowhere else."
+            "The system service is not installed."
         )
         let found = FprintdPrints(folder).all().filter { users.isEmpty || users.contains($0.user) }
         var outcomes: [Outcome] = []
@@ -66,7 +66,7 @@ struct ImportFprintd: Verb {
 
     private func outcome(of prints: FprintdPrints.OfUser) async throws -> Outcome {
         guard let user = ThisProcess.userNumber(of: prints.user) else {
-            return Outcome(prints: prints, takings: [], refusal: "this system has no such user")
+            return Outcome(prints: prints, takings: [], refusal: "unknown user")
         }
         do throws(ServiceError) {
             let takings = try await RemoteAccounts().takeOver(
@@ -78,7 +78,7 @@ struct ImportFprintd: Verb {
             return Outcome(prints: prints, takings: takings, refusal: nil)
         } catch {
             guard error.code == .ownerNeeded else { throw error }
-            let refusal = "has a finger or a passcode in the service already"
+            let refusal = "already has a finger or a passcode in the service"
             return Outcome(prints: prints, takings: [], refusal: refusal)
         }
     }
@@ -99,21 +99,21 @@ struct ImportFprintd: Verb {
 
     private func lines(_ outcome: Outcome) -> [String] {
         let user = words(outcome.prints.user)
-        if let refusal = outcome.refusal { return ["\(user): nothing is taken: \(refusal)."] }
+        if let refusal = outcome.refusal { return ["\(user): skipped: \(refusal)."] }
         let prints = zip(outcome.prints.prints, outcome.takings).map { print, taking in
             let place = "\(user): \(print.finger.spokenName) (\(words(print.driver)))"
             return switch taking {
             case .taken: "\(place): \(dryRun ? "would be enrolled" : "enrolled")."
-            case .unreadable: "\(place): stays; the file is no print."
-            case .elsewhere: "\(place): stays; it says itself that it is of another finger, user or reader."
-            case .pretended: "\(place): stays; it is of a virtual reader."
+            case .unreadable: "\(place): skipped; not a print."
+            case .elsewhere: "\(place): skipped; the print belongs to another finger, user or reader."
+            case .pretended: "\(place): skipped; the print is from a virtual reader."
             case .unvouched:
-                "\(place): untrusted, stays; the reader keeps it, and another program may have replaced it. If only root "
-                    + "could open the reader until now, add --readers-were-closed; otherwise enroll the finger again."
+                "\(place): skipped; the print is stored in the reader, and another program may have replaced it. If only root "
+                    + "could open the reader so far, add --readers-were-closed; otherwise enroll the finger again."
             }
         }
         let rest = outcome.prints.unreadable
-        return prints + (rest > 0 ? ["\(user): \(rest) files stay; they cannot be read."] : [])
+        return prints + (rest > 0 ? ["\(user): \(rest) files skipped; they cannot be read."] : [])
     }
 
     private func words(_ text: String) -> String { DisplayText.clean(text, limit: 60) }

@@ -10,9 +10,9 @@ import WhorlService
 struct Key: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "Makes P-256 keys in the TPM, which sign only for their owner.",
+        abstract: "Create and use P-256 keys in the TPM",
         discussion: """
-            Example:
+            Private keys never leave the TPM, which signs only after you authenticate. Example:
 
               whorl key create release > release.pem
               whorl key sign release < package.tar > package.sig
@@ -26,9 +26,9 @@ struct Key: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "create",
-            abstract: "Makes a key that never leaves the TPM, and prints its public half (PEM)."
+            abstract: "Create a key and print its public key (PEM)"
         )
-        @Argument(help: "Its name.")
+        @Argument(help: "Name of the key")
         var name: String
         @OptionGroup var access: AccessOption
         @OptionGroup var global: GlobalOptions
@@ -52,12 +52,12 @@ struct Key: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "Lists the keys' names and what opens them."
+            abstract: "List keys and their access controls"
         )
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws -> Answer {
-            .items(try await session.items(.key), as: "keys", none: "There is no key.")
+            .items(try await session.items(.key), as: "keys", none: "No keys.")
         }
     }
 
@@ -66,9 +66,9 @@ struct Key: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "public",
-            abstract: "Prints the public half of a key (PEM, SubjectPublicKeyInfo)."
+            abstract: "Print a public key (PEM)"
         )
-        @Argument(help: "Its name.")
+        @Argument(help: "Name of the key")
         var name: String
         @OptionGroup var global: GlobalOptions
 
@@ -84,15 +84,15 @@ struct Key: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "sign",
-            abstract: "Signs what comes on standard input (ECDSA over SHA-256).",
+            abstract: "Sign standard input (ECDSA with SHA-256)",
             discussion: """
-                It asks for what the key's access control wants. The signature goes to standard output as bytes, DER \
-                as OpenSSL takes it; with --json in Base64.
+                You authenticate as the key's access control requires. The signature is written to standard output in DER, as OpenSSL \
+                expects it, or in Base64 with --json.
                 """
         )
-        @Argument(help: "Its name.")
+        @Argument(help: "Name of the key")
         var name: String
-        @Flag(help: "Gives r and s behind each other, 64 bytes, as JOSE takes it.")
+        @Flag(help: "Print the raw 64-byte signature (r ‖ s), as JOSE expects")
         var raw = false
         @OptionGroup var options: ReleaseOptions
         @OptionGroup var global: GlobalOptions
@@ -101,8 +101,8 @@ struct Key: AsyncParsableCommand {
             let id = try session.item(.key, name)
             guard global.json || isatty(STDOUT_FILENO) == 0 else {
                 throw Failure.usage(
-                    "A signature is bytes, which a terminal does not show.",
-                    hint: "Write it to a file, as in `> message.sig`, or take it in Base64 with --json."
+                    "The signature is binary and cannot be shown in a terminal.",
+                    hint: "Redirect it to a file (> message.sig), or use --json for Base64."
                 )
             }
             let digest = try await StandardInput.digest()
@@ -136,9 +136,9 @@ struct Key: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "delete",
-            abstract: "Delete a key, after its owner agreed if it requires one"
+            abstract: "Delete a key (prompts if its access control requires it)"
         )
-        @Argument(help: "Its name.")
+        @Argument(help: "Name of the key")
         var name: String
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions

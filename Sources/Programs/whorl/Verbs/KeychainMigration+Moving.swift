@@ -134,7 +134,7 @@ extension KeychainMigration {
         EvaluationRequest(
             policy: .deviceOwner,
             purpose: .storedByProgram,
-            reason: "move the keychain's items into the service",
+            reason: "move the keychain items to the service",
             application: own.application,
             timeout: asking.timeout
         )
@@ -145,15 +145,15 @@ extension Failure {
     /// The failure of an item that another program changed after the plan was made.
     fileprivate static let changedMeanwhile = Failure(
         code: "changedMeanwhile",
-        message: "A program changed the item after it was read.",
-        recovery: "Run `whorl migrate` again: it goes on where it was."
+        message: "Another program changed the item during the migration.",
+        recovery: "Run `whorl migrate` again to continue."
     )
 
     /// The failure of an item that a program stored in the service after the plan was made.
     fileprivate static let takenMeanwhile = Failure(
         code: "itemExists",
         status: .existsAlready,
-        message: "The service has such an item by now, which is left as it is.",
-        recovery: "Nothing is to do if it is the right one; otherwise the program saves it again."
+        message: "The service already has this item; it was not changed.",
+        recovery: "If it is not the right one, save it again from the program it belongs to."
     )
 }

@@ -83,22 +83,22 @@ extension MigrationPlan.Rest {
             self.init(
                 kind: "login",
                 name: name.whole,
-                reason: "its key never leaves the chip's object that was made for this directory",
+                reason: "its key is bound to this directory and cannot be moved",
                 remedy: "whorl login enable"
             )
         } else if service == "whorl.right" {
             self.init(
                 kind: "saved right",
                 name: name.whole,
-                reason: "its key never leaves the chip's object that was made for this directory",
-                remedy: "the program saves it again"
+                reason: "its key is bound to this directory and cannot be moved",
+                remedy: "save it again from its program"
             )
         } else if row.contents.item?.kind == .key {
             self.init(
                 kind: "keychain key",
                 name: name.whole,
-                reason: "its private half never leaves the chip's object that was made for this directory",
-                remedy: "the program makes a new one, and hands out its public half"
+                reason: "the private key is bound to this directory and cannot be moved",
+                remedy: "create a new one in its program, and distribute its public key"
             )
         } else {
             return nil
@@ -108,18 +108,22 @@ extension MigrationPlan.Rest {
     /// Makes the word on an item that cannot move now, or never; `nil` for one that can.
     fileprivate init?(_ item: KeychainMigrationPlan.Own, _ conditions: KeychainMigrationPlan.Conditions) {
         let access = item.row.contents.item?.access ?? .none
-        let again = "the program saves it again"
+        let again = "save it again from its program"
         let (reason, remedy): (String, String)
         if item.standing == .enrollmentChanged {
-            (reason, remedy) = ("it never opens again: the fingers changed", again)
+            (reason, remedy) = ("it is unusable, because the enrolled fingers changed", again)
         } else if item.standing == .tampered {
-            (reason, remedy) = ("it was changed from outside", again)
+            (reason, remedy) = ("it was tampered with", again)
         } else if access.needsApplicationPassword {
-            (reason, remedy) = ("it has a password of its own", again)
+            (reason, remedy) = ("it has its own password", again)
         } else if !conditions.hasPasscode, access.takesPasscode || item.row.record.accessible == "akpu" {
-            (reason, remedy) = ("it needs a passcode, and the service has none", "whorl passcode set")
+            (reason, remedy) = (
+                "it requires a passcode, and none is set in the service", "whorl passcode set"
+            )
         } else if !conditions.hasFingers, access.isBoundToCurrentSet {
-            (reason, remedy) = ("it is bound to the fingers, and the service has none", "whorl enroll")
+            (reason, remedy) = (
+                "it is bound to your fingers, and none is enrolled in the service", "whorl enroll"
+            )
         } else {
             return nil
         }
@@ -131,8 +135,8 @@ extension MigrationPlan.Rest {
         Self(
             kind: "number of keychain items",
             name: "\(count)",
-            reason: "they were changed from outside, so that no program finds them",
-            remedy: "the programs save them again"
+            reason: "they were tampered with, so no program can find them",
+            remedy: "save them again from their programs"
         )
     }
 }

@@ -8,11 +8,10 @@ import WhorlService
 struct Keyring: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keyring",
-        abstract: "Opens the desktop's keyring after a login by touch, or not.",
+        abstract: "Unlock the desktop keyring when you log in by touch",
         discussion: """
-            The next login with the password seals that password in the TPM, for the fingers that are enrolled then. A touch \
-            at a later login hands it to the modules that open the keyring. Docs/PAM.md says what the system needs for it. \
-            Example:
+            At your next login with a password, the TPM seals that password for the fingers enrolled at that time. Later logins by \
+            touch pass it to the keyring's PAM module. Docs/PAM.md lists what the system needs. Example:
 
               whorl keyring on
             """,
@@ -25,7 +24,7 @@ struct Keyring: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "on",
-            abstract: "Has the next typed login password sealed; asks for a touch."
+            abstract: "Seal the login password at your next password login (requires a touch)"
         )
         @OptionGroup var global: GlobalOptions
 
@@ -33,8 +32,8 @@ struct Keyring: AsyncParsableCommand {
             guard session.place == .system else {
                 throw ServiceError(
                     .notInteractive,
-                    message: "Logins ask the system's service, which is not in use here.",
-                    recovery: "Install it (see Docs/Service.md), or unset WHORL_SERVICE."
+                    message: "Logins require the system service, which is not in use.",
+                    recovery: "Install it (Docs/Service.md), or unset WHORL_SERVICE."
                 )
             }
             try await session.ask(handing: nil) { TurnKeyringOn($0) }
@@ -47,7 +46,7 @@ struct Keyring: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "off",
-            abstract: "Deletes the sealed login password; the password itself stays as it is."
+            abstract: "Delete the sealed login password; your password does not change"
         )
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
@@ -64,7 +63,7 @@ struct Keyring: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "status",
-            abstract: "Tells whether a touch at the login opens the keyring."
+            abstract: "Show whether a login by touch unlocks the keyring"
         )
         @OptionGroup var global: GlobalOptions
 
@@ -84,12 +83,12 @@ extension KeyringStatus {
     /// The state for a person.
     fileprivate var sentence: String {
         switch self {
-        case .off: "A login by touch does not open the keyring."
+        case .off: "A login by touch does not unlock the keyring."
         case .waiting:
-            "A login by touch will open the keyring once you have logged in with your password."
+            "Log in with your password once. After that, a login by touch unlocks the keyring."
         case .enrollmentChanged:
-            "Your fingers were changed: a login by touch opens the keyring once you have logged in with your password again."
-        case .ready: "A login by touch opens the keyring."
+            "Your enrolled fingers changed. Log in with your password once; after that, a login by touch unlocks the keyring again."
+        case .ready: "A login by touch unlocks the keyring."
         }
     }
 }

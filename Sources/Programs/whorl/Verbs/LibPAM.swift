@@ -56,7 +56,7 @@ struct LibPAM {
         var conversation = (unsafeBitCast(talk, to: UnsafeRawPointer.self), UnsafeRawPointer?.none)
         var handle: OpaquePointer?
         guard start(service, user, &conversation, folder, &handle) == Self.success, let handle else {
-            return "libpam did not start"
+            return "cannot start libpam"
         }
         var result = terminal.withCString { setItem(handle, Self.terminalItem, $0) }
         if result == Self.success { result = authenticate(handle, 0) }

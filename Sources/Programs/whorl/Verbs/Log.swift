@@ -11,22 +11,22 @@ struct Log: Verb {
     static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "log",
-        abstract: "Shows who asked for a finger, and how it ended.",
+        abstract: "Show recent authentication requests",
         discussion: """
-            The newest lines of the profile, oldest of them first. It tells the owner what happened; whoever may \
-            write the state directory could change it. Example:
+            Prints the newest entries for your profile, oldest first: who requested what, and the result. Anyone who can write the \
+            state directory can change the log. Example:
 
               whorl log --limit 5
             """
     )
 
-    @Option(help: ArgumentHelp("How many lines.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of entries", valueName: "n"))
     var limit = 20
 
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        guard limit > 0 else { throw ValidationError("--limit must be 1 or more.") }
+        guard limit > 0 else { throw ValidationError("--limit must be at least 1.") }
     }
 
     func answer(_ session: Session) async throws -> Answer {

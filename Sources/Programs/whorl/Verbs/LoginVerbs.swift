@@ -8,10 +8,10 @@ import FoundationEssentials
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
-        abstract: "Signs a user in to a server with a touch.",
+        abstract: "Sign in to a server with a touch",
         discussion: """
-            The key is made in the TPM and signs only for its owner. Passwords are asked for on the terminal, or taken \
-            from an open file; they are never arguments. Example:
+            The key is created in the TPM and signs only after you authenticate. Passwords are read from the terminal or a file \
+            descriptor, never from arguments. Example:
 
               whorl login enable --server https://bank.example --user ada
               whorl login attempt --server https://bank.example --json
@@ -24,25 +24,25 @@ struct Login: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "enable",
-            abstract: "Makes a key for a user of a server, and makes it known there."
+            abstract: "Create a key and register it with a server"
         )
         @OptionGroup var server: ServerOptions
-        @Option(help: ArgumentHelp("Who signs in.", valueName: "name"))
+        @Option(help: ArgumentHelp("User name at the server", valueName: "name"))
         var user: String
         @Option(
             help: ArgumentHelp(
-                "What the server shows of this device; otherwise the host’s name.",
+                "Name of this device at the server (default: the host name)",
                 valueName: "text"
             )
         )
         var deviceName: String?
-        @Flag(help: "Any enrolled finger opens the key, also one that is added later.")
+        @Flag(help: "Accept any enrolled finger, including fingers added later")
         var anyFinger = false
-        @Flag(help: "The passcode does not open the key.")
+        @Flag(help: "Do not accept the passcode")
         var noPasscode = false
-        @Flag(help: "Proves to the server that a TPM guards the key; this names this machine’s TPM to it.")
+        @Flag(help: "Prove to the server that a TPM protects the key (this identifies your TPM)")
         var attest = false
-        @Flag(help: "Another user may have enabled the login on this device.")
+        @Flag(help: "Replace another user's login on this device")
         var severalAccounts = false
         @OptionGroup var password: PasswordOption
         @OptionGroup var passcode: PasscodeOption
@@ -73,7 +73,7 @@ struct Login: AsyncParsableCommand {
             )
             return Answer(
                 result: .object(login.members),
-                text: ["The login to \(origin) is enabled for \(user)."]
+                text: ["Login to \(origin) enabled for \(user)."]
             )
         }
     }
@@ -83,15 +83,15 @@ struct Login: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "attempt",
-            abstract: "Signs in, and writes the session's token to standard output.",
-            discussion: "Whoever has the token is signed in until it expires: take it from a pipe."
+            abstract: "Sign in and print the session token",
+            discussion: "Anyone who has the token is signed in until it expires: pipe it to a program."
         )
         @OptionGroup var owner: SignInOptions
-        @Flag(help: "Sends the password too, for what the server asks both for.")
+        @Flag(help: "Also send the password, if the server requires both")
         var withPassword = false
         @Option(
             help: ArgumentHelp(
-                "Whom the token is for, as that service calls itself; otherwise the login server itself.",
+                "Service the token is for (default: the login server)",
                 valueName: "name"
             )
         )
@@ -126,14 +126,14 @@ struct Login: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "disable",
-            abstract: "Deletes the key here, and has the server revoke this device.",
+            abstract: "Delete the key and revoke this device at the server",
             discussion: """
-                The server wants to know who asks: the owner signs in once more with a touch, or the password is given. \
-                With --only-here the server is not told.
+                The server asks who you are: sign in with a touch once more, or enter the password. With --only-here, the server is not \
+                contacted.
                 """
         )
         @OptionGroup var owner: SignInOptions
-        @Flag(help: "Deletes the key here and tells the server nothing.")
+        @Flag(help: "Delete the key here without contacting the server")
         var onlyHere = false
         @OptionGroup var global: GlobalOptions
 
@@ -144,10 +144,10 @@ struct Login: AsyncParsableCommand {
             switch outcome {
             case .wasNotEnabled: throw LoginError(.notEnabled)
             case .here:
-                return answer(revoked: false, "The key is deleted here; the server still lists the device.")
-            case .everywhere: return answer(revoked: true, "The login is disabled here and at the server.")
+                return answer(revoked: false, "Key deleted. The server still lists this device.")
+            case .everywhere: return answer(revoked: true, "Login disabled here and at the server.")
             case .hereOnly(let error):
-                session.console.warn("The key is deleted here; the server was not told: \(error.message)")
+                session.console.warn("Key deleted here, but not revoked at the server: \(error.message)")
                 throw error
             }
         }
@@ -177,7 +177,7 @@ struct Login: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "status",
-            abstract: "Tells whether the login is enabled here; asks neither the server nor the owner."
+            abstract: "Show whether the login is enabled on this device"
         )
         @OptionGroup var server: ServerOptions
         @OptionGroup var who: UserOption
@@ -196,7 +196,7 @@ struct Login: AsyncParsableCommand {
                 return answer(
                     "unfinished",
                     login.members,
-                    "sent to the server, without an answer yet",
+                    "sent to the server, no answer yet",
                     .failure
                 )
             case .enabled(let login):

@@ -10,13 +10,12 @@ struct Migrate: Verb {
     static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Moves secrets and keychain items of a directory of your own into the system's service.",
+        abstract: "Copy secrets and keychain items to the system service",
         discussion: """
-            It first names what cannot move: fingers, the passcode and keys, which are made anew in the service. \
-            Then each secret is copied after its owner has shown what opens it, with the same access control, and \
-            the keychain items of all programs after one touch or the passcode, as far as that opens them. \
-            Nothing of the old directory is deleted or changed. A run that is ended can be repeated: what the \
-            service has already is left as it is. Example:
+            First lists what cannot be copied: fingers, the passcode and keys, which you create again in the service. Then you \
+            authenticate for each secret, and once for the keychain items of all programs. Access controls are kept. Nothing in the \
+            old directory is deleted or changed, and you can run the command again: items that already exist in the service are \
+            skipped. Example:
 
               whorl migrate --dry-run
               whorl enroll right-index-finger
@@ -24,7 +23,7 @@ struct Migrate: Verb {
             """
     )
 
-    @Flag(help: "Only says what would move and what would stay.")
+    @Flag(help: "Show what would be copied, without copying it")
     var dryRun = false
 
     @OptionGroup var passcode: PasscodeOption
@@ -143,7 +142,7 @@ struct Migrate: Verb {
             EvaluationRequest(
                 policy: .deviceOwner,
                 purpose: .item(name.text),
-                reason: "move the secret “\(name.text)” into the service",
+                reason: "move the secret “\(name.text)” to the service",
                 application: own.application,
                 timeout: global.patience
             )
@@ -180,7 +179,7 @@ struct Migrate: Verb {
                 + outcome.refused.map {
                     "not moved: \($0.item.words): \($0.failure.message) \($0.failure.recovery)"
                 }
-        let there = (plan.there + items.there.map(\.words)).map { "there already: \($0)" }
+        let there = (plan.there + items.there.map(\.words)).map { "already exists: \($0)" }
         let count = moved.count + outcome.moved.count
         let end =
             dryRun ? "Nothing was moved." : "Moved: \(count) of \(planned.count + plannedItems.count)."
@@ -216,6 +215,6 @@ extension MigrationPlan.Rest {
 
     fileprivate var words: String {
         let subject = kind == name ? "The \(kind)" : "The \(kind) “\(name)”"
-        return "\(subject) stays: \(reason). In the service: \(remedy)"
+        return "\(subject) is not copied: \(reason). In the service: \(remedy)"
     }
 }

@@ -55,7 +55,7 @@ extension MigrationPlan.Rest {
         Self(
             kind: "finger",
             name: finger.rawValue,
-            reason: "a finger of the service is one that was laid on its reader",
+            reason: "fingers must be enrolled at the service's own reader",
             remedy: "whorl enroll \(finger.rawValue)"
         )
     }
@@ -63,7 +63,7 @@ extension MigrationPlan.Rest {
     fileprivate static let passcode = Self(
         kind: "passcode",
         name: "passcode",
-        reason: "the chip compares it, and gives it to no one",
+        reason: "the TPM does not reveal it",
         remedy: "whorl passcode set"
     )
 
@@ -71,8 +71,8 @@ extension MigrationPlan.Rest {
         Self(
             kind: "key",
             name: item.id.name.text,
-            reason: "its private half never leaves the chip's object that was made for this directory",
-            remedy: "whorl key create \(item.id.name.text), and hand out its new public half"
+            reason: "the private key is bound to this directory and cannot be moved",
+            remedy: "whorl key create \(item.id.name.text), then distribute the new public key"
         )
     }
 
@@ -82,14 +82,14 @@ extension MigrationPlan.Rest {
         switch item.standing {
         case .valid, .unknown:
             guard item.access.needsApplicationPassword else { return nil }
-            reason = "it has a password of its own"
+            reason = "it has its own password"
             remedy = "whorl secret get, then whorl secret add with that password"
         case .enrollmentChanged:
-            reason = "it never opens again: the fingers changed"
-            remedy = "whorl secret add, from where it came"
+            reason = "it is unusable, because the enrolled fingers changed"
+            remedy = "whorl secret add, from its original source"
         case .tampered:
-            reason = "it was changed from outside"
-            remedy = "whorl secret add, from where it came"
+            reason = "it was tampered with"
+            remedy = "whorl secret add, from its original source"
         }
         self.init(kind: "secret", name: item.id.name.text, reason: reason, remedy: remedy)
     }

@@ -23,11 +23,11 @@ struct PAMFile: ~Copyable {
         let file = vendor ?? "\(folder)/\(service)"
         givesLabels = vendor == nil
         let opened = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard opened >= 0 else { throw .pam("\(file) is not replaced", errno) }
+        guard opened >= 0 else { throw .pam("\(file) was not replaced", errno) }
         var found = Glibc.stat()
         guard fstat(opened, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
             close(opened)
-            throw .pam("\(file) is not replaced", EINVAL)
+            throw .pam("\(file) was not replaced", EINVAL)
         }
         descriptor = opened
         model = found
@@ -43,7 +43,7 @@ struct PAMFile: ~Copyable {
         // The draft of a run that was killed.
         unlink(draft)
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw .pam("\(draft) cannot be written", errno) }
+        guard file >= 0 else { throw .pam("Cannot write \(draft)", errno) }
         defer { close(file) }
         guard Self.write(Array(stack.text.utf8), to: file),
             fchown(file, model.st_uid, model.st_gid) == 0,
@@ -53,7 +53,7 @@ struct PAMFile: ~Copyable {
         else {
             let cause = errno
             unlink(draft)
-            throw .pam("\(place) cannot be written", cause)
+            throw .pam("Cannot write \(place)", cause)
         }
         settle()
     }

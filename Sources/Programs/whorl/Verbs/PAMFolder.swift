@@ -58,9 +58,9 @@ struct PAMFolder {
     }
 
     private static func stack(_ file: String) throws(Failure) -> PAMStack {
-        guard let read = Self.read(file) else { throw .pam("\(file) cannot be read", errno) }
+        guard let read = Self.read(file) else { throw .pam("Cannot read \(file)", errno) }
         guard let text = String(validating: read, as: UTF8.self) else {
-            throw .pam("\(file) is no text", EINVAL)
+            throw .pam("\(file) is not a text file", EINVAL)
         }
         return PAMStack(text: text)
     }
@@ -117,7 +117,7 @@ struct PAMFolder {
         if let copied = Self.read(vendorCopy(of: service)), copied == Array(stack.text.utf8) {
             unlink(vendorCopy(of: service))
             guard unlink("\(path)/\(service)") == 0 else {
-                throw .pam("\(path)/\(service) cannot be removed", errno)
+                throw .pam("Cannot remove \(path)/\(service)", errno)
             }
             return
         }
@@ -130,7 +130,7 @@ struct PAMFolder {
     /// Throws if a service's file is not the one that was read.
     private func requireUnchanged(_ service: String, _ old: PAMStack) throws(Failure) {
         guard try stack(of: service) == old else {
-            throw .pam("\(path)/\(service) was changed meanwhile", EAGAIN)
+            throw .pam("\(path)/\(service) was changed by another program", EAGAIN)
         }
     }
 
@@ -160,7 +160,7 @@ extension Failure {
     fileprivate static func vendorFile(_ file: String, copied copy: String) -> Failure {
         Failure(
             code: "pamFailed",
-            message: "The line is in \(file), which belongs to the system.",
+            message: "The line is in \(file), which is managed by the system.",
             recovery: "Copy the file, and run this again: `sudo cp \(file) \(copy)`."
         )
     }
@@ -177,10 +177,10 @@ extension Failure {
     private static func pamRecovery(_ cause: Int32) -> String {
         switch cause {
         case EACCES: "Run it as root: `sudo whorl pam …`."
-        case EPERM, EROFS: "Look whether it may be written: `lsattr`, `findmnt`."
-        case ELOOP: "Name the service whose file it leads to, or put the line in by hand (Docs/PAM.md)."
+        case EPERM, EROFS: "Check whether it is writable: `lsattr`, `findmnt`."
+        case ELOOP: "Name the service that the link points to, or add the line yourself (Docs/PAM.md)."
         case EAGAIN: "Run it again."
-        default: "Look whether the service's name is right: `ls /etc/pam.d`."
+        default: "Check the name of the service: `ls /etc/pam.d`."
         }
     }
 }

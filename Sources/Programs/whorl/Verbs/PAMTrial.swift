@@ -16,10 +16,10 @@ struct PAMTrial {
     func run() throws(Failure) {
         guard isatty(STDIN_FILENO) == 1, let terminal = ttyname(STDIN_FILENO).map({ String(cString: $0) })
         else {
-            throw .trial("There is no terminal on which the new file could be tried.")
+            throw .trial("Cannot test the new file: there is no terminal.")
         }
         guard let libpam = LibPAM() else {
-            throw .trial("The system's libpam cannot try a file that is not in force.")
+            throw .trial("This system's libpam cannot test a file before it is used.")
         }
         let folder = try makeFolder()
         defer { Self.removeFolder(folder) }
@@ -33,9 +33,9 @@ struct PAMTrial {
         if let result {
             throw Failure(
                 code: "pamFailed",
-                message: "The trial of the new file failed, and nothing was changed: \(result).",
+                message: "Authentication with the new file failed, so nothing was changed: \(result).",
                 recovery:
-                    "Look whether the password is right, and what the system's log says; then run it again."
+                    "Check the password and the system log, then try again."
             )
         }
     }
@@ -77,12 +77,12 @@ struct PAMTrial {
     private func makeFolder() throws(Failure) -> String {
         let place = access("/run", W_OK) == 0 ? "/run" : "/tmp"
         var name = Array("\(place)/whorl-pam-XXXXXX".utf8CString)
-        guard mkdtemp(&name) != nil else { throw .pam("A folder for the trial cannot be made", errno) }
+        guard mkdtemp(&name) != nil else { throw .pam("Cannot create a folder for the test", errno) }
         return String(decoding: name.dropLast().map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
     }
 
     private func fill(_ folder: String) throws(Failure) {
-        guard let real = realpath(files.path, nil) else { throw .pam("\(files.path) cannot be read", errno) }
+        guard let real = realpath(files.path, nil) else { throw .pam("Cannot read \(files.path)", errno) }
         defer { free(real) }
         // libpam looks nowhere else in a trial. A name that is taken already is that of a file that comes first.
         for source in [String(cString: real)] + files.folders.dropFirst() {
@@ -91,11 +91,11 @@ struct PAMTrial {
             }
         }
         let file = open("\(folder)/\(service)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw .pam("\(folder)/\(service) cannot be written", errno) }
+        guard file >= 0 else { throw .pam("Cannot write \(folder)/\(service)", errno) }
         defer { close(file) }
         let bytes = Array(stack.text.utf8)
         guard write(file, bytes, bytes.count) == bytes.count else {
-            throw .pam("\(folder)/\(service) cannot be written", errno)
+            throw .pam("Cannot write \(folder)/\(service)", errno)
         }
     }
 
@@ -124,7 +124,7 @@ extension Failure {
         Failure(
             code: "pamFailed",
             message: message,
-            recovery: "Run it on a terminal, or add --no-try, and keep a root shell open then."
+            recovery: "Run it in a terminal, or add --no-try and keep a root shell open."
         )
     }
 }

@@ -9,12 +9,11 @@ import WhorlSupport
 struct PAMCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pam",
-        abstract: "Lets one program, such as sudo, take a finger, or no longer.",
+        abstract: "Enable or disable fingerprints for a PAM service such as sudo",
         discussion: """
-            It puts one line into a file of /etc/pam.d and takes it out again; the password stays the other way in. \
-            For all programs at once there is pam-auth-update (Docs/PAM.md). The new file is put in force after you have \
-            come through it once, with your finger or your password. Keep a root shell open until `sudo -k true` has \
-            worked in another terminal. Examples:
+            Adds one line to a file in /etc/pam.d, or removes it. Your password keeps working. To enable all services at once, use \
+            pam-auth-update (Docs/PAM.md). You authenticate once with the new file, by touch or password, before it is used. Keep a \
+            root shell open until `sudo -k true` has worked in another terminal. Examples:
 
               whorl pam status sudo
               whorl pam add sudo --dry-run
@@ -26,10 +25,10 @@ struct PAMCommand: AsyncParsableCommand {
 
     /// A service of PAM, and the folder of its file.
     struct Place: ParsableArguments {
-        @Argument(help: ArgumentHelp("The name of a file in the folder.", valueName: "service"))
+        @Argument(help: ArgumentHelp("PAM service, such as sudo", valueName: "service"))
         var service: String
 
-        @Option(help: ArgumentHelp("PAM's folder, such as that of another system.", valueName: "dir"))
+        @Option(help: ArgumentHelp("PAM's configuration directory", valueName: "dir"))
         var folder = PAMFolder.own
 
         var files: PAMFolder { PAMFolder(path: folder) }
@@ -40,11 +39,11 @@ struct PAMCommand: AsyncParsableCommand {
                     || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".")
             }
             guard allowed, !service.isEmpty, !service.hasPrefix(".") else {
-                throw ValidationError("“\(service)” is no name of a file in \(folder).")
+                throw ValidationError("No file “\(service)” in \(folder).")
             }
             guard !service.hasPrefix("common-"), service != "other" else {
                 throw ValidationError(
-                    "“\(service)” is of all programs. Use `pam-auth-update --enable whorl` for all of them."
+                    "“\(service)” applies to all services. To enable all of them, use `pam-auth-update --enable whorl`."
                 )
             }
         }
@@ -55,7 +54,7 @@ struct PAMCommand: AsyncParsableCommand {
         static let asks = Asked.nothing
         static let configuration = CommandConfiguration(
             commandName: "status",
-            abstract: "Says whether a program takes a finger."
+            abstract: "Show whether a service accepts a touch"
         )
         @OptionGroup var place: Place
         @OptionGroup var global: GlobalOptions
@@ -67,11 +66,13 @@ struct PAMCommand: AsyncParsableCommand {
             let other = (try? PAMChain(of: stack, named: place.service, in: place.files))?.otherFinger
             let words =
                 switch by {
-                case "own": "\(place.service) takes a finger, by a line of its own."
-                case .some: "\(place.service) takes a finger, by a file that it includes."
+                case "own": "\(place.service) accepts a touch: enabled in its own file."
+                case .some: "\(place.service) accepts a touch: enabled in a file that it includes."
                 case nil:
-                    other.map { "\(place.service) takes a finger by \($0.module), which \($0.file) names." }
-                        ?? "\(place.service) takes no finger."
+                    other.map {
+                        "\(place.service) accepts a touch through \($0.module), named in \($0.file)."
+                    }
+                        ?? "\(place.service) does not accept a touch."
                 }
             return Answer(
                 result: [
@@ -84,7 +85,7 @@ struct PAMCommand: AsyncParsableCommand {
 
         private func changed(_ file: String) -> [String] {
             [
-                "\(file), of which \(place.folder)/\(place.service) is a copy, was changed since. To copy it again:",
+                "\(place.folder)/\(place.service) is a copy of \(file), which has changed. To copy it again:",
                 "sudo whorl pam remove \(place.service) && sudo whorl pam add \(place.service)",
             ]
         }
@@ -95,14 +96,14 @@ struct PAMCommand: AsyncParsableCommand {
         static let asks = Asked.nothing
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Lets a program take a finger; the password stays."
+            abstract: "Accept a touch for a service, in addition to the password"
         )
-        @Flag(help: "Only says what would be written.")
+        @Flag(help: "Show the change, without making it")
         var dryRun = false
         @Flag(
             name: .customLong("try"),
             inversion: .prefixedNo,
-            help: "Whether you come through the new file before it is in force (default: in /etc/pam.d)."
+            help: "Authenticate with the new file before it is used (default in /etc/pam.d)"
         )
         var tries: Bool?
         @OptionGroup var place: Place
@@ -139,19 +140,19 @@ struct PAMCommand: AsyncParsableCommand {
                     "line": .string(PAMStack.line), "copied": vendor.map(JSONValue.string),
                 ],
                 text: dryRun
-                    ? ["This line would be put before the password's:", PAMStack.line]
+                    ? ["This line would be added before the password's:", PAMStack.line]
                         + (vendor.map { ["in a copy of \($0): \(place.folder)/\(place.service)"] } ?? [])
                     : [
-                        "\(place.service) takes a finger now. Try it in another terminal before you close this one;",
-                        "this takes it back: sudo whorl pam remove \(place.service)",
+                        "\(place.service) now accepts a touch. Try it in another terminal before you close this one.",
+                        "To undo: sudo whorl pam remove \(place.service)",
                     ] + (vendor.map(copied) ?? [])
             )
         }
 
         private func copied(_ vendor: String) -> [String] {
             [
-                "\(place.folder)/\(place.service) is a copy of \(vendor) with the line, and is used instead of it.",
-                "Updates change \(vendor) alone; `whorl pam status \(place.service)` says so.",
+                "\(place.folder)/\(place.service) is a copy of \(vendor) with the line, and replaces it.",
+                "After an update of \(vendor), `whorl pam status \(place.service)` tells you to copy it again.",
             ]
         }
 
@@ -180,9 +181,9 @@ struct PAMCommand: AsyncParsableCommand {
         static let asks = Asked.nothing
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Takes the line out again; everything else in the file stays as it is."
+            abstract: "Stop accepting a touch for a service"
         )
-        @Flag(help: "Only says what would be written.")
+        @Flag(help: "Show the change, without making it")
         var dryRun = false
         @OptionGroup var place: Place
         @OptionGroup var global: GlobalOptions
@@ -201,9 +202,9 @@ struct PAMCommand: AsyncParsableCommand {
                 result: ["service": .string(place.service), "removed": .bool(isThere && !dryRun)],
                 text: [
                     !isThere
-                        ? "\(place.service) has no line of its own for a finger."
+                        ? "\(place.service) is not enabled in its own file."
                         : dryRun
-                            ? "The line would be taken out." : "\(place.service) takes no finger any more."
+                            ? "The line would be removed." : "\(place.service) no longer accepts a touch."
                 ]
             )
         }
@@ -217,14 +218,14 @@ extension Failure {
             return Failure(
                 code: "existsAlready",
                 status: .existsAlready,
-                message: "\(service) takes a finger already.",
-                recovery: "Nothing is to be done."
+                message: "\(service) already accepts a touch.",
+                recovery: "Nothing to do."
             )
         }
         return Failure(
             code: "pamFailed",
             message: "\(fault.sentence(service)).",
-            recovery: "Use `sudo pam-auth-update --enable whorl`, or change the file by hand (Docs/PAM.md)."
+            recovery: "Use `sudo pam-auth-update --enable whorl`, or edit the file yourself (Docs/PAM.md)."
         )
     }
 }
@@ -234,21 +235,21 @@ extension PAMStack.Fault {
 
     fileprivate func sentence(_ service: String) -> String {
         switch self {
-        case .there: "\(service) takes a finger already"
+        case .there: "\(service) already accepts a touch"
         case .withoutPassword:
-            "No line of \(service)'s file is known to ask for a password, which has to stay the other way in"
+            "No known line in \(service)'s file prompts for a password, which must keep working"
         case .linesFollow:
-            "Further lines follow the password's in \(service)'s file, which a touch would skip"
+            "A touch would skip the lines after the password's in \(service)'s file"
         case .linesCounted:
-            "A line of \(service)'s file passes over a number of lines, and would get elsewhere"
+            "A line in \(service)'s file skips a number of lines; another line would break that"
         case .unreadable(let file):
-            "The file \(Self.clean(file)) that \(service)’s file includes cannot be read, so it is unknown what a touch would skip"
+            "Cannot read \(Self.clean(file)), which \(service)'s file includes, to see what a touch would skip"
         case .asksFinger(let module, let file):
-            "\(Self.clean(module)) in \(Self.clean(file)) asks for a finger already, and both would wait for one"
+            "\(Self.clean(module)) in \(Self.clean(file)) already prompts for a touch"
         case .skips(let module, let file):
-            "A touch would skip \(Self.clean(module)), which \(Self.clean(file)) names after or around the password"
+            "A touch would skip \(Self.clean(module)) in \(Self.clean(file))"
         case .unclear:
-            "A line of \(service)'s file goes on in the next one, or has bytes that an editor does not show"
+            "A line in \(service)'s file continues on the next one, or contains invisible characters"
         }
     }
 }

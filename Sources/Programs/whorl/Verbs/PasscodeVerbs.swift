@@ -8,10 +8,10 @@ import WhorlService
 struct Passcode: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "passcode",
-        abstract: "Sets, changes, checks or removes the owner's passcode.",
+        abstract: "Set, change, verify or remove the passcode",
         discussion: """
-            The TPM keeps it, and counts wrong tries. It is asked for on the terminal, or taken from an open file; \
-            it is never an argument. Example:
+            The TPM stores the passcode and limits wrong attempts. It is read from the terminal or a file descriptor, never from an \
+            argument. Example:
 
               whorl passcode set
             """,
@@ -25,8 +25,8 @@ struct Passcode: AsyncParsableCommand {
     private static func advice(on new: SecretBox) -> [String] {
         guard new.bytes.count < recommendedSize else { return [] }
         return [
-            "It is short. On most machines the TPM's count of wrong ones can be reset (`whorl doctor` tells), and then "
-                + "only the length protects: \(recommendedSize) characters or more are recommended."
+            "The passcode is short. On most machines the TPM's count of wrong attempts can be reset (see `whorl doctor`), so "
+                + "use at least \(recommendedSize) characters."
         ]
     }
 
@@ -35,9 +35,9 @@ struct Passcode: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Sets a passcode where none is.",
+            abstract: "Set a passcode",
             discussion:
-                "Prompts for the new passcode. If a finger is enrolled, touch the reader with it afterwards."
+                "Prompts for the new passcode. If a finger is enrolled, you then touch the reader with it."
         )
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
@@ -56,7 +56,7 @@ struct Passcode: AsyncParsableCommand {
             try await PasswordAgent.beside(session) {
                 try await session.services.ask(SetPasscode(new, request, shown: shown))
             }
-            return Answer(result: ["set": true], text: ["The passcode is set."] + Passcode.advice(on: new))
+            return Answer(result: ["set": true], text: ["Passcode set."] + Passcode.advice(on: new))
         }
     }
 
@@ -65,9 +65,9 @@ struct Passcode: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "change",
-            abstract: "Sets another passcode; items that it opens go on.",
+            abstract: "Change the passcode; items it protects keep working",
             discussion:
-                "Prompts for the new passcode, then for the present one. With --passcode-fd the first line is the present passcode, the second the new one."
+                "Prompts for the new passcode, then for the current one. With --passcode-fd, the first line is the current passcode and the second the new one."
         )
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
@@ -79,7 +79,7 @@ struct Passcode: AsyncParsableCommand {
             try await session.ask(handing: preset) { ChangePasscode(to: new, $0) }
             return Answer(
                 result: ["changed": true],
-                text: ["The passcode is another one now."] + Passcode.advice(on: new)
+                text: ["Passcode changed."] + Passcode.advice(on: new)
             )
         }
     }
@@ -89,8 +89,8 @@ struct Passcode: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "verify",
-            abstract: "Verify the passcode, which also ends a lockout of fingers",
-            discussion: "A wrong one counts as a try, and is in the owner's log."
+            abstract: "Verify the passcode, which also ends a lockout",
+            discussion: "A wrong passcode counts as an attempt and appears in your log."
         )
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
@@ -109,7 +109,7 @@ struct Passcode: AsyncParsableCommand {
             let asked = request
             let evaluation = try await session.services.evaluate(asked, presenter: presenter)
             session.console.succeeded(evaluation)
-            return Answer(result: ["verified": true], text: ["The passcode is right."])
+            return Answer(result: ["verified": true], text: ["Passcode correct."])
         }
     }
 
@@ -118,10 +118,11 @@ struct Passcode: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Removes the passcode.",
-            discussion: "Items that nothing else opens are named first, and deleted only with --force."
+            abstract: "Remove the passcode",
+            discussion:
+                "Lists the items that only the passcode unlocks first; they are deleted only with --force."
         )
-        @Flag(help: "Deletes the items that nothing but the passcode opens.")
+        @Flag(help: "Also delete the items that only the passcode unlocks")
         var force = false
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
@@ -145,7 +146,7 @@ struct Passcode: AsyncParsableCommand {
                         deleted.map { ["kind": .string($0.kind.rawValue), "name": .string($0.name.text)] }
                     ),
                 ],
-                text: ["No passcode is set any more."] + deleted.map { "deleted: \($0.spoken)" }
+                text: ["Passcode removed."] + deleted.map { "deleted: \($0.spoken)" }
             )
         }
     }

@@ -9,23 +9,23 @@ struct Remove: Verb {
     static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Removes enrolled fingers, from the reader too.",
+        abstract: "Remove enrolled fingers, including from the reader",
         discussion: """
-            The owner agrees first, by touching the reader with an enrolled finger or by the passcode. Programs that \
-            watch the enrolled fingers notice it. Examples:
+            You authenticate first, by touch or passcode. Programs that watch the set of enrolled fingers notice the change. \
+            Examples:
 
               whorl remove right-index-finger
               whorl remove --all
             """
     )
 
-    @Argument(help: "A finger's name, or an id from `whorl fingers`.", completion: .list(Finger.allNames))
+    @Argument(help: "Finger name, or ID from `whorl fingers`", completion: .list(Finger.allNames))
     var finger: String?
 
-    @Flag(help: "Removes every finger of the profile, also when the set cannot be trusted any more.")
+    @Flag(help: "Remove all fingers of the profile, even if they were tampered with")
     var all = false
 
-    @Flag(help: "Also when the reader that keeps the print is not connected.")
+    @Flag(help: "Remove even if the reader that stores the print is not connected")
     var force = false
 
     @OptionGroup var passcode: PasscodeOption
@@ -51,7 +51,7 @@ struct Remove: Verb {
                 )
             ],
             text: removed.isEmpty
-                ? ["Nothing was enrolled."] : removed.map { "removed: \($0.finger.rawValue) \($0.id)" }
+                ? ["No fingers were enrolled."] : removed.map { "removed: \($0.finger.rawValue) \($0.id)" }
         )
     }
 }

@@ -10,9 +10,9 @@ import WhorlService
 struct Secret: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "secret",
-        abstract: "Keeps secrets that the TPM gives only to their owner.",
+        abstract: "Store and retrieve secrets protected by the TPM",
         discussion: """
-            Example:
+            The TPM releases a secret only after you authenticate. Example:
 
               printf %s "$TOKEN" | whorl secret add github-token --access biometry-current-set
               whorl secret get github-token
@@ -25,9 +25,9 @@ struct Secret: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Keeps what comes on standard input, 1 byte to 1 MiB, byte for byte."
+            abstract: "Store a secret read from standard input (1 byte to 1 MiB)"
         )
-        @Argument(help: "Its name.")
+        @Argument(help: "Name of the secret")
         var name: String
         @OptionGroup var access: AccessOption
         @OptionGroup var global: GlobalOptions
@@ -53,10 +53,10 @@ struct Secret: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "get",
-            abstract: "Asks for what its access control wants, and writes the secret to standard output.",
-            discussion: "With --json it is in Base64."
+            abstract: "Authenticate as the secret's access control requires, then print it",
+            discussion: "With --json, the secret is printed in Base64."
         )
-        @Argument(help: "Its name.")
+        @Argument(help: "Name of the secret")
         var name: String
         @OptionGroup var options: ReleaseOptions
         @OptionGroup var global: GlobalOptions
@@ -88,12 +88,12 @@ struct Secret: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "Lists the secrets' names and what opens them."
+            abstract: "List secrets and their access controls"
         )
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws -> Answer {
-            .items(try await session.items(.secret), as: "secrets", none: "There is no secret.")
+            .items(try await session.items(.secret), as: "secrets", none: "No secrets.")
         }
     }
 
@@ -102,9 +102,9 @@ struct Secret: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "delete",
-            abstract: "Delete a secret, after its owner agreed if it requires one"
+            abstract: "Delete a secret (prompts if its access control requires it)"
         )
-        @Argument(help: "Its name.")
+        @Argument(help: "Name of the secret")
         var name: String
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions

@@ -10,11 +10,11 @@ struct Unlock: Verb {
     static let asks = Asked.systemService
     static let configuration = CommandConfiguration(
         commandName: "unlock",
-        abstract: "Unlock a user's fingers after too many failed touches (administrators only)",
+        abstract: "End a user's lockout after too many failed touches (administrators only)",
         discussion: """
-            Prompts for an administrator's password, through polkit; root needs none. It also ends the wait of the logins at \
-            this machine, which rest after misses in a row. The journal and the user's log say who did it. To lift your own \
-            lock, use `whorl passcode verify`. Example:
+            Prompts for an administrator's password through polkit, unless you are root. This also ends the delay after failed \
+            logins at this computer. The journal and the user's log record who did it. To end your own lockout, use \
+            `whorl passcode verify`. Example:
 
               whorl unlock --for anna
             """
@@ -22,7 +22,7 @@ struct Unlock: Verb {
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("The user whose fingers are unlocked.", valueName: "user")
+        help: ArgumentHelp("The user to unlock", valueName: "user")
     )
     var user: String
 
@@ -30,18 +30,18 @@ struct Unlock: Verb {
 
     func answer(_ session: Session) async throws -> Answer {
         try requireSystemService(
-            "The system's service is not installed, and nothing else locks another user's fingers."
+            "The system service is not installed."
         )
         let name = DisplayText.clean(user, limit: 60)
         guard let number = ThisProcess.userNumber(of: user) else {
-            throw Failure.usage("This system has no user \(name).", hint: "`getent passwd` lists the users.")
+            throw Failure.usage("Unknown user \(name).", hint: "`getent passwd` lists the users.")
         }
         let wasLocked = try await PasswordAgent.beside(session) {
             try await RemoteAccounts().unlock(number)
         }
         return Answer(
             result: ["user": .string(user), "wasLocked": .bool(wasLocked)],
-            text: [wasLocked ? "\(name): fingers unlocked" : "\(name): fingers were not locked"]
+            text: [wasLocked ? "\(name): fingers unlocked" : "\(name): fingers were not locked out"]
         )
     }
 }

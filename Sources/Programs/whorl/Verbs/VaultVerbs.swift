@@ -8,10 +8,10 @@ import WhorlService
 struct VaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault",
-        abstract: "Brings the state directory into the TPM's keeping, looks at that, or ends it.",
+        abstract: "Manage TPM protection of the state directory",
         discussion: """
-            A new directory is in the TPM's keeping from its first finger, passcode, secret or key on, where there \
-            is a TPM. An older one is brought there with
+            A new directory is protected by the TPM, if there is one, as soon as you add a finger, passcode, secret or key. To \
+            protect an older directory:
 
               whorl vault provision
             """,
@@ -23,7 +23,7 @@ struct VaultCommand: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "status",
-            abstract: "Says how the directory stands with its TPM; changes nothing."
+            abstract: "Show whether and how the TPM protects the directory"
         )
         @OptionGroup var global: GlobalOptions
 
@@ -42,8 +42,8 @@ struct VaultCommand: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "provision",
-            abstract: "Has the TPM seal the directory's key and count the changes of the fingers.",
-            discussion: "It may be interrupted and run again. The fingers stay as they are."
+            abstract: "Seal the directory's key in the TPM, and count changes of the fingers there",
+            discussion: "You can interrupt it and run it again. Fingers are kept."
         )
         @OptionGroup var global: GlobalOptions
 
@@ -51,7 +51,7 @@ struct VaultCommand: AsyncParsableCommand {
             try await session.services.ask(ProvisionVault())
             return Answer(
                 result: ["provisioned": true, "stateKey": "sealed"],
-                text: ["The TPM keeps the directory's key now."]
+                text: ["The directory's key is now sealed in the TPM."]
             )
         }
     }
@@ -61,21 +61,22 @@ struct VaultCommand: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "reset",
-            abstract: "Takes the vault apart: secrets, keys and passcodes are lost for good.",
+            abstract: "End TPM protection; all secrets, keys and passcodes are lost",
             discussion: """
-                The fingers stay where the TPM still gives the directory's key. Where it does not, since it was \
-                cleared or is another one, the database is put aside and nothing is enrolled any more.
+                Fingers are kept if the TPM still releases the directory's key. If the TPM was cleared or replaced, the database is moved \
+                aside and no fingers remain enrolled.
                 """
         )
-        @Flag(help: "Does it; also where there is no TPM any more.")
+        @Flag(help: "Confirm the loss; also works without the TPM")
         var force = false
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws -> Answer {
             guard force else {
                 throw Failure.usage(
-                    "This loses every secret, key and passcode of the directory.",
-                    hint: "Say so with --force; `whorl secret list` and `whorl key list` show what there is."
+                    "All secrets, keys and passcodes in this directory would be lost.",
+                    hint:
+                        "Confirm with --force; `whorl secret list` and `whorl key list` show what would be lost."
                 )
             }
             let reset = try await PasswordAgent.beside(session) {
@@ -83,11 +84,11 @@ struct VaultCommand: AsyncParsableCommand {
             }
             switch reset {
             case .fingersKept:
-                return Answer(result: ["fingers": "kept"], text: ["The vault is gone; the fingers stay."])
+                return Answer(result: ["fingers": "kept"], text: ["Vault removed. The fingers are kept."])
             case .fingersLost(let database):
                 return Answer(
                     result: ["fingers": "lost", "database": .string(database)],
-                    text: ["The vault and the fingers are gone; the database is \(database) now."]
+                    text: ["Vault and fingers removed. The old database is now \(database)."]
                 )
             }
         }
@@ -98,8 +99,8 @@ struct VaultCommand: AsyncParsableCommand {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(
             commandName: "reseal",
-            abstract: "Binds secrets to the machine's start as it is now, with the passcode.",
-            discussion: "It is for secrets with +pcrs, after an update of the firmware."
+            abstract: "Bind secrets to the current boot measurements (requires the passcode)",
+            discussion: "Use this for secrets with +pcrs after a firmware update."
         )
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
@@ -113,8 +114,8 @@ struct VaultCommand: AsyncParsableCommand {
                     "resealed": .strings(resealing.resealed.map(\.name.text)),
                     "unchanged": .strings(resealing.unchanged.map(\.name.text)),
                 ],
-                text: resealing.resealed.map { "bound anew: \($0.spoken)" }
-                    + resealing.unchanged.map { "takes the passcode besides: \($0.spoken)" }
+                text: resealing.resealed.map { "bound again: \($0.spoken)" }
+                    + resealing.unchanged.map { "also requires the passcode: \($0.spoken)" }
             )
         }
     }
@@ -174,9 +175,9 @@ extension VaultStatus {
     var stateKeyWords: String {
         switch stateKey {
         case .none: "none yet"
-        case .file: "in a file that only this user may read"
-        case .sealed: "sealed by the TPM"
-        case .both: "sealed by the TPM, and still in a file"
+        case .file: "in a file that only you can read"
+        case .sealed: "sealed in the TPM"
+        case .both: "sealed in the TPM, and also in a file"
         }
     }
 

@@ -74,7 +74,7 @@ extension Verb {
         guard ServiceInstallation().isInstalled else {
             throw .usage(
                 message,
-                hint: "Install it first (Docs/Service.md): `whorl doctor` shows the steps."
+                hint: "Install it first; `whorl doctor` shows how (see Docs/Service.md)."
             )
         }
     }
