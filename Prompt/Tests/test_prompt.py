@@ -99,7 +99,7 @@ class Prompts(unittest.TestCase):
         asking = self.ask()
         self.screen.window()
         self.service.lay("left", asking=asking)
-        until(lambda: any("Not recognised" in name for _, name in tree()), "the hint")
+        until(lambda: any("Not recognized" in name for _, name in tree()), "the hint")
         self.service.lay("left", 2, asking=asking)
         self.assertEqual(end(asking)[0], 10)
         self.gone()
@@ -201,20 +201,20 @@ class Prompts(unittest.TestCase):
     def fingers(self):
         return [finger["finger"] for finger in end(whorl("fingers"))[1]["result"]["fingers"]]
 
-    def test_window_fills_with_an_enrollment_and_tells_how_well_the_finger_is_recognised(self):
+    def test_window_fills_with_an_enrollment_and_tells_how_well_the_finger_is_recognized(self):
         process = self.enrolling()
         for number in range(5):
             shows(f"Fingerprint, {number * 20} percent")
             self.service.lay("left", asking=process)
-        shows("Touch once more to check.")
+        shows("Touch once more to confirm.")
         self.service.lay("left", asking=process)
         shows("Test touches show")
         for count in (1, 2):
             self.service.lay("left", asking=process)
-            shows(f"{count} of {count} test touches recognised.")
+            shows(f"{count} of {count} test touches recognized.")
         self.service.lay("left", asking=process)
         shows("Enrolled.")
-        shows("3 of 3 test touches recognised.")
+        shows("3 of 3 test touches recognized.")
         self.assertEqual(process.wait(30), 0)
         self.assertIn("left-index-finger", self.fingers())
         removing = whorl("remove", "left-index-finger")

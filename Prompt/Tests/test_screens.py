@@ -31,7 +31,7 @@ KINDS = {
     "200-percent": {"GDK_SCALE": "2"},
     "300-percent": {"GDK_SCALE": "3"},
 }
-# The beginning of "Not recognised." in the languages.
+# The beginning of "Not recognized." in the languages.
 HINTS = {"german": "Nicht erkannt", "right-to-left": "لم يُتعرَّف"}
 
 
@@ -109,7 +109,7 @@ class Screens:
             asking = self.ask()
             self.looks_right(kind, factor)
             self.service.lay("left", asking=asking)
-            hint = HINTS.get(kind, "Not recognised")
+            hint = HINTS.get(kind, "Not recognized")
             until(lambda: any(hint in part.name for part in texts()), f"the hint of {kind}")
             self.looks_right(f"{kind}-hint", factor)
             # A match gives the tries back.
@@ -142,7 +142,7 @@ class Wayland(Screens, unittest.TestCase):
         self.agent()
         asking = self.ask()
         self.service.lay("left", asking=asking)
-        until(lambda: any("Not recognised" in name for name in access.names()), "the hint")
+        until(lambda: any("Not recognized" in name for name in access.names()), "the hint")
         self.service.lay("right", asking=asking)
         status, said = end(asking)
         self.assertEqual((status, said["result"]["finger"]), (0, "right-index-finger"))
@@ -172,10 +172,10 @@ class Wayland(Screens, unittest.TestCase):
         asking = self.ask()
         listener = access.Listener()
         self.service.lay("left", asking=asking)
-        until(lambda: any("Not recognised" in name for name in access.names()), "the hint")
+        until(lambda: any("Not recognized" in name for name in access.names()), "the hint")
         time.sleep(1)
         heard = listener.heard()
-        self.assertTrue(any("Not recognised" in event[2] for event in heard), heard)
+        self.assertTrue(any("Not recognized" in event[2] for event in heard), heard)
         access.press("Cancel")
         end(asking)
 

@@ -75,7 +75,7 @@ struct JSONTests {
         #expect(
             outcome.out == """
                 {"error":{"code":"biometryNotEnrolled","rawValue":-7,\
-                "message":"No finger is enrolled for this reader.","reason":"",\
+                "message":"No finger enrolled for this reader.","reason":"",\
                 "recovery":"Enroll a finger: `whorl enroll right-index-finger`.","readerKind":"mock"}}
 
                 """

@@ -45,7 +45,7 @@ struct MainLoopTests {
 
     /// `early` begins the evaluation before the loop, the others inside of it.
     @Test(arguments: ["application", "loop", "early"])
-    func `a program that uses Whorl before its own main loop starts, and a finger is recognised`(
+    func `a program that uses Whorl before its own main loop starts, and a finger is recognized`(
         loop: String
     ) async throws {
         let enroll = ["enroll", "right-index-finger", "--json", "--timeout", "240"]

@@ -7,7 +7,7 @@ import Testing
 struct VerbTests {
     private let whorl: WhorlProgram
     private let note = "whorl: note: a mock reader answered, not a real one\n"
-    private let warning = "A mock reader answers: no real finger is asked for.\n"
+    private let warning = "Test reader: no real fingerprint is read.\n"
 
     init() throws { whorl = try WhorlProgram() }
 
@@ -35,12 +35,12 @@ struct VerbTests {
         #expect(
             outcome.err == """
                 Enroll the right index finger (Mock reader)
-                A mock reader answers: no real finger is asked for.
+                Test reader: no real fingerprint is read.
                 Touch the reader.
                 1 of 2.
                 Touch the reader.
                 2 of 2.
-                Touch once more to check.
+                Touch once more to confirm.
                 Touch the reader.
                 Enrolled.
                 whorl: note: a mock reader answered, not a real one
@@ -50,7 +50,7 @@ struct VerbTests {
     }
 
     @Test
-    func `a guided enrollment asks for parts of the finger, and tells how many test touches were recognised`()
+    func `a guided enrollment asks for parts of the finger, and tells how many test touches were recognized`()
         async throws
     {
         let outcome = try await whorl.run(
@@ -60,15 +60,15 @@ struct VerbTests {
         let lines = outcome.out.split(separator: "\n").map(String.init)
         #expect(lines.contains(#"{"event":"area","area":"center"}"#), "\(outcome)")
         #expect(lines.contains(#"{"event":"area","area":"tip"}"#))
-        #expect(lines.contains(#"{"event":"tested","recognised":2,"tested":3}"#))
+        #expect(lines.contains(#"{"event":"tested","recognized":2,"tested":3}"#))
         let result = outcome.answer("result")
-        #expect(outcome.status == 0 && result?["recognised"] as? Int == 2 && result?["tested"] as? Int == 3)
+        #expect(outcome.status == 0 && result?["recognized"] as? Int == 2 && result?["tested"] as? Int == 3)
         let person = try await whorl.run(
             ["enroll", "left-index", "--guided"],
             reader: "mock:stages=2,touch right-index,touch left-index*6"
         )
-        #expect(person.err.contains("Touch the reader with the middle of the fingertip."), "\(person)")
-        #expect(person.err.contains("Enrolled. 3 of 3 test touches recognised."))
+        #expect(person.err.contains("Touch with the middle of your fingertip."), "\(person)")
+        #expect(person.err.contains("Enrolled. 3 of 3 test touches recognized."))
         #expect(person.status == 0)
     }
 
@@ -99,7 +99,7 @@ struct VerbTests {
                     out: "matched: right-index-finger\n",
                     err:
                         "whorl: unlock\nConfirms that it is you. Unlocks nothing.\n\(warning)Touch the reader.\n"
-                        + "That was too short. Try again, and go on for longer.\nTouch the reader.\n"
+                        + "Too short. Swipe farther.\nTouch the reader.\n"
                         + "Matched: right index finger.\n\(note)"
                 )
         )
@@ -109,8 +109,8 @@ struct VerbTests {
         try await whorl.enroll()
         let outcome = try await whorl.run(["evaluate", "--reason", "unlock"], reader: "mock:then=no-match")
         #expect(outcome.status == 10 && outcome.out == "")
-        #expect(outcome.err.contains("Not recognised. 2 tries left.\n"))
-        #expect(outcome.err.contains("Not recognised. 1 try left.\n"))
+        #expect(outcome.err.contains("Not recognized. 2 tries left.\n"))
+        #expect(outcome.err.contains("Not recognized. 1 try left.\n"))
         #expect(outcome.err.contains("whorl: error: the finger did not match\nwhorl: hint: try again with "))
     }
 
@@ -173,7 +173,7 @@ struct VerbTests {
         let prompt = """
             whorl: touch an enrolled finger to remove a finger
             Changes the enrolled fingers.
-            A mock reader answers: no real finger is asked for.
+            Test reader: no real fingerprint is read.
             Touch the reader.
             Matched: right index finger.
 

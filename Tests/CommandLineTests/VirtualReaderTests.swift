@@ -41,7 +41,7 @@ struct VirtualReaderTests {
         { ["\(seed)", "--press", "\(first + $0)"] }
     }
 
-    @Test func `the right finger is recognised, another is not`() async throws {
+    @Test func `the right finger is recognized, another is not`() async throws {
         let enrolled = try await run(["enroll", "right-index-finger"], press: finger(1))
         #expect(enrolled.status == 0, "\(enrolled)")
         #expect(enrolled.answer("result")?["readerKind"] as? String == "virtual")

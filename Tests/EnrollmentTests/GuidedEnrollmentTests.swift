@@ -6,7 +6,7 @@ import WhorlEnrollment
 import WhorlFingerprint
 import WhorlService
 
-/// An enrollment that tells the person which part of the finger to show, and shows how well the finger is recognised.
+/// An enrollment that tells the person which part of the finger to show, and shows how well the finger is recognized.
 @Suite struct `A guided enrollment` {
     private func enroll(
         _ presentations: [TestReader.Presentation],
@@ -42,10 +42,10 @@ import WhorlService
                 .area(.tip), .scan(.touch), .scan(.stage(completed: 2, total: 3)),
                 .area(.left), .scan(.touch), .scan(.stage(completed: 3, total: 3)),
                 .confirming(triesLeft: 3), .scan(.touch),
-                .tested(recognised: 0, tested: 0, total: 3), .scan(.touch),
-                .tested(recognised: 1, tested: 1, total: 3), .scan(.touch),
-                .tested(recognised: 2, tested: 2, total: 3), .scan(.touch),
-                .tested(recognised: 3, tested: 3, total: 3),
+                .tested(recognized: 0, tested: 0, total: 3), .scan(.touch),
+                .tested(recognized: 1, tested: 1, total: 3), .scan(.touch),
+                .tested(recognized: 2, tested: 2, total: 3), .scan(.touch),
+                .tested(recognized: 3, tested: 3, total: 3),
             ]
         )
         #expect(outcome.reader.touches == 7 && outcome.fingers.count == 1)
@@ -64,7 +64,7 @@ import WhorlService
     @Test func `asks for no part where the finger is drawn over the reader`() async throws {
         let outcome = try await enroll(finger(7), scanType: .swipe)
         #expect(!outcome.events.contains { if case .area = $0 { true } else { false } })
-        #expect(outcome.events.last == .tested(recognised: 3, tested: 3, total: 3))
+        #expect(outcome.events.last == .tested(recognized: 3, tested: 3, total: 3))
     }
 
     @Test func `asks for all presses once more where most were of one part, and keeps the better ones`()
@@ -75,7 +75,7 @@ import WhorlService
         #expect(outcome.events.filter { $0 == .again }.count == 1)
         #expect(outcome.events.filter { $0 == .scan(.alike) }.count == 2)
         #expect(outcome.reader.touches == 10)
-        #expect(outcome.events.last == .tested(recognised: 3, tested: 3, total: 3))
+        #expect(outcome.events.last == .tested(recognized: 3, tested: 3, total: 3))
         // It does not ask a third time.
         let stubborn = try await enroll(alike + alike + finger(4))
         #expect(stubborn.events.filter { $0 == .again }.count == 1 && stubborn.fingers.count == 1)
@@ -87,11 +87,11 @@ import WhorlService
         #expect(!outcome.events.contains(.again) && outcome.reader.stored.count == 1)
     }
 
-    @Test func `says how many test touches were recognised, and keeps the finger whatever they were`()
+    @Test func `says how many test touches were recognized, and keeps the finger whatever they were`()
         async throws
     {
         let outcome = try await enroll(finger(4) + [.finger("thumb"), .finger("index"), .finger("thumb")])
-        #expect(outcome.events.last == .tested(recognised: 1, tested: 3, total: 3))
+        #expect(outcome.events.last == .tested(recognized: 1, tested: 3, total: 3))
         #expect(outcome.fingers.map(\.finger) == [.rightIndex])
     }
 
@@ -99,7 +99,7 @@ import WhorlService
         let outcome = try await enroll(finger(5) + [.fails(.unplugged)])
         #expect(
             outcome.events.last { if case .tested = $0 { true } else { false } }
-                == .tested(recognised: 1, tested: 1, total: 3)
+                == .tested(recognized: 1, tested: 1, total: 3)
         )
         #expect(outcome.fingers.count == 1 && !outcome.reader.isOpen)
     }

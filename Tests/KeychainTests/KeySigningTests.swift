@@ -168,7 +168,7 @@ private let hashes: [String: Data] = [
         arguments: [.userCancel, .biometryLockout, .notInteractive, .authenticationFailed]
             as [ServiceError.Code]
     )
-    func `an owner who is not recognised is an error of LAErrorDomain`(code: ServiceError.Code) throws {
+    func `an owner who is not recognized is an error of LAErrorDomain`(code: ServiceError.Code) throws {
         try onPretendedChip { chip in
             let key = try chipKey([.privateKeyUsage, .biometryCurrentSet])
             chip.fail(with: code)

@@ -11,7 +11,7 @@ import WhorlVault
 @testable import WhorlContext
 import WhorlService
 
-/// Items that somebody must be recognised for.
+/// Items that somebody must be recognized for.
 @Suite struct `Protected items` {
     private let bench: KeychainBench
     private var chip: FakeChip { bench.chip }
@@ -75,7 +75,7 @@ import WhorlService
         (.passcodeNotSet, errSecNotAvailable), (.biometryNotEnrolled, errSecAuthFailed),
         (.biometryNotAvailable, errSecAuthFailed), (.biometryDisconnected, errSecAuthFailed),
     ])
-    func `why the owner was not recognised`(_ code: ServiceError.Code, _ status: OSStatus) {
+    func `why the owner was not recognized`(_ code: ServiceError.Code, _ status: OSStatus) {
         bench.run {
             #expect(add("a", .biometryAny) == errSecSuccess)
             chip.person = .fails(code)

@@ -149,7 +149,7 @@ import Testing
         await device.run {
             let right = LARight()
             let isGivenBack = Atomic(false)
-            // The first change is that the owner is asked, the second that he was recognised.
+            // The first change is that the owner is asked, the second that he was recognized.
             withObservationTracking {
                 _ = right.state
             } onChange: {

@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: StoreKind.all)
-    func `is that a sign-in with a wrong password was refused, and how a good one recognised its user`(
+    func `is that a sign-in with a wrong password was refused, and how a good one recognized its user`(
         _ kind: StoreKind
     ) async throws {
         let bank = try await Bank(kind)

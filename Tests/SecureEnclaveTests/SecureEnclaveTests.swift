@@ -84,7 +84,7 @@ import WhorlService
         }
     }
 
-    @Test func `an owner who is not recognised is an LAError`() throws {
+    @Test func `an owner who is not recognized is an LAError`() throws {
         try onPretendedChip { chip in
             let key = try SecureEnclave.P256.Signing.PrivateKey(accessControl: try #require(guarded))
             chip.fail(with: .userCancel)

@@ -73,7 +73,7 @@ def test_first_passcode_takes_the_users_password_at_the_seat_and_not_a_wrong_one
         allow("subject.user == 'owner'")
 
 
-def test_finger_is_enrolled_and_recognised():
+def test_finger_is_enrolled_and_recognized():
     enrolled = touching("right", 6, "enroll", "right-index-finger")
     assert enrolled["readerKind"] == "virtual", enrolled
     matched = touching("right", 1, "evaluate", "--reason", "a test")

@@ -8,7 +8,7 @@ import time
 from people import service_pid, shown, start, touching
 from test_b_attacks import failed_tries, wake
 
-SYSTEM_MESSAGE = b"The machine went to sleep."
+SYSTEM_MESSAGE = b"The computer went to sleep."
 
 
 def inhibitors():

@@ -72,7 +72,7 @@ def test_shut_lid_over_the_built_in_reader_is_told_at_once_and_ends_with_it():
         lid.set(True)
         status, error, seconds = asked()
         assert status == 15 and error["code"] == "lidShut", (status, error)
-        assert error["message"] == "The lid is shut over the fingerprint reader.", error
+        assert error["message"] == "The lid is closed over the fingerprint reader.", error
         assert seconds < 15, seconds
         outcome = whorl("can-evaluate", "--json", check=False)
         assert outcome.returncode == 15 and b"The lid is shut" in outcome.stdout, outcome
@@ -83,7 +83,7 @@ def test_shut_lid_over_the_built_in_reader_is_told_at_once_and_ends_with_it():
         lid.set(True)
         error = json.loads(waiting.communicate(timeout=60)[0].decode().splitlines()[-1])["error"]
         assert waiting.returncode == 15, (waiting.returncode, error)
-        assert error["message"] == "The lid is shut over the fingerprint reader.", error
+        assert error["message"] == "The lid is closed over the fingerprint reader.", error
         lid.set(False)
         matched = touching("right", 1, "evaluate", "--reason", "a test")
         assert matched["finger"] == "right-index-finger", matched

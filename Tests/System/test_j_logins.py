@@ -149,7 +149,7 @@ def test_wrong_finger_is_told_and_the_password_is_asked_for():
     child = sudo()
     child.expect_exact(PROMPT)
     lay("left")
-    child.expect("Not recognised")
+    child.expect("Not recognized")
     child.expect_exact(PROMPT)
     child.send(f"{PASSWORD}\r")
     assert ended(child) == (0, "\r\n0\r\n")

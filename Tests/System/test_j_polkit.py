@@ -102,7 +102,7 @@ def test_wrong_fingers_leave_the_password_and_a_wrong_password_lets_no_one_in():
             child.sendline(PKEXEC)
             child.expect(TOUCH)
             lay("left")
-            child.expect("Not recognised")
+            child.expect("Not recognized")
             lay("left", 2)
             child.expect("Password: ")
             type_password(child, password)

@@ -17,7 +17,7 @@ SCREEN, KEYS = pathlib.Path("/dev/vcs7"), "/dev/tty7"
 # What the greeter starts for the person: it tells whose session it is, and stays until it is told to end.
 SESSION = pathlib.Path("/usr/local/bin/the-session")
 ARRIVED = pathlib.Path("/tmp/arrived")
-TOUCH = "Draw the finger over the reader."
+TOUCH = "Swipe your finger across the reader."
 
 
 def screen():
@@ -95,7 +95,7 @@ def test_stranger_at_the_greeter_is_told_and_left_with_the_password():
     greet()
     says(TOUCH)
     lay("left")
-    says("Not recognised")
+    says("Not recognized")
     lay("left", 2)
     says("assword:")
     assert not ARRIVED.exists()

@@ -59,7 +59,7 @@ struct PasscodePromptTests {
         )
         #expect(
             both.lines(bare)[3...] == [
-                "  Touch the reader.", "  Not recognised. 2 tries left.", "  Passcode: ",
+                "  Touch the reader.", "  Not recognized. 2 tries left.", "  Passcode: ",
                 "  Wrong passcode. 4 tries left before a wait.", "  [Esc] Cancel",
             ]
         )
@@ -68,7 +68,7 @@ struct PasscodePromptTests {
     @Test(arguments: [
         (PromptUpdate.wrongPasscode(triesLeft: nil), "Wrong passcode."),
         (.wrongPasscode(triesLeft: 1), "Wrong passcode. 1 try left before a wait."),
-        (.wrongPasscode(triesLeft: 0), "Wrong passcode. There is a wait before the next try."),
+        (.wrongPasscode(triesLeft: 0), "Wrong passcode. Wait before you try again."),
         (.throttled(for: .seconds(300)), "Too many passcodes were wrong. Wait 5 minutes."),
     ])
     func `a verdict says how it goes on`(_ update: PromptUpdate, _ text: String) {
@@ -98,7 +98,7 @@ struct PasscodePromptTests {
 
     @Test func `the end takes the line and its dots away`() {
         for (update, text) in [
-            (PromptUpdate.verified, "✓ The passcode is right."),
+            (PromptUpdate.verified, "✓ Passcode correct."),
             (.matched(.leftThumb), "✓ Matched: left thumb."), (.ended("Nothing came."), "✗ Nothing came."),
         ] {
             let ended = state(after: .typed(9), .told(update), .typed(3))
@@ -130,11 +130,11 @@ struct PasscodePromptTests {
         let plain = TerminalStyle.plain
         #expect(state().line(for: .typed(5), plain) == nil)
         #expect(state().line(for: .told(.checking), plain) == nil)
-        #expect(state().line(for: .opened, plain) == "Type the passcode, then Enter.")
+        #expect(state().line(for: .opened, plain) == "Enter the passcode.")
         #expect(
             state(prompt(.passcode, fallback: nil)).opening(plain) == [
                 "vault-app: unlock the vault", "Confirms that it is you. Unlocks nothing.",
-                "Type the passcode, then Enter.",
+                "Enter the passcode.",
             ]
         )
     }

@@ -83,7 +83,7 @@ extension PseudoTerminalTests {
                 pty.type("hinter1\r")
                 output += pty.output(until: "4 tries left")
                 pty.type("hunter1\u{7F}2 qf\r")
-                return output + pty.output(until: "The passcode is right.")
+                return output + pty.output(until: "Passcode correct.")
             }
             #expect(await shown.value == nil)
             #expect(await compared.value == [Array("hinter1".utf8), Array("hunter2 qf".utf8)])

@@ -38,7 +38,7 @@ struct PromptDrawingTests {
         #expect(
             PromptState(prompt()).lines(bare) == [
                 "vault-app", "  unlock the vault", "  Confirms that it is you. Unlocks nothing.",
-                "  Getting the reader ready…",
+                "  Preparing the reader…",
                 "  [Esc] Cancel   [Tab] Enter Password",
             ]
         )
@@ -48,7 +48,7 @@ struct PromptDrawingTests {
         #expect(state(prompt(), after: .scan(.touch)).lines(bare)[3] == "  Touch the reader.")
         #expect(
             state(prompt(scan: .swipe), after: .scan(.touch)).lines(bare)[3]
-                == "  Draw the finger over the reader."
+                == "  Swipe your finger across the reader."
         )
     }
 
@@ -60,7 +60,7 @@ struct PromptDrawingTests {
         var prompt = state(prompt(), after: .scan(.touch), .scan(.retry(.centerFinger)), .scan(.touch))
         #expect(
             prompt.lines(bare)[3...4] == [
-                "  Touch the reader.", "  Put the middle of the finger on the sensor, and try again.",
+                "  Touch the reader.", "  Center your finger on the sensor.",
             ]
         )
         prompt.apply(.told(.scan(.finger(present: true))))
@@ -70,7 +70,7 @@ struct PromptDrawingTests {
     @Test(arguments: [(2, "2 tries left."), (1, "1 try left.")])
     func `a finger that does not match says how many tries are left`(remaining: Int, text: String) {
         let prompt = state(prompt(), after: .scan(.touch), .noMatch(remaining: remaining), .scan(.touch))
-        #expect(prompt.lines(bare)[4] == "  Not recognised. " + text)
+        #expect(prompt.lines(bare)[4] == "  Not recognized. " + text)
     }
 
     @Test func `a match names the finger and takes the keys away`() {
@@ -112,13 +112,13 @@ struct PromptDrawingTests {
         let waiting = state(prompt(), after: .scan(.touch), .fingerEnded("Locked."))
         #expect(waiting.lines(bare)[3...] == ["  Locked.", "  [Esc] Cancel   [Tab] Enter Password"])
         let over = state(prompt(), after: .scan(.touch), .fingerEnded("Locked."), .verified)
-        #expect(over.lines(bare)[3...] == ["  ✓ The passcode is right."])
-        #expect(over.line(for: .told(.verified), .plain) == "The passcode is right.")
+        #expect(over.lines(bare)[3...] == ["  ✓ Passcode correct."])
+        #expect(over.line(for: .told(.verified), .plain) == "Passcode correct.")
     }
 
     @Test(arguments: [
-        (ReaderInfo.Kind.mock, "  A mock reader answers: no real finger is asked for."),
-        (.virtual, "  A virtual reader answers: no real finger is asked for."),
+        (ReaderInfo.Kind.mock, "  Test reader: no real fingerprint is read."),
+        (.virtual, "  Virtual reader: no real fingerprint is read."),
     ])
     func `a pretended reader is said to be one`(kind: ReaderInfo.Kind, line: String) {
         #expect(PromptState(prompt(kind: kind)).lines(bare)[3] == line)
@@ -199,8 +199,8 @@ struct PromptDrawingTests {
             lines == [
                 "vault-app: unlock the vault", "Confirms that it is you. Unlocks nothing.",
                 "Touch the reader.",
-                "The finger could not be read. Try again.",
-                "Touch the reader.", "Not recognised. 2 tries left.", "Touch the reader.",
+                "Could not read the finger. Try again.",
+                "Touch the reader.", "Not recognized. 2 tries left.", "Touch the reader.",
                 "Matched: left thumb.",
             ]
         )
@@ -232,14 +232,14 @@ struct ScanActivityTests {
         )
         #expect(
             shown.lines(bare).suffix(3) == [
-                "  ██░░░ 2/5", "  Touch the reader with the left side of the fingertip.",
+                "  ██░░░ 2/5", "  Touch with the left side of your fingertip.",
                 "  " + FingerArea.alikeHint,
             ]
         )
         var next = shown
         next.apply(.scan(.stage(completed: 3, total: 5)))
         #expect(!next.lines(bare).contains("  " + FingerArea.alikeHint))
-        next.apply(.part("Touch once more to check."))
+        next.apply(.part("Touch once more to confirm."))
         next.apply(.scan(.touch))
         #expect(next.lines(bare).last == "  Touch the reader.")
     }
@@ -255,7 +255,7 @@ struct ScanActivityTests {
             .lines(bare) == [
                 "Enroll the right index finger", "  Reader[31m of somebody", "  ██░░░ 2/5",
                 "  Touch the reader.",
-                "  That was too fast. Try again, more slowly.",
+                "  Too fast. Swipe more slowly.",
             ]
         )
     }
@@ -263,12 +263,12 @@ struct ScanActivityTests {
     @Test func `a part of the work is named until it ends`() {
         let checking = state(
             after: .scan(.stage(completed: 5, total: 5)),
-            .part("Touch once more to check."),
+            .part("Touch once more to confirm."),
             .scan(.touch)
         )
         #expect(
             checking.lines(bare)[2...] == [
-                "  █████ 5/5", "  Touch once more to check.", "  Touch the reader.",
+                "  █████ 5/5", "  Touch once more to confirm.", "  Touch the reader.",
             ]
         )
     }

@@ -159,7 +159,7 @@ struct PseudoTerminalTests {
         let (action, _) = await run(
             prompt(),
             during: { pty, _ in pty.type("qf\t") },
-            until: "The other way was chosen."
+            until: "Fallback chosen."
         )
         #expect(action == .fallback)
 
@@ -183,7 +183,7 @@ struct PseudoTerminalTests {
         )
         #expect(action == nil)
         #expect(pty.isOrdinary)
-        #expect(output.contains("Not recognised. 2 tries left."))
+        #expect(output.contains("Not recognized. 2 tries left."))
     }
 
     @Test func `cancelling the task gives the terminal back`() async {
@@ -191,7 +191,7 @@ struct PseudoTerminalTests {
         let presenter = TerminalPrompt(environment: environment) { Terminal(testing: descriptor) }
         let entry = PromptEntry(.finger)
         let task = Task { await presenter.show(prompt(), entry) }
-        _ = await blocking { [pty] in pty.output(until: "Getting the reader ready") }
+        _ = await blocking { [pty] in pty.output(until: "Preparing the reader") }
         #expect(!pty.isOrdinary)
         task.cancel()
         #expect(await task.value == nil)

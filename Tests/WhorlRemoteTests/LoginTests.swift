@@ -541,7 +541,7 @@ struct UnlockTests {
         let machine = try await LoginMachine("mock:then=match,no-match*5", countsTogether: true)
         #expect(try await machine.refusal(Self.greeter()).reason == .notMatched)
         let (reason, messages) = try await machine.refusal(Self.greeter())
-        #expect(reason == .resting && messages.last == "Not recognised.")
+        #expect(reason == .resting && messages.last == "Not recognized.")
         // No finger is asked for meanwhile.
         let again = try await machine.refusal(Self.greeter())
         #expect(again.reason == .resting && again.messages.isEmpty)

@@ -498,7 +498,7 @@ extension MessageSamples {
     private static let progress: [EnrollmentProgress] =
         infos.map { .began($0) } + scans.map { .scan($0) } + FingerArea.allCases.map { .area($0) }
         + ReaderExercise.Step.allCases.map { .exercising($0) }
-        + [.confirming(triesLeft: 2), .again, .tested(recognised: 2, tested: 3, total: 4)]
+        + [.confirming(triesLeft: 2), .again, .tested(recognized: 2, tested: 3, total: 4)]
 
     private static let purposes: [TouchPurpose] = [
         .yes, .storedByProgram, .item("x"), .signIn("x"), .setPasscode, .changePasscode, .removePasscode,

@@ -16,7 +16,7 @@ import WhorlService
 struct RemoteServicesTests {
     private let consent = ConsentRequest(application: ApplicationID(rawValue: "org.example.app"))
 
-    @Test func `a finger is enrolled, recognised, listed and removed`() async throws {
+    @Test func `a finger is enrolled, recognized, listed and removed`() async throws {
         let machine = try await RemoteMachine(reader: "mock:touch right-index*8")
         let services = machine.services
         let progress = Collected<EnrollmentProgress>()
@@ -61,7 +61,7 @@ struct RemoteServicesTests {
             observer: { progress.add($0) }
         )
         #expect(progress.all.contains(.area(.center)) && progress.all.contains(.area(.tip)))
-        #expect(progress.all.last == .tested(recognised: 3, tested: 3, total: 3))
+        #expect(progress.all.last == .tested(recognized: 3, tested: 3, total: 3))
     }
 
     @Test func `a first passcode is refused where the enrolled finger was not shown`() async throws {

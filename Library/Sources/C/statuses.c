@@ -21,8 +21,8 @@
     STATUS(WHORL_TOO_SMALL, "tooSmall", "The buffer is too small.") \
     STATUS(WHORL_TIMED_OUT, "timedOut", "The request has not ended yet, and goes on.") \
     STATUS(WHORL_NOTHING, "nothing", "There is no such value.") \
-    STATUS(WHORL_APP_CANCEL, "appCancel", "The program cancelled the request.") \
-    STATUS(WHORL_BIOMETRY_NOT_ENROLLED, "biometryNotEnrolled", "No finger is enrolled for this reader.") \
+    STATUS(WHORL_APP_CANCEL, "appCancel", "The program canceled the request.") \
+    STATUS(WHORL_BIOMETRY_NOT_ENROLLED, "biometryNotEnrolled", "No finger enrolled for this reader.") \
     STATUS(WHORL_SECRET_EMPTY, "secretEmpty", "The secret is empty.") \
     STATUS(WHORL_SECRET_TOO_LARGE, "secretTooLarge", "The secret is larger than 1 MiB.") \
     STATUS(WHORL_DIGEST_WRONG_SIZE, "digestWrongSize", "The digest does not have 32 bytes.")

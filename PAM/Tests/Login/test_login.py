@@ -108,11 +108,11 @@ def test_hints_are_shown_and_the_prompt_again():
         client.greet()
         client.show("Place your finger.")
         time.sleep(0.4)
-        client.show("Not recognised. 2 tries left.")
+        client.show("Not recognized. 2 tries left.")
         client.show("Place your finger.")
         client.match()
     host = run(hinting, expect=SUCCESS)
-    assert host.output == PROMPT + b"\r\nNot recognised. 2 tries left.\r\n" + PROMPT + b"\r\n", host.output
+    assert host.output == PROMPT + b"\r\nNot recognized. 2 tries left.\r\n" + PROMPT + b"\r\n", host.output
 
 
 def test_hint_cannot_write_to_the_terminal_what_it_obeys():

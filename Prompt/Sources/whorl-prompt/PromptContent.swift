@@ -29,7 +29,7 @@ struct PromptContent: Sendable {
         self.count = count
         status =
             prompt.parts == .passcode
-            ? translated("Type the passcode, then Enter.") : translated("Getting the reader ready…")
+            ? translated("Enter the passcode.") : translated("Preparing the reader…")
         showsPasscode = prompt.parts == .passcode
     }
 
@@ -94,17 +94,17 @@ struct PromptContent: Sendable {
             apply(PromptUpdate.scan(event))
             if case .stage = event, wasAlike { (hint, wasAlike) = (translated(FingerArea.alikeHint), false) }
         case .area(let area): (self.area, status) = (area, translated(area.instruction))
-        case .confirming: (area, hint) = (nil, translated("Touch once more to check."))
+        case .confirming: (area, hint) = (nil, translated("Touch once more to confirm."))
         case .again:
             let sentence =
-                "Too many touches were of the same part of the finger. All parts are asked for once more."
+                "Too many touches with the same part of the finger. Starting over with all parts."
             (filled, hint) = (0, translated(sentence))
         case .tested(_, 0, _):
             (area, filled) = (nil, 1)
-            hint = translated("The finger is enrolled. Test touches show how well it is recognised.")
-        case .tested(let recognised, let tested, _):
-            let count = [String(recognised), String(tested)]
-            hint = translated("%1$@ of %2$@ test touches recognised.", with: count[0], count[1])
+            hint = translated("The finger is enrolled. Test touches show how well it is recognized.")
+        case .tested(let recognized, let tested, _):
+            let count = [String(recognized), String(tested)]
+            hint = translated("%1$@ of %2$@ test touches recognized.", with: count[0], count[1])
             self.tested = hint
         }
     }
@@ -130,7 +130,7 @@ struct PromptContent: Sendable {
             filled = total > 0 ? min(1, max(0, Double(completed) / Double(total))) : 0
             (status, hint) = (message ?? status, "")
         case .fingerEnded:
-            (status, hint) = (translated("Type the passcode, then Enter."), message ?? "")
+            (status, hint) = (translated("Enter the passcode."), message ?? "")
             openPasscode()
         case .checking: (takesPasscode, hint) = (false, translated("Checking…"))
         case .wrongPasscode, .throttled: (takesPasscode, hint) = (true, message ?? hint)

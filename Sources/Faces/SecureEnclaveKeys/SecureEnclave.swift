@@ -79,7 +79,7 @@ extension SecureEnclave.P256.Signing {
         ///
         /// - Parameter digest: A digest of any hash function; ECDSA takes its first 256 bits.
         /// - Returns: The signature.
-        /// - Throws: `LAError` if the owner was not recognised; otherwise an `NSError` of `NSOSStatusErrorDomain`.
+        /// - Throws: `LAError` if the owner was not recognized; otherwise an `NSError` of `NSOSStatusErrorDomain`.
         public func signature<D: Digest>(for digest: D) throws -> Crypto.P256.Signing.ECDSASignature {
             let hash = digest.withUnsafeBytes { Data($0) }
             return try .init(rawRepresentation: key.signature(over: hash))
@@ -143,7 +143,7 @@ extension SecureEnclave.P256.KeyAgreement {
         ///
         /// - Parameter publicKeyShare: The other party's public key.
         /// - Returns: The secret, from which keys are derived.
-        /// - Throws: `LAError` if the owner was not recognised; otherwise an `NSError` of `NSOSStatusErrorDomain`.
+        /// - Throws: `LAError` if the owner was not recognized; otherwise an `NSError` of `NSOSStatusErrorDomain`.
         public func sharedSecretFromKeyAgreement(
             with publicKeyShare: Crypto.P256.KeyAgreement.PublicKey
         ) throws -> SharedSecret {

@@ -80,7 +80,7 @@ public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
 
 /// A part of the fingertip that a press can show to a small sensor.
 ///
-/// A sensor that sees a part of the finger recognises only the parts that were enrolled: presses that show different
+/// A sensor that sees a part of the finger recognizes only the parts that were enrolled: presses that show different
 /// parts make a better template than as many presses of one.
 public enum FingerArea: String, Sendable, Hashable, CaseIterable, Codable {
     /// The middle of the fingertip.
@@ -102,16 +102,16 @@ public enum FingerArea: String, Sendable, Hashable, CaseIterable, Codable {
     /// The instruction for the person.
     public var instruction: String {
         switch self {
-        case .center: "Touch the reader with the middle of the fingertip."
-        case .tip: "Touch the reader with the tip of the finger."
-        case .left: "Touch the reader with the left side of the fingertip."
-        case .right: "Touch the reader with the right side of the fingertip."
-        case .base: "Touch the reader with the lower part of the fingertip."
+        case .center: "Touch with the middle of your fingertip."
+        case .tip: "Touch with the tip of your finger."
+        case .left: "Touch with the left side of your fingertip."
+        case .right: "Touch with the right side of your fingertip."
+        case .base: "Touch with the lower part of your fingertip."
         }
     }
 
     /// The hint for a person who showed the same area twice.
-    public static let alikeHint = "That was the same part of the finger again."
+    public static let alikeHint = "Same part of the finger. Move it a little."
 }
 
 /// Returns the number of characters that must be inserted, deleted or replaced to make one text of another.

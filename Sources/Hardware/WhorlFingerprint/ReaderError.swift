@@ -61,22 +61,22 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, C
     /// One sentence that says what happened.
     public var message: String {
         switch code {
-        case .notFound: "No fingerprint reader was found."
+        case .notFound: "No fingerprint reader found."
         case .busy: "The fingerprint reader is busy with another request."
         case .inUse: "Another program is using the fingerprint reader."
-        case .permissionDenied: "This user may not open the fingerprint reader."
+        case .permissionDenied: "You are not allowed to open the fingerprint reader."
         case .notOpen: "The fingerprint reader is not open."
         case .unplugged: "The fingerprint reader was unplugged."
-        case .cancelled: "The request to the fingerprint reader was cancelled."
+        case .cancelled: "The request to the fingerprint reader was canceled."
         case .suspended: "The system went to sleep while the fingerprint reader was in use."
-        case .unsupported: "The fingerprint reader cannot do this (\(operation))."
-        case .storageFull: "The fingerprint reader has no room for another print."
-        case .duplicate: "The finger is enrolled in the fingerprint reader already."
-        case .lockUnusable: "The fingerprint reader cannot be locked for one program at a time."
+        case .unsupported: "The fingerprint reader does not support this (\(operation))."
+        case .storageFull: "The fingerprint reader's storage is full."
+        case .duplicate: "The finger is already enrolled in the fingerprint reader."
+        case .lockUnusable: "Cannot lock the fingerprint reader for one program at a time."
         case .printNotFound: "The print is not in the fingerprint reader."
-        case .templateInvalid: "The stored print does not belong to this fingerprint reader."
-        case .tooHot: "The fingerprint reader is too warm."
-        case .untrustworthy: "The fingerprint reader gave an answer that cannot be true."
+        case .templateInvalid: "The stored print belongs to another fingerprint reader."
+        case .tooHot: "The fingerprint reader is too hot."
+        case .untrustworthy: "The fingerprint reader returned an impossible result."
         case .malfunction: "The fingerprint reader failed (\(operation))."
         }
     }
@@ -84,27 +84,27 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, C
     /// One sentence that says what the person can do.
     public var recovery: String {
         switch code {
-        case .notFound: "Plug in a reader that libfprint supports; `whorl doctor` looks for the cause."
-        case .busy: "Wait for the other prompt to end, then try again."
-        case .inUse: "Close the other program (often fprintd: `systemctl stop fprintd`), then try again."
+        case .notFound: "Connect a supported reader; run `whorl doctor` to find out more."
+        case .busy: "Finish the other prompt, then try again."
+        case .inUse: "Close the other program (often fprintd: `systemctl stop fprintd`), and try again."
         case .permissionDenied:
-            "An administrator has to install the service whorld: `sudo make install`, or the package whorld."
+            "Ask an administrator to install the service: the package whorld, or `sudo make install`."
         case .notOpen: "Open the reader first."
-        case .unplugged: "Plug the reader in and try again."
+        case .unplugged: "Connect the reader and try again."
         case .cancelled: "Start again when ready."
         case .suspended: "Try again."
         case .unsupported:
-            "Use another reader, or do without this; `whorl devices` lists what each one can do."
-        case .storageFull: "Remove a finger that is not needed: `whorl fingers`, then `whorl remove`."
-        case .duplicate: "Use the finger as it is, or remove it from the reader first."
-        case .lockUnusable: "Do what the reason says, then try again; `whorl doctor` shows it."
+            "Use another reader; `whorl devices` lists what each one supports."
+        case .storageFull: "Remove a finger you do not need: `whorl fingers`, then `whorl remove`."
+        case .duplicate: "Keep it, or remove it from the reader first."
+        case .lockUnusable: "Fix the cause shown by `whorl doctor`, then try again."
         case .printNotFound: "Remove the finger here and enroll it again."
         case .templateInvalid:
-            "Connect the reader it was enrolled with, or enroll the finger again on this one."
+            "Connect that reader, or enroll the finger again with this one."
         case .tooHot: "Wait a minute, then try again."
-        case .untrustworthy: "Do not rely on this reader; report it with the output of `whorl doctor --json`."
+        case .untrustworthy: "Do not use this reader; report it with the output of `whorl doctor --json`."
         case .malfunction:
-            "Unplug the reader, plug it in again, and try once more; `whorl doctor` helps if that fails."
+            "Unplug the reader, plug it in, and try again. If that fails, run `whorl doctor`."
         }
     }
 

@@ -29,7 +29,7 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
         public var instruction: String {
             switch self {
             case .press: "Touch the reader."
-            case .swipe: "Draw the finger over the reader."
+            case .swipe: "Swipe your finger across the reader."
             }
         }
     }
@@ -55,8 +55,8 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
         public var warning: String? {
             switch self {
             case .hardware: nil
-            case .virtual: "A virtual reader answers: no real finger is asked for."
-            case .mock: "A mock reader answers: no real finger is asked for."
+            case .virtual: "Virtual reader: no real fingerprint is read."
+            case .mock: "Test reader: no real fingerprint is read."
             }
         }
     }

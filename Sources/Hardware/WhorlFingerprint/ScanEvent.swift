@@ -82,11 +82,11 @@ public enum ScanRetry: String, Sendable, Hashable, CaseIterable, Codable {
     /// A hint for the person.
     public var hint: String {
         switch self {
-        case .general: "The finger could not be read. Try again."
-        case .tooShort: "That was too short. Try again, and go on for longer."
-        case .centerFinger: "Put the middle of the finger on the sensor, and try again."
-        case .removeFinger: "Lift the finger, then try again."
-        case .tooFast: "That was too fast. Try again, more slowly."
+        case .general: "Could not read the finger. Try again."
+        case .tooShort: "Too short. Swipe farther."
+        case .centerFinger: "Center your finger on the sensor."
+        case .removeFinger: "Lift your finger, then try again."
+        case .tooFast: "Too fast. Swipe more slowly."
         }
     }
 }

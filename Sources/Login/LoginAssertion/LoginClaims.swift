@@ -12,7 +12,7 @@ public struct LoginClaims: Sendable, Hashable {
         case login
     }
 
-    /// The method by which the owner of the device was recognised.
+    /// The method by which the owner of the device was recognized.
     public enum Method: String, Sendable, Hashable, Codable, CaseIterable {
         /// By a finger.
         case finger
@@ -47,7 +47,7 @@ public struct LoginClaims: Sendable, Hashable {
     public let id: Data
     /// `domain`: the digest of the enrolled fingers for this program, 32 bytes; `nil` if no finger is enrolled.
     public let domainState: Data?
-    /// `method`: the method by which the owner was recognised.
+    /// `method`: the method by which the owner was recognized.
     public let method: Method
     /// `app`: the additional claims of the program.
     public let app: [String: String]

@@ -73,7 +73,7 @@ extension LoginSession {
         }
         guard isActive else {
             return .noTouch(
-                "Another session is shown at the seat of this one now.",
+                "Another session is active on this seat.",
                 "Switch to this session first, or use the passcode."
             )
         }

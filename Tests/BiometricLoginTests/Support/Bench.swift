@@ -41,7 +41,7 @@ func failure<Value>(_ body: () async throws(LoginError) -> Value) async -> Login
     }
 }
 
-/// Why the owner was not recognised, where that is what it failed with.
+/// Why the owner was not recognized, where that is what it failed with.
 func evaluation(_ code: LoginError.Code?) -> ServiceError.Code? {
     if case .service(let error)? = code { error.code } else { nil }
 }

@@ -15,7 +15,7 @@ final class Lane {
     ///   - client: Who does it.
     ///   - command: What it does with one press.
     ///   - preparation: A command that precedes each press, and is not measured.
-    ///   - presses: Of finger 0, which must be recognised.
+    ///   - presses: Of finger 0, which must be recognized.
     init(_ client: Client, _ command: String, after preparation: String? = nil, presses: [[UInt8]]) {
         self.client = client
         self.command = command

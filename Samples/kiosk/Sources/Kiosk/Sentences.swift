@@ -34,7 +34,7 @@ enum Sentences {
             }
             // The module says how to touch the reader, and says more only when it goes on without a match.
             guard told.last != told.first else {
-                return "No finger was recognised in time, or the fingerprint service has stopped. "
+                return "No finger was recognized in time, or the fingerprint service has stopped. "
                     + "Please begin again."
             }
             return "\(Sentences.notLetIn) The last word was: “\(told.last)”"

@@ -17,7 +17,7 @@ from whorl_client import Client
 
 CHOICES = pathlib.Path("/etc/whorl-kiosk/kiosk.conf")
 BEGIN = pathlib.Path("/run/begin")
-RESTS = "Too many fingers in a row were not recognised here."
+RESTS = "Too many fingers in a row were not recognized here."
 LOCKED = "fingerprints are locked"
 
 

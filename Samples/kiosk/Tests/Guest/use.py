@@ -51,8 +51,8 @@ def test_finger_of_another_person_opens_nothing():
     for name, finger, own in (("owner", "left", "right"), ("mallory", "right", "left")):
         begins(name)
         lay(finger)
-        kiosk.sees("Not recognised")
-        kiosk.picture("3-not-recognised")
+        kiosk.sees("Not recognized")
+        kiosk.picture("3-not-recognized")
         lay(finger, 2)
         asks("reason=You were not let in.")
         kiosk.picture("4-not-let-in")

@@ -15,7 +15,7 @@ from people import lay
 from screen import Kiosk
 from whorl_client import Client
 
-TOUCH = "Draw the finger over the reader."
+TOUCH = "Swipe your finger across the reader."
 UNABLE = "No touch can be asked for now"
 LEAVE = pathlib.Path("/run/leave")
 kiosk = Kiosk(HERE.parent / "out")

@@ -6,7 +6,7 @@ import Testing
 
 /// The course of a login, against a greetd that says what each test wants.
 @Suite struct GreetingTests {
-    private static let touch = "Draw the finger over the reader."
+    private static let touch = "Swipe your finger across the reader."
 
     /// A greeting and the steps that it has asked for, as text.
     private struct Course {
@@ -127,10 +127,10 @@ import Testing
     @Test func `a stranger is told and brought back, and the next person begins afresh`() throws {
         var course = try Course()
         course.take(.name("ada"), .answer(.sentence(.info, Self.touch)))
-        course.take(.answer(.sentence(.info, "Not recognised.")), .answer(.sentence(.secret, "Password: ")))
+        course.take(.answer(.sentence(.info, "Not recognized.")), .answer(.sentence(.secret, "Password: ")))
         #expect(course.page == .leaving)
         course.take(.answer(.success))
-        #expect(course.page == .ask && course.reason.contains("Not recognised."))
+        #expect(course.page == .ask && course.reason.contains("Not recognized."))
         #expect(course.greeting.screen.person.isEmpty)
         course.take(.name("bob"))
         #expect(course.reason.isEmpty)
@@ -245,7 +245,7 @@ import Testing
             course.take(.name("ada"), .answer(end), .answer(.success))
             #expect(course.reason.hasPrefix("No touch can be asked for now"))
             course.take(.name("ada"), .answer(.sentence(.info, Self.touch)), .answer(end), .answer(.success))
-            #expect(course.reason.hasPrefix("No finger was recognised in time"))
+            #expect(course.reason.hasPrefix("No finger was recognized in time"))
         }
     }
 

@@ -14,7 +14,7 @@ from greetd import Display, Greetd
 
 CAGE = """cage -- /bin/sh -c '"$@"; kill "$PPID"' sh """
 PATH = "PATH=/usr/local/bin:/usr/bin:/bin"
-TOUCH = "Draw the finger over the reader."
+TOUCH = "Swipe your finger across the reader."
 display = Display()
 
 

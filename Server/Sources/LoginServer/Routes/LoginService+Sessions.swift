@@ -115,7 +115,7 @@ extension LoginService {
         }
     }
 
-    /// Returns the methods that recognised the user, in the words of RFC 8176: a key, and what the device says has
+    /// Returns the methods that recognized the user, in the words of RFC 8176: a key, and what the device says has
     /// unlocked it.
     ///
     /// A thief of the password can register a key of his own. So a key counts as a second factor only if it was approved.

@@ -14,7 +14,7 @@ struct SessionClaims: JWTPayload, Equatable {
     var sub: String
     /// The client that asked for the token (RFC 8693): the device, or ``accountPage``.
     var clientID: String
-    /// The time when the user was recognised, in seconds since 1970.
+    /// The time when the user was recognized, in seconds since 1970.
     var authenticatedAt: Int
     /// The device that signed in; `nil` after a password.
     var device: String?
@@ -25,7 +25,7 @@ struct SessionClaims: JWTPayload, Equatable {
     var iat: Int
     var exp: Int
     var jti: String
-    /// The methods that recognised the user (RFC 8176): `hwk` or `pop`, `fpt`, `pin`, `pwd`, `mfa`.
+    /// The methods that recognized the user (RFC 8176): `hwk` or `pop`, `fpt`, `pin`, `pwd`, `mfa`.
     var amr: [String]
     /// The app's claims in its assertion, signed by the device's key; `nil` if there were none.
     ///

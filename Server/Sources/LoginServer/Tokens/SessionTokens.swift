@@ -77,7 +77,7 @@ final class SessionTokens: Sendable {
     ///   - audience: The audience of the token; `nil` for the server itself.
     ///   - device: The device that signed in; `nil` for a password.
     ///   - credential: The thumbprint of the device's key, or the name of the password.
-    ///   - methods: The methods that recognised the user (RFC 8176).
+    ///   - methods: The methods that recognized the user (RFC 8176).
     ///   - app: The additional claims of the app.
     ///   - attestation: The proof of the device's chip; `nil` if there is none.
     ///   - lifetime: The lifetime in seconds.

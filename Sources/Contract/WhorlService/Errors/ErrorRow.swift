@@ -95,7 +95,7 @@ struct ErrorRow: Sendable {
     let status: KeychainStatus
     let exit: Int32
     var message: Text = { _ in "The request failed." }
-    var recovery: Text = { _ in "Run `whorl doctor`: it looks for the cause." }
+    var recovery: Text = { _ in "Run `whorl doctor` to find out why." }
 }
 
 /// The values that belong to a failure, for the sentences of its row.

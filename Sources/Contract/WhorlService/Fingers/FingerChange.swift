@@ -41,8 +41,8 @@ public enum EnrollmentProgress: Sendable, Hashable, Codable {
     case area(FingerArea)
     /// With guidance: too many presentations showed the same part of the finger, and all are asked for once more.
     case again
-    /// With guidance: the finger is stored, and `recognised` of `tested` test touches were recognised, of `total`.
-    case tested(recognised: Int, tested: Int, total: Int)
+    /// With guidance: the finger is stored, and `recognized` of `tested` test touches were recognized, of `total`.
+    case tested(recognized: Int, tested: Int, total: Int)
     /// A step of a trial of the reader begins.
     case exercising(ReaderExercise.Step)
 

@@ -128,7 +128,7 @@ public struct ReleaseRequest: Sendable {
 public struct Released<Product: Sendable>: Sendable {
     /// The secret, the signature or the shared secret.
     public let product: Product
-    /// The evaluations that recognised the owner for it; empty for an item that requires none.
+    /// The evaluations that recognized the owner for it; empty for an item that requires none.
     public let evaluations: [Evaluation]
 
     package init(_ product: Product, after evaluations: [Evaluation]) {

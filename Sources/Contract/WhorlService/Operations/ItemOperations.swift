@@ -152,7 +152,7 @@ public struct JudgeItems: ServiceOperation {
 
 /// Asks the person for what an item's access control requires, and is answered with what the chip then releases.
 ///
-/// Errors: the reason why the owner was not recognised, or why the vault refused.
+/// Errors: the reason why the owner was not recognized, or why the vault refused.
 public struct UseItem: OwnerOperation, SessionOperation {
     public typealias Reply = Released<ItemProduct>
     public static let name = "io.whorl.Items.Use"

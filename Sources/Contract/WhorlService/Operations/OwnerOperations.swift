@@ -29,7 +29,7 @@ public struct PreflightPolicy: ServiceOperation {
 
 /// Asks the person for a finger or the passcode, and is answered only when the policy is met.
 ///
-/// A reply is the one thing that says "recognised"; every evaluation without success ends with an error. Cancelling the task
+/// A reply is the one thing that says "recognized"; every evaluation without success ends with an error. Cancelling the task
 /// ends the evaluation with `appCancel`.
 public struct EvaluatePolicy: OwnerOperation, SessionOperation {
     public typealias Reply = Evaluation

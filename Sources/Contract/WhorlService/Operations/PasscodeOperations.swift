@@ -161,7 +161,7 @@ public struct ReadKeyringStatus: ServiceOperation {
 
 /// Asks for a touch, and turns the keyring on; one that is on already stays as it is.
 ///
-/// Errors: the reason why the owner was not recognised; `noChip`, a storage error.
+/// Errors: the reason why the owner was not recognized; `noChip`, a storage error.
 public struct TurnKeyringOn: OwnerOperation {
     public typealias Reply = NoValue
     public static let name = "io.whorl.Keyring.TurnOn"

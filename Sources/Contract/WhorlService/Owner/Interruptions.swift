@@ -18,14 +18,14 @@ package enum Interruption: Sendable, Hashable, CaseIterable {
         case .sleep:
             ServiceError(
                 .systemCancel,
-                message: "The machine went to sleep.",
-                recovery: "Ask again when it is awake."
+                message: "The computer went to sleep.",
+                recovery: "Try again."
             )
         case .ending:
             ServiceError(
                 .systemCancel,
-                message: "The service whorld ended, perhaps for an update.",
-                recovery: "Ask again: it starts by itself."
+                message: "The service whorld stopped, perhaps for an update.",
+                recovery: "Try again; it starts automatically."
             )
         case .lock: .sessionLocked
         }
@@ -36,14 +36,14 @@ extension ServiceError {
     /// The error of a program in a login session whose screen is locked.
     package static let sessionLocked = ServiceError(
         .notInteractive,
-        message: "The screen of this session is locked.",
+        message: "This session's screen is locked.",
         recovery: "Unlock it, and try again."
     )
 
     /// The seat of the session that asks shows another one now.
     package static let sessionInBackground = ServiceError(
         .notInteractive,
-        message: "Another session is shown at the seat of this one now.",
+        message: "Another session is active on this seat.",
         recovery: "Switch to this session, and try again."
     )
 }

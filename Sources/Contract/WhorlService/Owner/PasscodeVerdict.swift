@@ -2,7 +2,7 @@
 
 /// The verdict on a passcode.
 public enum PasscodeVerdict: Sendable, Hashable {
-    /// The passcode is right.
+    /// Passcode correct.
     case verified
     /// The passcode is wrong; the given number of tries is left before a wait, if the number is known.
     case wrong(triesLeft: Int?)

@@ -33,8 +33,8 @@ extension ServiceError {
         ServiceError(
             .placeRests,
             recovery:
-                "Wait \(left.components.seconds + 1) s; an administrator ends the wait with `whorl unlock`.",
-            cause: "the place rests for \(left.components.seconds) s"
+                "Wait \(left.components.seconds + 1) s, or ask an administrator to run `whorl unlock`.",
+            cause: "no attempts accepted here for \(left.components.seconds) s"
         )
     }
 }

@@ -119,7 +119,7 @@ public struct EvaluationRequest: Sendable {
 ///
 /// Only a success has a value of this type.
 public struct Evaluation: Sendable, Hashable, Codable {
-    /// The method by which the owner was recognised.
+    /// The method by which the owner was recognized.
     public enum Method: String, Sendable, Codable {
         /// By a finger.
         case biometry
@@ -127,7 +127,7 @@ public struct Evaluation: Sendable, Hashable, Codable {
         case passcode
     }
 
-    /// The method by which the owner was recognised.
+    /// The method by which the owner was recognized.
     public let method: Method
     /// The finger that matched, if one did.
     public let finger: Finger?

@@ -51,7 +51,7 @@ extension TouchPurpose {
 
     /// The proof that a touch for this purpose leaves.
     ///
-    /// A sign-in needs one: what is signed says how its owner was recognised, so the prompt comes before the signature.
+    /// A sign-in needs one: what is signed says how its owner was recognized, so the prompt comes before the signature.
     package var proof: Proof {
         switch self {
         case .yes, .item, .deleteItem, .changeFingers, .changePasscode, .removePasscode, .reseal, .keyring,

@@ -122,22 +122,22 @@ extension Prompt {
         case .scan(.retry(let reason)): translated(reason.hint)
         case .scan(.stage(let completed, let total)):
             translated("%1$@ of %2$@.", with: String(completed), String(total))
-        case .noMatch(..<1): translated("Not recognised.")
+        case .noMatch(..<1): translated("Not recognized.")
         case .noMatch(let remaining):
-            translated("Not recognised. %d try left.", "Not recognised. %d tries left.", count: remaining)
-        case .anotherFinger: translated("Recognised. Now touch the reader with another finger.")
+            translated("Not recognized. %d try left.", "Not recognized. %d tries left.", count: remaining)
+        case .anotherFinger: translated("Recognized. Now use another finger.")
         case .wrongPasscode(nil): translated("Wrong passcode.")
-        case .wrongPasscode(.some(..<1)): translated("Wrong passcode. There is a wait before the next try.")
+        case .wrongPasscode(.some(..<1)): translated("Wrong passcode. Wait before you try again.")
         case .wrongPasscode(.some(let left)):
             translated(
-                "Wrong passcode. %d try left before a wait.",
-                "Wrong passcode. %d tries left before a wait.",
+                "Wrong passcode. %d attempt left before a delay.",
+                "Wrong passcode. %d attempts left before a delay.",
                 count: left
             )
         case .throttled(let wait):
-            translated("Too many passcodes were wrong. Wait %1$@.", with: wait.translated)
+            translated("Too many wrong passcodes. Wait %1$@.", with: wait.translated)
         case .matched(let finger): translated("Matched: %1$@.", with: translated(finger.spokenName))
-        case .verified: translated("The passcode is right.")
+        case .verified: translated("Passcode correct.")
         case .fingerEnded(let reason), .passcodeEnded(let reason), .ended(let reason): translated(reason)
         }
     }

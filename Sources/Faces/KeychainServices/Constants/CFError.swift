@@ -39,7 +39,7 @@ public func CFErrorGetCode(_ err: CFError!) -> CFIndex { err?.code ?? 0 }
 /// Returns an error's domain.
 ///
 /// - Parameter err: The error.
-/// - Returns: `NSOSStatusErrorDomain`, or `LAErrorDomain` if the owner was not recognised.
+/// - Returns: `NSOSStatusErrorDomain`, or `LAErrorDomain` if the owner was not recognized.
 public func CFErrorGetDomain(_ err: CFError!) -> CFErrorDomain! { err.map { $0.domain as NSString } }
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals

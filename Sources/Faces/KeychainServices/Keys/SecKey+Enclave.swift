@@ -42,7 +42,7 @@ extension SecKey {
     ///
     /// - Parameter other: The other party's public key in ANSI X9.63.
     /// - Returns: 32 bytes.
-    /// - Throws: An error of `LAErrorDomain` if the owner was not recognised, otherwise an error with a status.
+    /// - Throws: An error of `LAErrorDomain` if the owner was not recognized, otherwise an error with a status.
     package func sharedSecret(withX963 other: Data) throws(NSError) -> SecretBox {
         guard let point = ECPublicKey(x963: other) else {
             throw .status(errSecParam, "the public key is no point of the curve")

@@ -166,7 +166,7 @@ public func SecKeyCreateEncryptedData(
 ///   - key: A private key.
 ///   - algorithm: The algorithm that the data was encrypted with.
 ///   - ciphertext: The encrypted data, in Apple's format.
-///   - error: Receives an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognised;
+///   - error: Receives an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognized;
 ///     `errSecParam` for data that was not encrypted for this key, or was changed.
 /// - Returns: The plaintext; `nil` with an error.
 @discardableResult

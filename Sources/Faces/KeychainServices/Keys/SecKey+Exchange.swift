@@ -76,7 +76,7 @@ package struct ExchangeParameters: Sendable {
 ///   - algorithm: An algorithm for which ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns `true` for the key exchange.
 ///   - publicKey: The other party's public key, on the same curve.
 ///   - parameters: The parameters of the algorithm; may be empty.
-///   - error: Receives an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognised.
+///   - error: Receives an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognized.
 /// - Returns: The secret; `nil` with an error.
 @discardableResult
 public func SecKeyCopyKeyExchangeResult(

@@ -94,7 +94,7 @@ extension NSError {
 ///   - key: A private key.
 ///   - algorithm: An algorithm for which ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns `true` for signing.
 ///   - dataToSign: The message or the hash, depending on the algorithm.
-///   - error: Receives an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognised.
+///   - error: Receives an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognized.
 /// - Returns: The signature; `nil` with an error.
 @discardableResult
 public func SecKeyCreateSignature(

@@ -3,7 +3,7 @@
 internal import WhorlService
 
 extension ServiceError {
-    /// The error for a key that was not used: one of `LAErrorDomain` if the owner was not recognised or the context has
+    /// The error for a key that was not used: one of `LAErrorDomain` if the owner was not recognized or the context has
     /// ended, otherwise one with a status.
     var ofKeyUse: NSError { code.appleCode == nil ? statusOfKey : LAError(self)._nsError }
 

@@ -60,7 +60,7 @@ struct ProtectedValues {
 
     /// Opens the value of an item, and asks the owner if needed.
     ///
-    /// - Throws: The status for the reason that the owner was not recognised, or that the chip refused.
+    /// - Throws: The status for the reason that the owner was not recognized, or that the chip refused.
     func open(_ item: SealedItem) throws(KeychainError) -> Opened {
         let mayAsk = interface == .allow
         let result = context.releaseBlocking(reason: prompt) {

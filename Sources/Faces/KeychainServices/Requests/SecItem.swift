@@ -39,7 +39,7 @@ public func SecItemAdd(
 ///   - query: Class, attributes that the items have, the maximum number of items, and the requested kinds of result.
 ///   - result: Receives the result; `nil` to check only whether items exist.
 /// - Returns: `errSecSuccess`; `errSecItemNotFound`, also for an item that can never be opened again;
-///   `errSecUserCanceled`, `errSecInteractionNotAllowed`, `errSecAuthFailed` if the owner was not recognised;
+///   `errSecUserCanceled`, `errSecInteractionNotAllowed`, `errSecAuthFailed` if the owner was not recognized;
 ///   `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`, `errSecNotAvailable`, `errSecIO`.
 @discardableResult
 public func SecItemCopyMatching(

@@ -24,7 +24,7 @@ public let errSecMissingEntitlement: OSStatus = -34018
 public let errSecNotAvailable: OSStatus = -25291
 /// The attribute cannot be changed.
 public let errSecReadOnly: OSStatus = -25292
-/// The owner was not recognised.
+/// The owner was not recognized.
 public let errSecAuthFailed: OSStatus = -25293
 /// The item exists already.
 public let errSecDuplicateItem: OSStatus = -25299

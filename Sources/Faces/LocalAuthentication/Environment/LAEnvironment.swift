@@ -5,7 +5,7 @@ public import Foundation
 internal import WhorlSupport
 internal import WhorlService
 
-/// The methods by which this machine can recognise its owner, and the observers of their changes.
+/// The methods by which this machine can recognize its owner, and the observers of their changes.
 ///
 ///     let environment = LAEnvironment.currentUser
 ///     environment.addObserver(screen)                    // weakly held
@@ -73,7 +73,7 @@ extension LAEnvironment.Observer {
 }
 
 extension LAEnvironment {
-    /// The methods by which a machine can recognise its owner, at one moment; states with the same content are equal.
+    /// The methods by which a machine can recognize its owner, at one moment; states with the same content are equal.
     public final class State: NSObject, NSCopying, Sendable {
         /// The fingerprint reader; `nil` while none is connected.
         public let biometry: MechanismBiometry?
@@ -110,7 +110,7 @@ extension LAEnvironment {
 }
 
 extension LAEnvironment {
-    /// A method of recognising the owner.
+    /// A method of recognizing the owner.
     ///
     /// It is `@unchecked Sendable` since the compiler cannot check a class with subclasses: none of their properties
     /// ever changes, and other modules cannot create them.

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// A right in a program that the owner of the device has to authorize.
 ///
-/// A right holds no data: it remembers that the owner was recognised, until ``deauthorize()`` or the object's end.
+/// A right holds no data: it remembers that the owner was recognized, until ``deauthorize()`` or the object's end.
 ///
 /// On Apple's systems its state is observed with KVO and Combine, which Linux does not have; here
 /// `withObservationTracking` observes it.
@@ -19,9 +19,9 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         case unknown = 0
         /// The owner is being asked.
         case authorizing = 1
-        /// The owner was recognised.
+        /// The owner was recognized.
         case authorized = 2
-        /// The owner was not recognised, or the authorization was revoked.
+        /// The owner was not recognized, or the authorization was revoked.
         case notAuthorized = 3
     }
 
@@ -94,7 +94,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         )
     }
 
-    /// Checks that the owner could be recognised now, without a prompt.
+    /// Checks that the owner could be recognized now, without a prompt.
     ///
     /// - Throws: ``LAError`` with the reason if not.
     open func checkCanAuthorize() async throws {
@@ -127,7 +127,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     /// Checks that the saved items of the right still exist; a right that is not saved has none.
     func checkExistence() async throws {}
 
-    /// The context in which the owner was recognised; `nil` unless the right is authorized.
+    /// The context in which the owner was recognized; `nil` unless the right is authorized.
     var openContext: LAContext? { progress.withLock { $0.state == .authorized ? $0.context : nil } }
 
     private func begin() throws -> LAContext {

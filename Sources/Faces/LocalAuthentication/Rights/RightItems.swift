@@ -113,7 +113,7 @@ struct RightItems: Sendable, Hashable {
         return key
     }
 
-    /// Returns the secret, through a context in which the owner was recognised.
+    /// Returns the secret, through a context in which the owner was recognized.
     ///
     /// - Throws: `errSecItemNotFound` if there is no secret; `notInteractive` if what was shown is no longer enough.
     func loadSecret(_ context: LAContext) throws -> Data {

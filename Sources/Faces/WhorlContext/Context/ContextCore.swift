@@ -215,8 +215,8 @@ extension LAError {
         LAError(
             ServiceError(
                 .systemCancel,
-                message: "The context has an evaluation that has not ended.",
-                recovery: "Wait for its reply, or use a context for each."
+                message: "The context is already evaluating a policy.",
+                recovery: "Wait for its reply, or use another context."
             )
         )
     }

@@ -75,8 +75,8 @@ extension AccessControl {
         guard needsApplicationPassword, !isThere else { return }
         throw LAError(
             .authenticationFailed,
-            message: "The access control takes an application password, and the context has none.",
-            recovery: "Give the context one: setCredential(_:type:) with .applicationPassword."
+            message: "The access control requires an application password, and the context has none.",
+            recovery: "Set one with setCredential(_:type:) and .applicationPassword."
         )
     }
 }

@@ -40,14 +40,14 @@ extension LAPolicy {
         case .deviceOwnerAuthenticationWithCompanion:
             throw LAError(
                 .companionNotAvailable,
-                message: "No companion device is paired.",
-                recovery: "Use a policy with fingerprints."
+                message: "No companion device paired.",
+                recovery: "Use a policy with biometrics."
             )
         case .deviceOwnerAuthenticationWithWristDetection:
             throw LAError(
                 .biometryNotAvailable,
-                message: "This machine is not worn on a wrist.",
-                recovery: "Use a policy with fingerprints."
+                message: "This device is not a watch.",
+                recovery: "Use a policy with biometrics."
             )
         }
     }

@@ -37,7 +37,7 @@ public struct LAError: Error, @unchecked Sendable {
         case companionNotAvailable = -11
         /// No removable reader is paired; Whorl never returns this.
         case biometryNotPaired = -12
-        /// The reader that the fingers are enrolled for is not connected.
+        /// The reader with your enrolled fingers is not connected.
         case biometryDisconnected = -13
         /// An embedded prompt has a bad size; Whorl never returns this.
         case invalidDimensions = -14
@@ -96,7 +96,7 @@ extension LAError {
     public static var companionNotAvailable: Code { .companionNotAvailable }
     /// No removable reader is paired; Whorl never returns this.
     public static var biometryNotPaired: Code { .biometryNotPaired }
-    /// The reader that the fingers are enrolled for is not connected.
+    /// The reader with your enrolled fingers is not connected.
     public static var biometryDisconnected: Code { .biometryDisconnected }
     /// An embedded prompt has a bad size; Whorl never returns this.
     public static var invalidDimensions: Code { .invalidDimensions }

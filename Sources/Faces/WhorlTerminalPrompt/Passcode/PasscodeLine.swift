@@ -106,8 +106,8 @@ extension PasscodeLine.Fault {
     /// The text for the person.
     var text: String {
         switch self {
-        case .tooLong: "A passcode has at most 1,024 bytes."
-        case .control: "A passcode holds no control characters."
+        case .tooLong: "A passcode must not be longer than 1,024 bytes."
+        case .control: "A passcode must not contain control characters."
         }
     }
 }

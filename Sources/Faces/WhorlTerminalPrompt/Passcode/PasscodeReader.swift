@@ -42,7 +42,7 @@ package struct PasscodeReader: Sendable {
     /// - Throws: The errors of ``read(_:)``; `different` if the two entries differed three times.
     package func readNew(
         _ question: String = "New passcode",
-        again: String = "The same again"
+        again: String = "Repeat passcode"
     ) async throws(PasscodeReadingError) -> SecretBox {
         try await read([question, again]) { boxes in
             SecretBytes.areEqual(boxes[0].bytes, boxes[1].bytes)

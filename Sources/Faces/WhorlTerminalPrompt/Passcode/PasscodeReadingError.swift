@@ -35,14 +35,14 @@ package struct PasscodeReadingError: Error, Sendable, Hashable {
     /// One sentence that says what happened.
     package var message: String {
         switch code {
-        case .cancelled: "No passcode was given."
-        case .noTerminal: "There is no terminal to ask for the passcode on."
-        case .isTerminal: "The passcode shall be read from a terminal, which would show it."
-        case .different: "The two passcodes differ."
+        case .cancelled: "No passcode entered."
+        case .noTerminal: "Cannot prompt for the passcode: there is no terminal."
+        case .isTerminal: "--passcode-fd refers to a terminal, which would show the passcode."
+        case .different: "The passcodes do not match."
         case .empty: "The passcode is empty."
         case .tooLong: PasscodeLine.Fault.tooLong.text
         case .control: PasscodeLine.Fault.control.text
-        case .unreadable: "The passcode cannot be read\(cause.isEmpty ? "" : ": " + cause)."
+        case .unreadable: "Cannot read the passcode\(cause.isEmpty ? "" : ": " + cause)."
         }
     }
 
@@ -50,10 +50,10 @@ package struct PasscodeReadingError: Error, Sendable, Hashable {
     package var recovery: String {
         switch code {
         case .cancelled: "Start again when ready."
-        case .noTerminal: "Run it in a terminal, or give the passcode with --passcode-fd."
-        case .isTerminal: "Leave --passcode-fd out: the terminal is asked without it."
-        case .different, .empty, .tooLong: "Start again, and type the passcode with care."
-        case .control: "Choose a passcode that can be typed; a file's line ends with a line feed alone."
+        case .noTerminal: "Run it in a terminal, or pass the passcode with --passcode-fd."
+        case .isTerminal: "Remove --passcode-fd; you are then prompted in the terminal."
+        case .different, .empty, .tooLong: "Try again, and type the same passcode twice."
+        case .control: "Choose a passcode that can be typed; end the line in a file with LF only."
         case .unreadable: "Open the descriptor for reading, as in `3< passcode.txt`."
         }
     }

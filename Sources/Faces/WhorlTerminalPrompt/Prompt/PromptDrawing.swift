@@ -40,7 +40,7 @@ extension PromptState {
         let dots = style.ascii ? "..." : "…"
         let status: [String] =
             switch finger {
-            case .preparing: ["  " + text("Getting the reader ready", style, indent: 5) + dots]
+            case .preparing: ["  " + text("Preparing the reader", style, indent: 5) + dots]
             case .waiting: ["  " + style.paint(text(prompt.scanType.instruction, style, indent: 2), .bold)]
             case .reading: ["  " + text("Reading", style, indent: 5) + dots]
             case .ended: []
@@ -127,5 +127,5 @@ extension PromptState {
         }
     }
 
-    private static let instruction = "Type the passcode, then Enter."
+    private static let instruction = "Enter the passcode."
 }

@@ -93,7 +93,7 @@ package struct PromptState: Drawing, Hashable {
 
     static func farewell(_ button: PromptAction?) -> String {
         switch button {
-        case .fallback: "The other way was chosen."
+        case .fallback: "Fallback chosen."
         case .cancel, nil: "Cancelled."
         }
     }

@@ -9,7 +9,7 @@ package enum ScanActivityUpdate: Sendable, Hashable {
     case scan(ScanEvent)
     /// The part of the finger that the next touch is to show.
     case area(FingerArea)
-    /// The start of a new part, such as `Touch once more to check.`
+    /// The start of a new part, such as `Touch once more to confirm.`
     case part(String)
     /// The successful end.
     case finished(String)
@@ -112,7 +112,7 @@ package struct ScanActivityState: Drawing, Hashable {
         if let progress { lines.append("  " + style.line(progress)) }
         if let part { lines.append("  " + text(part, 2)) }
         switch phase {
-        case .preparing: lines.append("  " + text("Getting the reader ready", 5) + dots)
+        case .preparing: lines.append("  " + text("Preparing the reader", 5) + dots)
         case .waiting: lines.append("  " + style.paint(text(instruction, 2), .bold))
         case .reading: lines.append("  " + text("Reading", 5) + dots)
         case .finished(let end): lines.append("  " + style.sign(.good) + " " + text(end, 5))

@@ -2,7 +2,7 @@
 
 internal import CWhorlTSS2
 
-/// The public areas of the objects that Whorl makes, and the rules that recognise them.
+/// The public areas of the objects that Whorl makes, and the rules that recognize them.
 ///
 /// Source: TPM 2.0 Library Part 2, 12.2 "Public Area Structures", and 8.3 "TPMA_OBJECT".
 enum PublicArea {

@@ -114,7 +114,7 @@ package struct TPMObject: Sendable, Hashable {
 }
 
 extension TPMObject.Kind {
-    /// Recognises the kind of object that has this public area; `nil` for any other.
+    /// Recognizes the kind of object that has this public area; `nil` for any other.
     fileprivate init?(_ area: TPMT_PUBLIC) {
         switch area.type {
         case TPM2_ALG_KEYEDHASH where area.parameters.keyedHashDetail.scheme.scheme == TPM2_ALG_NULL:

@@ -87,7 +87,7 @@ extension RelyingParty {
     ///
     /// - Parameters:
     ///   - proven: The result of the first half.
-    ///   - methods: The methods that recognised the user, for the audit log, in the server's own words such as those of
+    ///   - methods: The methods that recognized the user, for the audit log, in the server's own words such as those of
     ///     RFC 8176.
     ///   - address: The client's address; empty if it is not known.
     /// - Returns: The user who signed in.

@@ -75,7 +75,7 @@ extension RelyingParty {
     public struct Configuration: Sendable, Hashable {
         /// The policy for a device whose enrolled fingers have changed since it was enabled.
         public enum DomainStatePolicy: String, Sendable, Hashable, CaseIterable {
-            /// The change is ignored: any user whom the device recognises signs in.
+            /// The change is ignored: any user whom the device recognizes signs in.
             case allow
             /// The device is refused until its user enables it again, with the password or another proof that the
             /// server asks for.

@@ -162,7 +162,7 @@ public struct AuditEntry: Sendable, Hashable {
     public let device: LoginName?
     /// The client's address, as the server gave it; empty if it is not known.
     public let address: String
-    /// The reason of a refusal, such as ``RelyingPartyError/word``; of a sign-in, the methods that recognised the user,
+    /// The reason of a refusal, such as ``RelyingPartyError/word``; of a sign-in, the methods that recognized the user,
     /// if the server gave them.
     public let reason: String?
 

@@ -127,7 +127,7 @@ extension LoginDesk {
         let challenge = try await challenge(.login, for: user, on: device)
         let (session, method, readerKind) = try await answering(challenge, .login, for: user, on: device) {
             () async throws(LoginError) in
-            try await owner.recognise(for: pair.item.access, .signIn(host), reason)
+            try await owner.recognize(for: pair.item.access, .signIn(host), reason)
         } _: { challenge, recognition async throws(LoginError) in
             let evaluation = recognition.evaluation
             guard !pair.item.access.isBoundToCurrentSet || evaluation.domainState == key.fingers else {

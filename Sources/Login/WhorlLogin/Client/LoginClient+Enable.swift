@@ -19,7 +19,7 @@ extension LoginClient {
     ///   - deviceName: The display name of this device at the server, in the form that `LoginName` accepts.
     ///   - reason: The reason that the prompt shows.
     /// - Returns: The enabled login.
-    /// - Throws: `userUnusable`, `deviceNameUnusable`, `otherAccount`; `service` if the owner was not recognised, in
+    /// - Throws: `userUnusable`, `deviceNameUnusable`, `otherAccount`; `service` if the owner was not recognized, in
     ///   which case nothing was changed; `changedMeanwhile` if the login was disabled during the call; `unauthorized`
     ///   and other refusals, after which the former key is unchanged; `transport`, `serverFailed` and `answerRefused`,
     ///   after which it is not known whether the server has the new key.
@@ -85,7 +85,7 @@ extension LoginDesk {
     ///   - challenge: The server's challenge.
     ///   - reason: The reason that the prompt shows.
     ///   - request: Returns the request with an assertion.
-    /// - Returns: The key with the fingers that the owner was recognised with, and the time when the server accepted it.
+    /// - Returns: The key with the fingers that the owner was recognized with, and the time when the server accepted it.
     /// - Throws: as ``enable(_:with:deviceName:_:)``.
     private func register(
         _ made: LoginRecord.Key,
@@ -100,7 +100,7 @@ extension LoginDesk {
         do throws(LoginError) {
             return try await answering(challenge, .enable, for: user, on: device) {
                 () async throws(LoginError) in
-                try await owner.recognise(for: access, .signIn(host), reason)
+                try await owner.recognize(for: access, .signIn(host), reason)
             } _: { challenge, recognition async throws(LoginError) in
                 var key = made
                 key.fingers = recognition.evaluation.domainState

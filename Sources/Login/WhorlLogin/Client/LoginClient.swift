@@ -119,7 +119,7 @@ public struct LoginSession: Sendable {
     public let user: LoginName
     /// The device, by the server's name of it.
     public let device: LoginName
-    /// The method by which the owner of the device was recognised.
+    /// The method by which the owner of the device was recognized.
     public let method: LoginClaims.Method
     /// The kind of the reader that the finger was on; `nil` for a passcode.
     package let readerKind: ReaderInfo.Kind?

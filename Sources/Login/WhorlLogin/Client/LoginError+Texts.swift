@@ -113,7 +113,7 @@ extension LoginTransportError {
         case .notSecured: "No secure connection to the server could be made."
         case .tooLarge: LoginError.AnswerFault.tooLarge.message
         case .malformed: LoginError.AnswerFault.malformed.message
-        case .cancelled: "The request was cancelled."
+        case .cancelled: "The request was canceled."
         case .surroundings: "A proxy is set for connections that are not encrypted."
         case .failed: "The request could not be sent."
         }

@@ -26,10 +26,10 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case deviceNameUnusable
         /// The program's additional claims are too many or too long.
         case claimsRefused
-        /// The owner was recognised, but the key did not open, for example because a finger was removed during the
+        /// The owner was recognized, but the key did not open, for example because a finger was removed during the
         /// call.
         case notReleased
-        /// The owner of the device was not recognised, or the device's TPM or state directory failed.
+        /// The owner of the device was not recognized, or the device's TPM or state directory failed.
         case service(ServiceError)
         /// Another task or program has changed the login on this device during the call, for example by disabling it.
         case changedMeanwhile

@@ -89,12 +89,12 @@ public struct BiometricKeys: Sendable {
 
     /// Prompts for a finger (or the passcode, if the options allow it), for uses that need no key.
     ///
-    /// - Returns: `true` if the owner was recognised; `false` if the person cancelled.
+    /// - Returns: `true` if the owner was recognized; `false` if the person cancelled.
     /// - Throws: `service` for every other outcome.
     public func simplePrompt(promptMessage: String) async throws(LoginError) -> Bool {
         let owner = desk().owner
         do throws(LoginError) {
-            _ = try await owner.recognise(
+            _ = try await owner.recognize(
                 for: options.takesPasscode ? .userPresence : .biometryAny,
                 .yes,
                 promptMessage

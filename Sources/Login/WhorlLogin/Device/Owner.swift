@@ -33,9 +33,9 @@ struct Owner {
 
     /// Prompts the owner for the requirements of a key, or for a yes.
     ///
-    /// The prompt is separate from the signature and precedes it, since the assertion says how the owner was recognised
+    /// The prompt is separate from the signature and precedes it, since the assertion says how the owner was recognized
     /// and with which set of fingers.
-    func recognise(
+    func recognize(
         for access: AccessControl,
         _ purpose: TouchPurpose,
         _ reason: String
@@ -64,7 +64,7 @@ struct Owner {
         )
     }
 
-    /// Returns a signature with its own prompt, for messages that do not say how the owner was recognised.
+    /// Returns a signature with its own prompt, for messages that do not say how the owner was recognized.
     func signAsking(_ message: Data, with key: SealedItem, _ reason: String) async throws(LoginError)
         -> Signature
     {

@@ -56,7 +56,7 @@ struct UserOption: ParsableArguments {
     }
 }
 
-/// The options of a sign-in: the server, the user, and how the owner is recognised.
+/// The options of a sign-in: the server, the user, and how the owner is recognized.
 struct SignInOptions: ParsableArguments {
     @OptionGroup var server: ServerOptions
     @OptionGroup var who: UserOption

@@ -91,15 +91,15 @@ final class Activity: Sendable {
     }
 
     /// Shows the test touches so far, and that another one is asked for if it is.
-    func tested(_ recognised: Int, _ tested: Int, _ total: Int) {
+    func tested(_ recognized: Int, _ tested: Int, _ total: Int) {
         if tested > 0 {
-            console.event(["event": "tested", "recognised": .integer(recognised), "tested": .integer(tested)])
+            console.event(["event": "tested", "recognized": .integer(recognized), "tested": .integer(tested)])
         }
         if tested < total {
             part(
                 tested == 0
                     ? translated("Finger enrolled. A few test touches show how well it is recognized.")
-                    : TestTouches.count(recognised, of: tested)
+                    : TestTouches.count(recognized, of: tested)
             )
         }
     }

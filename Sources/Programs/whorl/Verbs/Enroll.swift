@@ -84,7 +84,7 @@ struct Enroll: Verb {
             result: [
                 "finger": .string(enrolled.finger.rawValue), "id": .string(enrolled.id.description),
                 "stages": .integer(stages.withLock(\.self)),
-                "recognised": tested.map { .integer($0.recognised) },
+                "recognized": tested.map { .integer($0.recognized) },
                 "tested": tested.map { .integer($0.tested) },
             ],
             text: ["\(enrolled.finger.rawValue) \(enrolled.id)"]
@@ -119,14 +119,14 @@ struct Enroll: Verb {
         case .scan(let event): activity.scan(event)
         case .confirming(let left):
             activity.part(
-                left > 1 ? "Touch once more to check." : "Touch once more to check; this is the last try."
+                left > 1 ? "Touch once more to confirm." : "Touch once more to confirm. Last attempt."
             )
         case .area(let area): activity.area(area)
         case .again:
             activity.part(
-                "Too many touches were of the same part of the finger. All parts are asked for once more."
+                "Too many touches with the same part of the finger. Starting over with all parts."
             )
-        case .tested(let recognised, let tested, let total): activity.tested(recognised, tested, total)
+        case .tested(let recognized, let tested, let total): activity.tested(recognized, tested, total)
         case .exercising: break
         }
     }
@@ -134,25 +134,25 @@ struct Enroll: Verb {
 
 /// The test touches of a guided enrollment so far.
 struct TestTouches: Sendable {
-    private(set) var recognised = 0
+    private(set) var recognized = 0
     private(set) var tested = 0
 
     mutating func take(_ progress: EnrollmentProgress) {
-        if case .tested(let recognised, let tested, total: _) = progress {
-            (self.recognised, self.tested) = (recognised, tested)
+        if case .tested(let recognized, let tested, total: _) = progress {
+            (self.recognized, self.tested) = (recognized, tested)
         }
     }
 
     /// Returns the sentence about so many touches.
-    static func count(_ recognised: Int, of tested: Int) -> String {
-        translated("%1$@ of %2$@ test touches recognised.", with: String(recognised), String(tested))
+    static func count(_ recognized: Int, of tested: Int) -> String {
+        translated("%1$@ of %2$@ test touches recognized.", with: String(recognized), String(tested))
     }
 
     /// The sentence for a person; `nil` where no test touch was made.
     var sentence: String? {
         guard tested > 0 else { return nil }
-        let count = Self.count(recognised, of: tested)
-        return recognised == tested
-            ? count : count + " " + translated("Removing the finger and enrolling it again may help.")
+        let count = Self.count(recognized, of: tested)
+        return recognized == tested
+            ? count : count + " " + translated("Try removing the finger and enrolling it again.")
     }
 }

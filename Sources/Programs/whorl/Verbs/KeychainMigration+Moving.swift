@@ -33,7 +33,7 @@ extension KeychainMigration {
         let session = OwnerSession()
         /// The end of the time for which an answer stands for items that ask no one; `nil` before one.
         var shownUntil: ContinuousClock.Instant?
-        /// The reason for which the owner was not recognised, after which nothing is asked again.
+        /// The reason for which the owner was not recognized, after which nothing is asked again.
         var refusal: ServiceError?
     }
 

@@ -121,7 +121,7 @@ extension ServiceError {
     fileprivate static func anotherReaderDemanded(_ reader: ReaderID) -> ServiceError {
         ServiceError(
             .biometryDisconnected,
-            message: "The finger is asked for at another reader.",
+            message: "This requires another reader.",
             recovery: "Connect that reader.",
             cause: "the touch must be at \(reader)"
         )
@@ -130,8 +130,8 @@ extension ServiceError {
     fileprivate static var matchOnChipDemanded: ServiceError {
         ServiceError(
             .readerUnsupported,
-            message: "Only a reader that compares fingers by itself counts here.",
-            recovery: "Connect such a reader; `whorl devices` tells which one stores prints itself.",
+            message: "This requires a reader that matches on its chip.",
+            recovery: "Connect one; `whorl devices` shows which readers match on the chip.",
             cause: "match on chip is demanded"
         )
     }
@@ -139,7 +139,7 @@ extension ServiceError {
     fileprivate static var twoFingersDemanded: ServiceError {
         ServiceError(
             .biometryNotEnrolled,
-            message: "Two different fingers are asked for.",
+            message: "Two different fingers are required.",
             recovery: "Enroll a second finger with `whorl enroll`.",
             cause: "fewer than two are enrolled for this reader"
         )

@@ -9,7 +9,7 @@ import WhorlSupport
 package enum Touch: Sendable {
     /// The reader answered.
     case answered(IdentifyResult)
-    /// No finger came in time.
+    /// No touch before the timeout.
     case timedOut
     /// The reader failed, or the task was cancelled.
     case failed(ReaderError)

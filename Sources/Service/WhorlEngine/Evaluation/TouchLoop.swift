@@ -110,7 +110,7 @@ extension EvaluationBooks {
 extension ServiceError {
     fileprivate static let retryStorm = ServiceError(
         .systemCancel,
-        message: "The finger could not be read too many times in a row.",
+        message: "The finger could not be read.",
         recovery: "Clean the sensor and the finger, then try again.",
         cause: "the reader gave only retries, \(ScanLoop.retries) of them"
     )

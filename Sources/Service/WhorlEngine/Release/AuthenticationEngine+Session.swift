@@ -15,7 +15,7 @@ extension AuthenticationEngine {
     ///   - keeper: The authority that compares a passcode and keeps its proof; `nil` where the vault does not compare
     ///     it.
     ///   - presenter: Shows the prompt.
-    /// - Returns: How the owner was recognised.
+    /// - Returns: How the owner was recognized.
     /// - Throws: as ``evaluate(_:presenter:)``.
     func evaluate(
         _ request: EvaluationRequest,

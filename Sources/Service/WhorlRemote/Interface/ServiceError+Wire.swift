@@ -123,7 +123,7 @@ extension ServiceCallError {
         }
         return (
             "The service whorld did not answer: \(words).",
-            "Run `whorl doctor`: it says whether the service runs."
+            "Run `whorl doctor` to check the service."
         )
     }
 

@@ -77,23 +77,23 @@ struct EnrollmentTouches: Sendable {
         }
     }
 
-    /// Asks for touches of a finger that is stored, and tells how many of them were recognised.
+    /// Asks for touches of a finger that is stored, and tells how many of them were recognized.
     ///
     /// They change nothing: the finger stays, whatever their result is. They are compared with the new print alone, so
     /// they say nothing about another finger, and are not counted as tries. A touch that does not come ends them.
     func test(_ new: GalleryEntry) async {
         let total = FingerEnroller.testTouches
-        var (recognised, tested) = (0, 0)
-        observer(.tested(recognised: recognised, tested: tested, total: total))
+        var (recognized, tested) = (0, 0)
+        observer(.tested(recognized: recognized, tested: tested, total: total))
         while tested < total {
             do throws(ServiceError) {
-                if try await readableTouch(of: new, against: []) == new.id { recognised += 1 }
+                if try await readableTouch(of: new, against: []) == new.id { recognized += 1 }
             } catch {
                 return  // the enrollment has succeeded already, and the touches so far are told
             }
             limits.countGood()
             tested += 1
-            observer(.tested(recognised: recognised, tested: tested, total: total))
+            observer(.tested(recognized: recognized, tested: tested, total: total))
         }
     }
 

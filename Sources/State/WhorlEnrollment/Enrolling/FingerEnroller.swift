@@ -10,7 +10,7 @@ package import WhorlService
 package struct FingerEnroller: Sendable {
     /// The number of tries for the confirming touch.
     static let confirmations = 3
-    /// The number of touches with which a guided enrollment shows how well the finger is recognised.
+    /// The number of touches with which a guided enrollment shows how well the finger is recognized.
     static let testTouches = 3
     /// The longest wait for a test touch, since the finger is stored already.
     static let testTimeout = Duration.seconds(10)
@@ -46,7 +46,7 @@ package struct FingerEnroller: Sendable {
         }
     }
 
-    /// Enrolls one finger, and checks with one more touch that it can be recognised.
+    /// Enrolls one finger, and checks with one more touch that it can be recognized.
     ///
     /// A finger of that name is refused before any touch. The confirming touch finds a finger that is enrolled
     /// under another name, and presses that were not of one finger, which libfprint does not compare. A failed

@@ -16,7 +16,7 @@ package struct OwnerConsent: Sendable {
     /// A change that the owner is asked to agree to.
     package typealias Change = FingerChange
 
-    /// The way in which the owner was recognised.
+    /// The way in which the owner was recognized.
     package enum Proof: Sendable, Hashable {
         /// An enrolled finger touched the reader.
         case finger
@@ -36,7 +36,7 @@ package struct OwnerConsent: Sendable {
     /// - Parameters:
     ///   - change: The change that the owner was asked for.
     ///   - status: The state of the fingers before the owner was asked.
-    ///   - proof: The way in which the owner was recognised.
+    ///   - proof: The way in which the owner was recognized.
     package init(to change: Change, in status: EnrollmentStatus, by proof: Proof) {
         profile = status.profile
         self.change = change

@@ -14,7 +14,7 @@ enum Schema {
     /// The version of the schema, stored in `PRAGMA user_version`.
     static let version = UInt32(steps.count) + 1
 
-    /// The application ID "WHRL", stored in `PRAGMA application_id`, by which `file(1)` and Whorl recognise the
+    /// The application ID "WHRL", stored in `PRAGMA application_id`, by which `file(1)` and Whorl recognize the
     /// database.
     static let applicationID: UInt32 = 0x5748_524C
 
