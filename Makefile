@@ -203,7 +203,7 @@ check: setup-test setup-test-server ## all that CI runs: format, udev rules, str
 	@$(MAKE) --no-print-directory program
 	@$(MAKE) --no-print-directory test-system SYSTEM_TESTS=--day
 
-docs: setup-test ## writes the documentation of the libraries to .build/docs, from their DocC catalogues
+docs: setup-test ## writes the documentation of the libraries to .build/docs, from their DocC catalogs
 	$(DEBUG_BUILD)
 	scripts/docs
 

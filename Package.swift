@@ -58,7 +58,7 @@ let tests: KeyValuePairs<String, String> = [
     WhorlService WhorlSystem crypto WhorlSQLite
     """,
     "CommandLineTests": """
-    WhorlEngine ChildPipe WhorlFingerprint GreyscalePNG LoginServer LoginTransport MainLoopProbe \
+    WhorlEngine ChildPipe WhorlFingerprint GrayscalePNG LoginServer LoginTransport MainLoopProbe \
     WhorlSecretMemory SeededGenerator SoftwareMachine SoftwareTPM SyntheticFingers WhorlVault \
     whorl whorl-login-http whorl-simulate whorld WhorlRemote WhorlService WhorlSystem WhorlUSB
     """,
@@ -298,7 +298,7 @@ func target(_ name: String, on floor: String, uses: String) -> Target {
 let supports: KeyValuePairs<String, String> = [
     "BlockedPool": "",
     "ChildPipe": "",
-    "GreyscalePNG": "CPNG",
+    "GrayscalePNG": "CPNG",
     "PretendedChip": "LocalAuthenticationTesting WhorlContext WhorlService",
     "FacesOverSocket": "WhorlContext WhorlFingerprint WhorlIPC WhorlRemote WhorlService",
     // fprintd's interface with fprintd's own calls of libfprint, for fprintd's tests (scripts/test-fprintd).

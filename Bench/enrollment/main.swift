@@ -48,7 +48,7 @@ struct Place {
 }
 
 /// Returns the part of a press that the sensor sees.
-func picture(_ finger: SyntheticFinger, _ press: Int, _ place: Place) -> GreyImage {
+func picture(_ finger: SyntheticFinger, _ press: Int, _ place: Place) -> GrayImage {
     let image = finger.press(press, quality: .careful)
     let left = min(max((image.width - window.width) / 2 + place.x, 0), image.width - window.width)
     let top = min(max((image.height - window.height) / 2 + place.y, 0), image.height - window.height)
@@ -56,7 +56,7 @@ func picture(_ finger: SyntheticFinger, _ press: Int, _ place: Place) -> GreyIma
     for row in top..<top + window.height {
         pixels += image.pixels[row * image.width + left..<row * image.width + left + window.width]
     }
-    guard let part = GreyImage(width: window.width, height: window.height, pixels: pixels) else {
+    guard let part = GrayImage(width: window.width, height: window.height, pixels: pixels) else {
         fatalError("a picture of the window has as many pixels as the window")
     }
     return part
@@ -64,12 +64,12 @@ func picture(_ finger: SyntheticFinger, _ press: Int, _ place: Place) -> GreyIma
 
 /// Lays pictures on the reader, one for each touch that it asks for.
 final class Hand: Sendable {
-    private let pictures: Mutex<[GreyImage]>
+    private let pictures: Mutex<[GrayImage]>
     private let alike = Mutex(0)
 
     private let socket: String
 
-    init(_ pictures: [GreyImage], on socket: String) {
+    init(_ pictures: [GrayImage], on socket: String) {
         self.pictures = Mutex(pictures.reversed())
         self.socket = socket
     }

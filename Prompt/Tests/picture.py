@@ -5,9 +5,9 @@ import collections
 import subprocess
 
 
-def luminance(colour):
+def luminance(color):
     """Returns the relative luminance of WCAG 2.1."""
-    parts = [value / 255 for value in colour]
+    parts = [value / 255 for value in color]
     red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -24,8 +24,8 @@ class Picture:
         assert (kind, most) == (b"P6", b"255"), (kind, most)
         self.width, self.height = map(int, size.split())
 
-    def colours(self, x, y, width, height):
-        """Returns the number of pixels of each colour in a part of the picture."""
+    def colors(self, x, y, width, height):
+        """Returns the number of pixels of each color in a part of the picture."""
         counts = collections.Counter()
         for row in range(max(0, y), min(self.height, y + height)):
             begin = 3 * (row * self.width + max(0, x))
@@ -34,14 +34,14 @@ class Picture:
         return counts
 
     def ground(self, *box):
-        """Returns the colour that most of a part has."""
-        return self.colours(*box).most_common(1)[0][0]
+        """Returns the color that most of a part has."""
+        return self.colors(*box).most_common(1)[0][0]
 
     def contrast(self, x, y, width, height):
         """Returns the contrast between the ground and what is written on it (WCAG 2.1); 1 where nothing is.
 
-        The edges of letters are mixed with the ground, so the strongest colour that more than a few pixels have is theirs.
+        The edges of letters are mixed with the ground, so the strongest color that more than a few pixels have is theirs.
         """
-        counts = self.colours(x, y, width, height)
+        counts = self.colors(x, y, width, height)
         ground = self.ground(x, y, width, height)
-        return max((ratio(ground, colour) for colour, count in counts.items() if count >= 4), default=1)
+        return max((ratio(ground, color) for color, count in counts.items() if count >= 4), default=1)

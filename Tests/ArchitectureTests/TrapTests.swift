@@ -61,7 +61,7 @@ struct TrapTests {
         "RelyingPartyPostgreSQL/PostgreSQLConnection.swift": (1, "a time limit of this process"),
         "RelyingPartyPostgreSQL/PostgreSQLPool.swift": (1, "a time limit of this process"),
         "SyntheticFingers/FingerMaster.swift": (1, "heights between -1 and 1"),
-        "SyntheticFingers/FingerPress.swift": (2, "a grey that is bounded there, and places in a picture"),
+        "SyntheticFingers/FingerPress.swift": (2, "a gray that is bounded there, and places in a picture"),
         "SyntheticFingers/OrientationField.swift": (1, "an angle of less than a turn"),
         "SyntheticFingers/SyntheticFinger.swift": (1, "a picture that the function has drawn"),
         "WhorlEngine/AttemptLedger.swift": (1, "finite and bounded there"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GreyscalePNG
+import GrayscalePNG
 import SyntheticFingers
 import Testing
 
@@ -61,8 +61,8 @@ struct RecordingTests {
         let outcome = try await run(name, ["devices", "capture", "--output", "seen.pgm", "--json"])
         #expect(outcome.status == 0, "\(outcome.out)")
         #expect(outcome.answer("result")?["readerKind"] as? String == "hardware")
-        let seen = try GreyImage(pgm: PictureFile.bytes(whorl.home + "/seen.pgm"))
-        let recorded = try GreyscalePNG.read("\(try #require(Recordings.folder))/\(name)/capture.png")
+        let seen = try GrayImage(pgm: PictureFile.bytes(whorl.home + "/seen.pgm"))
+        let recorded = try GrayscalePNG.read("\(try #require(Recordings.folder))/\(name)/capture.png")
         #expect(
             seen.width == recorded.width && seen.height == recorded.height && seen.pixels == recorded.pixels
         )

@@ -90,7 +90,7 @@ struct TerminalTests {
         ).out
     }
 
-    @Test func `on a terminal the prompt draws itself again, in colours`() async throws {
+    @Test func `on a terminal the prompt draws itself again, in colors`() async throws {
         try await whorl.enroll()
         let seen = try await onTerminal(
             "\(WhorlProgram.path) evaluate --reason here --reader mock:retry:too-fast,match"
@@ -121,13 +121,13 @@ struct TerminalTests {
         }
     }
 
-    @Test func `NO_COLOR takes the colours away, and a dumb terminal gets lines`() async throws {
+    @Test func `NO_COLOR takes the colors away, and a dumb terminal gets lines`() async throws {
         try await whorl.enroll()
         let command = "\(WhorlProgram.path) evaluate --reason here --reader mock:match"
-        let grey = try await onTerminal(command, ["NO_COLOR": "1"])
-        #expect(grey.contains("\u{1B}[2K"))
-        #expect(!grey.contains("m✓") && grey.contains("✓ Matched: right index finger."))
-        #expect(grey.firstMatch(of: /\u{1B}\[[0-9;]*m/) == nil)
+        let gray = try await onTerminal(command, ["NO_COLOR": "1"])
+        #expect(gray.contains("\u{1B}[2K"))
+        #expect(!gray.contains("m✓") && gray.contains("✓ Matched: right index finger."))
+        #expect(gray.firstMatch(of: /\u{1B}\[[0-9;]*m/) == nil)
         let dumb = try await onTerminal(command, ["TERM": "dumb"])
         #expect(!dumb.contains("\u{1B}"))
         #expect(dumb.contains("Touch the reader.\r\nMatched: right index finger.\r\n"))

@@ -12,14 +12,14 @@ import WhorlService
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     static let languages = ["ar", "de", "es", "fr", "ja", "zh_CN"]
 
-    /// One entry of a catalogue.
+    /// One entry of a catalog.
     struct Entry {
         var sentence = ""
         var plural: String?
         var forms: [String] = []
     }
 
-    private static func catalogue(_ name: String) throws -> [Entry] {
+    private static func catalog(_ name: String) throws -> [Entry] {
         let text = try String(contentsOf: root.appending(path: "po/\(name)"), encoding: .utf8)
         let entries = text.components(separatedBy: "\n\n").dropFirst().map { block in
             var entry = Entry()
@@ -64,15 +64,15 @@ import WhorlService
     }
 
     @Test func `are asked of the translators for every sentence that the source has`() throws {
-        let asked = Set(try Self.catalogue("whorl.pot").map(\.sentence))
+        let asked = Set(try Self.catalog("whorl.pot").map(\.sentence))
         let missing = try Self.sentences().subtracting(asked).sorted()
         #expect(missing.isEmpty, "\(missing)")
     }
 
     @Test(arguments: languages)
     func `are whole, keep their places and commands, and fit on the screen`(language: String) throws {
-        let template = try Self.catalogue("whorl.pot")
-        let translated = try Self.catalogue("\(language).po")
+        let template = try Self.catalog("whorl.pot")
+        let translated = try Self.catalog("\(language).po")
         #expect(translated.map(\.sentence) == template.map(\.sentence))
         for entry in translated {
             for form in entry.forms {

@@ -2,7 +2,7 @@
 
 import ChildPipe
 import Foundation
-import GreyscalePNG
+import GrayscalePNG
 import SyntheticFingers
 import Testing
 
@@ -94,7 +94,7 @@ struct VirtualReaderTests {
             ["--image", pressed]
         }
         #expect(outcome.status == 0, "\(outcome)")
-        #expect(try GreyImage(pgm: PictureFile.bytes(whorl.home + "/seen.pgm")) == finger)
+        #expect(try GrayImage(pgm: PictureFile.bytes(whorl.home + "/seen.pgm")) == finger)
         #expect(try Data(contentsOf: URL(filePath: whorl.home + "/seen.pgm")) == header + finger.pixels)
     }
 
@@ -141,7 +141,7 @@ struct VirtualReaderTests {
             $0.hasSuffix(".png")
         }.sorted().map { name in
             let path = "\(whorl.home)/\(name).pgm"
-            try GreyscalePNG.pgm("\(folder)/\(name)").write(to: URL(filePath: path))
+            try GrayscalePNG.pgm("\(folder)/\(name)").write(to: URL(filePath: path))
             return path
         }
         #expect(files.count >= 2)

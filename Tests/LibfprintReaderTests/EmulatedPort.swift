@@ -9,7 +9,7 @@ import Synchronization
 /// What the program and the port say comes in lines, which are waited for.
 final class EmulatedPort: Sendable {
     /// How the reader behaves.
-    enum Behaviour: String, Sendable {
+    enum Behavior: String, Sendable {
         /// It answers as it was recorded, once.
         case replay
         /// It takes every request and answers none.
@@ -58,7 +58,7 @@ final class EmulatedPort: Sendable {
     private let input: ChildPipe
     private let lines = Lines()
 
-    init(_ recording: String, _ behaviour: Behaviour) throws {
+    init(_ recording: String, _ behavior: Behavior) throws {
         let support = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Support/ReaderProbe/testbed.py")
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -66,7 +66,7 @@ final class EmulatedPort: Sendable {
         // The system's own: another Python may lack the bindings.
         process.executableURL = URL(filePath: "/usr/bin/python3")
         process.arguments = [
-            support.path, "\(EmulatedPort.folder ?? "")/\(recording)", behaviour.rawValue, probe.path,
+            support.path, "\(EmulatedPort.folder ?? "")/\(recording)", behavior.rawValue, probe.path,
         ]
         // Other tests may have named a virtual reader at this moment.
         process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("FP_") }.merging(

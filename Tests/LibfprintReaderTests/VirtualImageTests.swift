@@ -57,7 +57,7 @@ import Testing
                 with: press.pixels[start..<start + press.width]
             )
         }
-        let large = try #require(GreyImage(width: side, height: side, pixels: pixels))
+        let large = try #require(GrayImage(width: side, height: side, pixels: pixels))
         let events = Mutex<[ScanEvent]>([])
         let (touches, touched) = AsyncStream.makeStream(of: Void.self)
         let enrolling = Task {
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// Enrolls presses of one finger, and returns the number of those that are told to show a part again.
-    private func alikePresses(_ presses: [GreyImage]) async throws -> Int {
+    private func alikePresses(_ presses: [GrayImage]) async throws -> Int {
         let bench = try VirtualImageBench()
         let reader = try await bench.reader()
         try await reader.open()
@@ -125,7 +125,7 @@ import Testing
             for row in top..<top + 144 {
                 pixels += one.pixels[row * one.width + left..<row * one.width + left + 112]
             }
-            return try #require(GreyImage(width: 112, height: 144, pixels: pixels))
+            return try #require(GrayImage(width: 112, height: 144, pixels: pixels))
         }
         #expect(try await alikePresses(parts) == 0)
     }

@@ -112,10 +112,10 @@ import Testing
                 let encrypted = try #require(encryption.encrypt(message, label: Data(), seed: seed))
                 #expect(encrypted.count == 256)
                 #expect(try key.decrypt(encrypted, padding: .PKCS1_OAEP_SHA256) == message)
-                let labelled = try #require(
+                let labeled = try #require(
                     encryption.encrypt(message, label: Data("IDENTITY\0".utf8), seed: seed)
                 )
-                #expect(throws: (any Error).self) { try key.decrypt(labelled, padding: .PKCS1_OAEP_SHA256) }
+                #expect(throws: (any Error).self) { try key.decrypt(labeled, padding: .PKCS1_OAEP_SHA256) }
             }
             let tooLong = Data(count: RSAEncryption.longest + 1)
             #expect(encryption.encrypt(tooLong, label: Data(), seed: Data(count: 32)) == nil)

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `the background is white, and a partial press is nearly all background`() {
-        func touched(_ image: GreyImage) -> Double {
+        func touched(_ image: GrayImage) -> Double {
             Double(image.pixels.filter { $0 < 200 }.count) / Double(image.pixels.count)
         }
         #expect(touched(Self.finger.press(0)) > 0.25)
@@ -78,7 +78,7 @@ import Testing
     }
 
     /// The middle ninth of a press, which skin covers at any quality but a partial one.
-    private static func middle(of image: GreyImage) -> [UInt8] {
+    private static func middle(of image: GrayImage) -> [UInt8] {
         var pixels: [UInt8] = []
         for y in image.height / 3..<2 * image.height / 3 {
             let row = image.pixels[(y * image.width)...].prefix(image.width)

@@ -7,14 +7,14 @@ import Testing
 @Suite struct VirtualReaderMessageTests {
     @Test func `a press is width, height and pixels`() throws {
         let pixels = (0..<16 * 17).map { UInt8($0 & 255) }
-        let image = try #require(GreyImage(width: 16, height: 17, pixels: pixels))
+        let image = try #require(GrayImage(width: 16, height: 17, pixels: pixels))
         #expect(VirtualReaderMessage.press(image).bytes == words(16, 17) + pixels)
     }
 
     @Test(arguments: [(15, 16), (16, 15), (5001, 16), (16, 5001)])
     func `a picture that libfprint could not take has no bytes`(width: Int, height: Int) throws {
         let pixels = [UInt8](repeating: 0, count: width * height)
-        let image = try #require(GreyImage(width: width, height: height, pixels: pixels))
+        let image = try #require(GrayImage(width: width, height: height, pixels: pixels))
         #expect(VirtualReaderMessage.press(image).bytes == nil)
     }
 

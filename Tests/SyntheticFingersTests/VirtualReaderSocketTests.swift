@@ -66,7 +66,7 @@ import Testing
         let reader = try ListeningSocket(path: path)
         let socket = try VirtualReaderSocket(connectingTo: path, timeout: .zero)
         let pixels = [UInt8](repeating: 9, count: 4_000_000)
-        let large = try #require(GreyImage(width: 4000, height: 1000, pixels: pixels))
+        let large = try #require(GrayImage(width: 4000, height: 1000, pixels: pixels))
         let began = ContinuousClock.now
         #expect(code { try socket.send(.press(large), timeout: .milliseconds(100)) } == .notRead)
         #expect((.milliseconds(100) ..< .seconds(120)).contains(ContinuousClock.now - began))
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test func `a picture that libfprint could not take is refused before anything is sent`() throws {
-        let tiny = try #require(GreyImage(width: 8, height: 8, pixels: [UInt8](repeating: 0, count: 64)))
+        let tiny = try #require(GrayImage(width: 8, height: 8, pixels: [UInt8](repeating: 0, count: 64)))
         #expect(code { try reader.send(.press(tiny), timeout: .seconds(60)) } == .invalidPicture)
     }
 

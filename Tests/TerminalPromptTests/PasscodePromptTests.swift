@@ -7,7 +7,7 @@ import Testing
 @testable import WhorlTerminalPrompt
 import WhorlService
 
-private let bare = TerminalStyle(columns: 60, redraws: true, colours: false, ascii: false)
+private let bare = TerminalStyle(columns: 60, redraws: true, colors: false, ascii: false)
 
 private func prompt(_ parts: Prompt.Parts = [.finger, .passcode], fallback: String? = "Use Password…")
     -> Prompt
@@ -113,7 +113,7 @@ struct PasscodePromptTests {
 
     @Test(arguments: [20, 40, 79])
     func `no line is wider than the terminal, however much is typed`(columns: Int) {
-        let style = TerminalStyle(columns: columns, redraws: true, colours: false, ascii: true)
+        let style = TerminalStyle(columns: columns, redraws: true, colors: false, ascii: true)
         let wide = String(repeating: "W", count: 300)
         let long = state(
             prompt(fallback: wide),

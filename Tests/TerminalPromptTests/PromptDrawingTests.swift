@@ -7,7 +7,7 @@ import Testing
 @testable import WhorlTerminalPrompt
 import WhorlService
 
-private let bare = TerminalStyle(columns: 60, redraws: true, colours: false, ascii: false)
+private let bare = TerminalStyle(columns: 60, redraws: true, colors: false, ascii: false)
 
 private func prompt(
     reason: String = "unlock the vault",
@@ -129,15 +129,15 @@ struct PromptDrawingTests {
         let prompt = state(prompt(), after: .scan(.stage(completed: 3, total: 5)))
         #expect(prompt.lines(bare)[3] == "  ███░░ 3/5")
         #expect(
-            prompt.lines(TerminalStyle(columns: 60, redraws: true, colours: false, ascii: true))[3]
+            prompt.lines(TerminalStyle(columns: 60, redraws: true, colors: false, ascii: true))[3]
                 == "  ###.. 3/5"
         )
     }
 
-    @Test func `colours wrap texts and change nothing else`() {
-        let colours = TerminalStyle(columns: 60, redraws: true, colours: true, ascii: false)
+    @Test func `colors wrap texts and change nothing else`() {
+        let colors = TerminalStyle(columns: 60, redraws: true, colors: true, ascii: false)
         #expect(
-            state(prompt(), after: .scan(.touch)).lines(colours) == [
+            state(prompt(), after: .scan(.touch)).lines(colors) == [
                 "\u{1B}[1mvault-app\u{1B}[0m", "  unlock the vault",
                 "  Confirms that it is you. Unlocks nothing.", "  \u{1B}[1mTouch the reader.\u{1B}[0m",
                 "  \u{1B}[1m[Esc]\u{1B}[0m Cancel   \u{1B}[1m[Tab]\u{1B}[0m Enter Password",
@@ -148,7 +148,7 @@ struct PromptDrawingTests {
     @Test(arguments: [20, 40, 60, 79])
     func `no line is wider than the terminal, whatever is written on the keys`(columns: Int) {
         let wide = String(repeating: "指👍W", count: 300)
-        let style = TerminalStyle(columns: columns, redraws: true, colours: false, ascii: false)
+        let style = TerminalStyle(columns: columns, redraws: true, colors: false, ascii: false)
         var prompt = state(
             prompt(reason: wide, cancel: wide, fallback: wide, kind: .virtual),
             after: .scan(.retry(.tooShort))
@@ -162,7 +162,7 @@ struct PromptDrawingTests {
     func `a long reason is shown to its end, with whole words, on more lines`(columns: Int) {
         let reason =
             "transfer 12,000.00 EUR from account DE00 to the account of Example Trading Limited, IE00 7777"
-        let style = TerminalStyle(columns: columns, redraws: true, colours: false, ascii: false)
+        let style = TerminalStyle(columns: columns, redraws: true, colors: false, ascii: false)
         let shown = prompt(reason: reason)
         let purpose = TerminalText.lines(shown.purposeLine, columns: columns - 2, ascii: false)
         let lines = PromptState(shown).lines(style).dropFirst().dropLast(2)

@@ -53,20 +53,20 @@ struct TerminalTextTests {
 struct TerminalStyleTests {
     private let utf8 = ["TERM": "xterm", "LANG": "en_GB.UTF-8"]
 
-    @Test func `a colour terminal gets colours and redraws`() {
+    @Test func `a color terminal gets colors and redraws`() {
         let style = TerminalStyle(terminalOfColumns: 100, environment: utf8)
-        #expect(style == TerminalStyle(columns: 99, redraws: true, colours: true, ascii: false))
+        #expect(style == TerminalStyle(columns: 99, redraws: true, colors: true, ascii: false))
     }
 
-    @Test func `NO_COLOR keeps redraws and drops colours`() {
+    @Test func `NO_COLOR keeps redraws and drops colors`() {
         let style = TerminalStyle(terminalOfColumns: 80, environment: utf8.merging(["NO_COLOR": "1"]) { $1 })
-        #expect(style.redraws && !style.colours)
+        #expect(style.redraws && !style.colors)
         #expect(style.sign(.good) == "✓")
     }
 
     @Test func `an empty NO_COLOR counts as absent`() {
         #expect(
-            TerminalStyle(terminalOfColumns: 80, environment: utf8.merging(["NO_COLOR": ""]) { $1 }).colours
+            TerminalStyle(terminalOfColumns: 80, environment: utf8.merging(["NO_COLOR": ""]) { $1 }).colors
         )
     }
 
@@ -76,7 +76,7 @@ struct TerminalStyleTests {
             terminalOfColumns: 80,
             environment: ["TERM": term, "LANG": "C.UTF-8"].compactMapValues { $0 }
         )
-        #expect(!style.redraws && !style.colours)
+        #expect(!style.redraws && !style.colors)
     }
 
     @Test(arguments: [

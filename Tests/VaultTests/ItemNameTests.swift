@@ -87,7 +87,7 @@ struct ItemNameTests {
         #expect(refusal == "The name is too long: \(count) bytes, and 255 is the most.")
     }
 
-    @Test func `a name that grows beyond the limit by being normalised is refused`() {
+    @Test func `a name that grows beyond the limit by being normalized is refused`() {
         // U+0958 decomposes to two scalars of three bytes each, also in NFC.
         let refusal = Self.refusal(String(repeating: "\u{958}", count: 80))
         #expect(refusal == "The name is too long: 480 bytes, and 255 is the most.")

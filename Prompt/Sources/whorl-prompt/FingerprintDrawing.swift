@@ -2,7 +2,7 @@
 
 import CGTK
 
-/// The drawing of a fingerprint whose ridges fill, in the theme's own colour.
+/// The drawing of a fingerprint whose ridges fill, in the theme's own color.
 @MainActor
 enum FingerprintDrawing {
     private static let size: Int32 = 96
@@ -23,10 +23,10 @@ enum FingerprintDrawing {
             gtk_style_context_get_color(style, &ink)
             // GTK calls this on its own thread, which is the main actor's.
             nonisolated(unsafe) let canvas = cairo
-            let colour = ink
+            let color = ink
             MainActor.assumeIsolated {
                 let filled = PromptWindow.shown?.filled ?? 0
-                FingerprintDrawing.draw(on: canvas, Double(width), Double(height), colour, filled)
+                FingerprintDrawing.draw(on: canvas, Double(width), Double(height), color, filled)
             }
         }
         gtk_drawing_area_set_draw_func(area, drawn, nil, nil)

@@ -7,7 +7,7 @@ import WhorlSupport
 
 /// The widgets of the window.
 ///
-/// Every text from outside is set as plain text, never as markup. Colours, direction and scale are the theme's and the
+/// Every text from outside is set as plain text, never as markup. Colors, direction and scale are the theme's and the
 /// toolkit's own.
 @MainActor
 struct PromptWidgets {

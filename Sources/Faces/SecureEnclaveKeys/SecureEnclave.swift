@@ -11,7 +11,7 @@ public import LocalAuthentication
 ///     let key = try SecureEnclave.P256.Signing.PrivateKey()
 ///     let signature = try key.signature(for: message)
 ///
-/// It has the names and the behaviour of CryptoKit's. The program stores a key as its `dataRepresentation`: bytes that
+/// It has the names and the behavior of CryptoKit's. The program stores a key as its `dataRepresentation`: bytes that
 /// are not secret, and that only the chip that made them can use, for the user whose vault it was.
 public enum SecureEnclave {
     /// Whether this machine has a chip that this user may use.

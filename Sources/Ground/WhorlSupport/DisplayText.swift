@@ -2,7 +2,7 @@
 
 /// A filter that makes text from outside (a reason, a label, a reader's name) safe to show.
 public enum DisplayText {
-    /// Returns the text without characters that move the cursor, change colours, or hide or reorder other text.
+    /// Returns the text without characters that move the cursor, change colors, or hide or reorder other text.
     ///
     /// Control characters (C0, C1, escape sequences' first bytes), line and paragraph separators,
     /// bidirectional controls and other invisible characters are dropped; line breaks and tabs become spaces.

@@ -7,12 +7,12 @@ internal import Glibc
 /// A sentence is English until it is shown: errors, records and messages between programs have it as it stands in the
 /// source, and what shows it asks for the translation. A program that has not begun gets English.
 public enum Translations {
-    /// gettext's name of the catalogues.
+    /// gettext's name of the catalogs.
     static let domain = "whorl"
 
     /// Begins to translate into the language that the person's variables name (`LANGUAGE`, `LC_ALL`, `LC_MESSAGES`, `LANG`).
     ///
-    /// It is for the beginning of a program, before there are threads: `setlocale(3)` is not safe beside them. The catalogues
+    /// It is for the beginning of a program, before there are threads: `setlocale(3)` is not safe beside them. The catalogs
     /// are in `share/locale` beside the folder `bin` or `libexec` of the program, as `make install` lays them.
     public static func begin() {
         // The person who starts a program with more rights chooses the variables.
@@ -38,7 +38,7 @@ public enum Translations {
 /// - Parameter sentence: A sentence of Whorl's in English, or any other text.
 /// - Returns: The translation; without one the text itself, whole.
 public func translated(_ sentence: String) -> String {
-    // gettext has a catalogue's own data under the empty text.
+    // gettext has a catalog's own data under the empty text.
     guard !sentence.isEmpty else { return sentence }
     let found = sentence.withCString { sentence -> String? in
         // Without a translation it returns what it got, in which C sees the text up to the first zero only.

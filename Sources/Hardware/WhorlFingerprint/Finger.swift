@@ -31,7 +31,7 @@ public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
     /// Upper and lower case are alike, and a space or underscore stands for a hyphen. Anything else is `nil`;
     /// ``nearest(to:)`` then has a suggestion.
     public init?(name: String) {
-        let wanted = Finger.normalised(name)
+        let wanted = Finger.normalized(name)
         guard let finger = Finger.allCases.first(where: { $0.rawValue == wanted || $0.shortName == wanted })
         else { return nil }
         self = finger
@@ -59,7 +59,7 @@ public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
     /// - Parameter name: What was typed; only its first 64 characters count.
     /// - Returns: The finger, or `nil`.
     public static func nearest(to name: String) -> Finger? {
-        let typed = Array(normalised(String(name.prefix(64))))
+        let typed = Array(normalized(String(name.prefix(64))))
         let candidates = allCases.map { finger in
             (
                 finger: finger,
@@ -73,7 +73,7 @@ public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
         return best.distance <= max(2, typed.count / 2) ? best.finger : nil
     }
 
-    private static func normalised(_ name: String) -> String {
+    private static func normalized(_ name: String) -> String {
         String(name.lowercased().map { $0 == " " || $0 == "_" ? "-" : $0 })
     }
 }

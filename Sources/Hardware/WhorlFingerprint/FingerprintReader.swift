@@ -84,7 +84,7 @@ public protocol FingerprintReader: AnyObject, Sendable {
     func isSamePrint(_ first: Template, _ second: Template) async -> Bool
 }
 
-/// The behaviour of a second operation on a reader while one runs.
+/// The behavior of a second operation on a reader while one runs.
 public enum BusyPolicy: Sendable {
     /// It waits its turn; first come, first served.
     case wait

@@ -12,7 +12,7 @@ import Synchronization
 public struct Template: Sendable, Hashable, CustomStringConvertible {
     private let kept: Kept
 
-    /// The serialised template; with libfprint what `fp_print_serialize()` gives, 100 bytes to about 20 kB.
+    /// The serialized template; with libfprint what `fp_print_serialize()` gives, 100 bytes to about 20 kB.
     public var bytes: [UInt8] { kept.bytes.withLock { $0 } }
 
     /// Wraps bytes that a reader gave.
@@ -159,7 +159,7 @@ public struct FingerprintImage: Sendable {
     public let width: Int
     /// Rows.
     public let height: Int
-    /// `width * height` grey values, row by row from the top, 0 is black.
+    /// `width * height` gray values, row by row from the top, 0 is black.
     public let pixels: [UInt8]
 
     /// Takes a picture whose number of pixels fits its size; otherwise `nil`.

@@ -90,9 +90,9 @@ struct WhorlSimulate: ParsableCommand {
         return retry
     }
 
-    private func picture(_ path: String) -> GreyImage {
+    private func picture(_ path: String) -> GrayImage {
         do throws(PictureFileError) {
-            return try GreyImage(pgm: PictureFile.bytes(path))
+            return try GrayImage(pgm: PictureFile.bytes(path))
         } catch {
             fail(error.message, "Convert it: `convert FILE -depth 8 FILE.pgm` (ImageMagick).", 1)
         }

@@ -11,10 +11,10 @@ extension FuzzTarget {
     /// A picture that is read has the pixels that its size says, and what goes to the virtual reader says its own size, or
     /// there is nothing to send.
     private static func pictureFile(_ input: [UInt8]) throws(BrokenPromise) {
-        guard let image = try? GreyImage(pgm: input) else { return }
+        guard let image = try? GrayImage(pgm: input) else { return }
         try promise(image.pixels.count == image.width * image.height, "\(image.pixels.count) pixels")
         let written = Array("P5\n\(image.width) \(image.height)\n255\n".utf8) + image.pixels
-        try promise((try? GreyImage(pgm: written)) == image, "what was written is another picture")
+        try promise((try? GrayImage(pgm: written)) == image, "what was written is another picture")
         guard let message = VirtualReaderMessage.press(image).bytes else {
             let sides = VirtualReaderMessage.pictureSides
             try promise(

@@ -58,7 +58,7 @@ extension FuzzTarget {
         var state = PromptState(prompt)
         state.apply(.told(.scan(.stage(completed: Int(input.byte()), total: Int(input.byte())))))
         if input.flag() { state.apply(.told(.ended(input.text()))) }
-        let style = TerminalStyle(columns: columns, redraws: true, colours: false, ascii: isASCII)
+        let style = TerminalStyle(columns: columns, redraws: true, colors: false, ascii: isASCII)
         for line in state.lines(style) {
             try promise(
                 line.unicodeScalars.allSatisfy { isHarmless($0) && (!isASCII || $0.isASCII) },

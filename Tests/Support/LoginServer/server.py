@@ -74,7 +74,7 @@ class Handler(BaseHTTPRequestHandler):
     def origin(self):
         return f"{'https' if TLS else 'http'}://127.0.0.1:{self.server.server_port}"
 
-    def authorised(self):
+    def authorized(self):
         """The user of the request's credentials."""
         scheme, _, text = self.headers.get("Authorization", "").partition(" ")
         if scheme == "Basic":
@@ -112,7 +112,7 @@ class Handler(BaseHTTPRequestHandler):
         if route == "POST /v1/sessions":
             return self.sign_in(value)
         if self.command == "DELETE" and self.path.startswith("/v1/devices/"):
-            user = self.authorised()
+            user = self.authorized()
             if not user:
                 return self.problem(401, "unauthorized")
             known = devices.pop((user, self.path.rsplit("/", 1)[1]), None)
@@ -123,7 +123,7 @@ class Handler(BaseHTTPRequestHandler):
         return self.problem(404, "not_found")
 
     def enable(self, value):
-        user = self.authorised()
+        user = self.authorized()
         if not user:
             return self.problem(401, "unauthorized", [("WWW-Authenticate", 'Basic realm="login"')])
         key = decode(value["publicKey"])

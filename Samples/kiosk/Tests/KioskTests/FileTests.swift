@@ -73,7 +73,7 @@ import Testing
 
     @Test(arguments: [
         "Command", "Command=", "Passwords=maybe", "IdleSeconds=4", "IdleSeconds=x", "ReasonSeconds=61",
-        "Colour=red", "Mode=till", "Till=",
+        "Color=red", "Mode=till", "Till=",
     ])
     func `a wrong choice is named`(line: String) {
         let error = #expect(throws: FileFault.self) { try choices("\n\(line)") }

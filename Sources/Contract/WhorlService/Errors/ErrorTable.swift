@@ -318,7 +318,9 @@ extension ServiceError.Code {
         .recovery("Try again. If it keeps failing, another program is using the TPM.")
     /// The chip's room for loaded objects and sessions is used up, by other programs or by remains of killed ones.
     public static let chipCrowded = row("chipCrowded", .chipUnavailable, .io)
-        .message("The TPM's memory is in use by other programs, or by the remains of programs that were killed.")
+        .message(
+            "The TPM's memory is in use by other programs, or by the remains of programs that were killed."
+        )
         .recovery(
             """
             Use the kernel's resource manager, `--tcti device:/dev/tpmrm0`. If there is none, quit other \

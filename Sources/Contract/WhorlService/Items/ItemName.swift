@@ -21,7 +21,7 @@ public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible 
     /// - Throws: `nameRefused`, whose message says why.
     public init(_ text: String) throws(ServiceError) {
         guard !text.isEmpty else { throw ServiceError(refusal: .empty) }
-        // This is checked first: normalising may make a text three times as long.
+        // This is checked first: normalizing may make a text three times as long.
         guard text.utf8.count <= ItemName.longest else {
             throw ServiceError(refusal: .tooLong(bytes: text.utf8.count))
         }

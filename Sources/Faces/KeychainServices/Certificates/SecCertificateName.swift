@@ -62,7 +62,7 @@ struct DistinguishedName: Sendable {
     }
 
     static let commonName: UInt8 = 3
-    /// A human-readable summary: the common name, else the organisational unit, else the organisation.
+    /// A human-readable summary: the common name, else the organizational unit, else the organization.
     var summary: String? {
         text(DistinguishedName.commonName) ?? text(11) ?? text(10) ?? attributes.last?.text
     }

@@ -89,7 +89,7 @@ nonisolated(unsafe) public let kSecUseAuthenticationUIAllow: CFString = "u_AuthU
 nonisolated(unsafe) public let kSecUseAuthenticationUIFail: CFString = "u_AuthUIF"
 /// The owner may not be asked: items that need it are left out; only for `SecItemCopyMatching`.
 nonisolated(unsafe) public let kSecUseAuthenticationUISkip: CFString = "u_AuthUIS"
-/// The reason that the prompt shows, as a text; deprecated by Apple in favour of `LAContext.localizedReason`.
+/// The reason that the prompt shows, as a text; deprecated by Apple in favor of `LAContext.localizedReason`.
 nonisolated(unsafe) public let kSecUseOperationPrompt: CFString = "u_OpPrompt"
 /// Whether the owner may not be asked: true means `kSecUseAuthenticationUIFail`; deprecated by Apple.
 nonisolated(unsafe) public let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"
@@ -140,7 +140,7 @@ nonisolated(unsafe) public let kSecAttrIsInvisible: CFString = "invi"
 nonisolated(unsafe) public let kSecAttrIsNegative: CFString = "nega"
 /// The script of the texts, as a number.
 nonisolated(unsafe) public let kSecAttrScriptCode: CFString = "scrp"
-/// The set of synchronised items that the item belongs to.
+/// The set of synchronized items that the item belongs to.
 nonisolated(unsafe) public let kSecAttrSyncViewHint: CFString = "vwht"
 /// A persistent reference among attributes; the spelling is Apple's.
 nonisolated(unsafe) public let kSecAttrPersistantReference: CFString = "persistref"

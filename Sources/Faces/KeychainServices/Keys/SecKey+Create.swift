@@ -171,7 +171,7 @@ public func SecKeyCreateRandomKey(
     }
 }
 
-/// Makes a key pair; deprecated by Apple in favour of ``SecKeyCreateRandomKey(_:_:)``.
+/// Makes a key pair; deprecated by Apple in favor of ``SecKeyCreateRandomKey(_:_:)``.
 ///
 /// - Parameters:
 ///   - parameters: The parameters of ``SecKeyCreateRandomKey(_:_:)``.

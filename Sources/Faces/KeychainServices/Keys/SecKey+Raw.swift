@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The functions of earlier systems, which Apple has deprecated in favour of SecKeyCreateSignature and related
+// The functions of earlier systems, which Apple has deprecated in favor of SecKeyCreateSignature and related
 // functions. They take and return bytes in the caller's buffers.
 
 /// The padding of a signature or a ciphertext.
@@ -53,7 +53,7 @@ public struct SecPadding: OptionSet, Hashable, Sendable {
     }
 }
 
-/// Signs a hash; deprecated by Apple in favour of `SecKeyCreateSignature`.
+/// Signs a hash; deprecated by Apple in favor of `SecKeyCreateSignature`.
 ///
 /// - Parameters:
 ///   - key: A private key.
@@ -80,7 +80,7 @@ public func SecKeyRawSign(
     }
 }
 
-/// Verifies a signature over a hash; deprecated by Apple in favour of `SecKeyVerifySignature`.
+/// Verifies a signature over a hash; deprecated by Apple in favor of `SecKeyVerifySignature`.
 ///
 /// - Parameters:
 ///   - key: A public key.
@@ -109,7 +109,7 @@ public func SecKeyRawVerify(
     }
 }
 
-/// Encrypts a block with RSA; deprecated by Apple in favour of `SecKeyCreateEncryptedData`.
+/// Encrypts a block with RSA; deprecated by Apple in favor of `SecKeyCreateEncryptedData`.
 ///
 /// - Parameters:
 ///   - key: A public key.
@@ -133,7 +133,7 @@ public func SecKeyEncrypt(
     }
 }
 
-/// Decrypts a block with RSA; deprecated by Apple in favour of `SecKeyCreateDecryptedData`.
+/// Decrypts a block with RSA; deprecated by Apple in favor of `SecKeyCreateDecryptedData`.
 ///
 /// - Parameters:
 ///   - key: A private key.

@@ -167,7 +167,7 @@ public let errSecMobileMeNoRequestPending: OSStatus = -67664
 public let errSecMobileMeCSRVerifyFailure: OSStatus = -67665
 /// The MobileMe consistency check failed.
 public let errSecMobileMeFailedConsistencyCheck: OSStatus = -67666
-/// A module was not initialised.
+/// A module was not initialized.
 public let errSecNotInitialized: OSStatus = -67667
 /// The handle usage is not valid.
 public let errSecInvalidHandleUsage: OSStatus = -67668
@@ -271,7 +271,7 @@ public let errSecModuleNotLoaded: OSStatus = -67718
 public let errSecInvalidSubServiceID: OSStatus = -67719
 /// The attribute is not in the context.
 public let errSecAttributeNotInContext: OSStatus = -67720
-/// The module manager could not be initialised.
+/// The module manager could not be initialized.
 public let errSecModuleManagerInitializeFailed: OSStatus = -67721
 /// The module manager was not found.
 public let errSecModuleManagerNotFound: OSStatus = -67722

@@ -13,7 +13,7 @@ internal import WhorlService
 ///         open()
 ///     }
 ///
-/// It has the names and the behaviour of Apple's class. Creating a context opens nothing: the reader and the store are
+/// It has the names and the behavior of Apple's class. Creating a context opens nothing: the reader and the store are
 /// opened on the first call that needs them. The prompt appears in the terminal, unless the program has its own
 /// (the module `LocalAuthenticationPrompts`).
 ///

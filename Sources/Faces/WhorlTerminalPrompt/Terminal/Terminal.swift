@@ -84,14 +84,14 @@ package func terminalEnvironment() -> [String: String] {
 }
 
 extension TerminalStyle {
-    /// Returns the style of an answer on standard output: colours on a terminal, without redrawing.
+    /// Returns the style of an answer on standard output: colors on a terminal, without redrawing.
     package static func onStandardOutput() -> TerminalStyle {
         Terminal(output: STDOUT_FILENO).style(environment: terminalEnvironment())
     }
 
     /// Creates the style of a terminal from its number of columns and the environment variables.
     ///
-    /// `NO_COLOR` (present and not empty) and `TERM=dumb` turn colours off; `TERM=dumb` also turns off redrawing. A
+    /// `NO_COLOR` (present and not empty) and `TERM=dumb` turn colors off; `TERM=dumb` also turns off redrawing. A
     /// locale that is not UTF-8 limits the output to ASCII.
     package init(terminalOfColumns columns: Int, environment: [String: String]) {
         let dumb = (environment["TERM"] ?? "dumb") == "dumb"
@@ -102,7 +102,7 @@ extension TerminalStyle {
             // The last column stays empty: some terminals wrap as soon as it is written.
             columns: max(20, (columns > 0 ? columns : 80) - 1),
             redraws: !dumb,
-            colours: !dumb && (environment["NO_COLOR"] ?? "").isEmpty,
+            colors: !dumb && (environment["NO_COLOR"] ?? "").isEmpty,
             ascii: !(name.contains("UTF-8") || name.contains("UTF8"))
         )
     }
@@ -114,20 +114,20 @@ package struct TerminalStyle: Sendable, Hashable {
     package var columns: Int
     /// Whether lines may be redrawn in place.
     package var redraws: Bool
-    /// Whether colours and bold letters may be used.
-    package var colours: Bool
+    /// Whether colors and bold letters may be used.
+    package var colors: Bool
     /// Whether only ASCII may be written.
     package var ascii: Bool
 
     /// The style of a file or a pipe: no escapes, UTF-8, and long lines.
-    package static let plain = TerminalStyle(columns: 400, redraws: false, colours: false, ascii: false)
+    package static let plain = TerminalStyle(columns: 400, redraws: false, colors: false, ascii: false)
 
-    /// Returns the text in this ink, if colours may be used.
+    /// Returns the text in this ink, if colors may be used.
     package func paint(_ text: String, _ ink: Ink) -> String {
-        colours ? "\u{1B}[\(ink.rawValue)m\(text)\u{1B}[0m" : text
+        colors ? "\u{1B}[\(ink.rawValue)m\(text)\u{1B}[0m" : text
     }
 
-    /// The colours and weights that are used; the numbers are ECMA-48's SGR parameters.
+    /// The colors and weights that are used; the numbers are ECMA-48's SGR parameters.
     package enum Ink: String, Sendable {
         case bold = "1"
         case faint = "2"

@@ -66,7 +66,7 @@ private struct Skin {
     /// Replaces each pixel by what the filter of its direction finds around it, clipped to -1 to 1.
     ///
     /// This is where the time goes: 225 products for each pixel. The form is what an unoptimised build runs
-    /// fast, since there each statement costs more than the arithmetic in it; the optimiser makes vectors of
+    /// fast, since there each statement costs more than the arithmetic in it; the optimizer makes vectors of
     /// the four sums.
     mutating func filter(with filters: RidgeFilterBank, along directions: [UInt8]) {
         let (width, height, stride) = (width, height, stride)

@@ -10,7 +10,7 @@ struct FingerPress {
         var turn: Double
         /// The stretch of the skin, as a multiple of the usual 0.45 to 1.5 pixels.
         var stretch: Double
-        /// The standard deviation of the noise where skin touches, in grey values.
+        /// The standard deviation of the noise where skin touches, in gray values.
         var noise: Double
         /// The range of the touching part's half width, and then of its half height, as parts of the
         /// picture's.
@@ -93,14 +93,14 @@ struct FingerPress {
     }
 
     /// The picture of no finger at all.
-    static let blank = GreyImage(
+    static let blank = GrayImage(
         unchecked: [UInt8](repeating: 255, count: width * height),
         width: width,
         height: height
     )
 
     /// The picture that the reader takes of `master`.
-    func image(of master: FingerMaster) -> GreyImage {
+    func image(of master: FingerMaster) -> GrayImage {
         var grain = grain
         let waves = stretch.map { SampledWave($0, width: Self.width, height: Self.height) }
         var pixels = [UInt8](repeating: 255, count: Self.width * Self.height)
@@ -109,20 +109,20 @@ struct FingerPress {
                 var index = 0
                 for y in 0..<Self.height {
                     for x in 0..<Self.width {
-                        var grey = Self.white
+                        var gray = Self.white
                         let touch = contact.strength(x: Double(x), y: Double(y))
                         if touch > 0, let skin = height(ofSkinAt: x, y, waves: waves, relief: relief) {
                             let pressed = min(max(skin + pressure.value(x, y), -1), 1)
-                            grey += (128 - 95 * pressed - Self.white) * touch
+                            gray += (128 - 95 * pressed - Self.white) * touch
                         }
-                        grey += grain.gaussian() * (grey < Self.white ? noise : 5)
-                        pixels[index] = UInt8(min(max(grey, 0), 255).rounded())
+                        gray += grain.gaussian() * (gray < Self.white ? noise : 5)
+                        pixels[index] = UInt8(min(max(gray, 0), 255).rounded())
                         index += 1
                     }
                 }
             }
         }
-        return GreyImage(unchecked: pixels, width: Self.width, height: Self.height)
+        return GrayImage(unchecked: pixels, width: Self.width, height: Self.height)
     }
 
     /// The master's height under a pixel of the picture, -1 to 1, or `nil` beyond its edge.

@@ -36,7 +36,7 @@ package struct SyntheticFinger: Sendable {
     ///   - quality: How well the finger is put on. One index at two qualities is two presses of one kind, not
     ///     one press seen twice.
     /// - Returns: Dark ridges on white, `width` × `height` pixels.
-    package func press(_ index: Int, quality: PressQuality = .normal) -> GreyImage {
+    package func press(_ index: Int, quality: PressQuality = .normal) -> GrayImage {
         guard quality != .blank else { return FingerPress.blank }
         return FingerPress(quality: quality, random: RandomSource(seed: seed, press: index)).image(of: master)
     }
@@ -71,10 +71,10 @@ package enum PressQuality: String, Sendable, CaseIterable {
     case blank
 }
 
-/// An 8-bit greyscale picture: 0 is black (ridge), 255 is white (background).
+/// An 8-bit grayscale picture: 0 is black (ridge), 255 is white (background).
 ///
-/// It carries no resolution, no colour profile and no transparency.
-package struct GreyImage: Sendable, Equatable {
+/// It carries no resolution, no color profile and no transparency.
+package struct GrayImage: Sendable, Equatable {
     /// The number of pixels in a row.
     package let width: Int
 

@@ -50,7 +50,7 @@ package enum PictureFileError: Error, Equatable {
     }
 }
 
-extension GreyImage {
+extension GrayImage {
     /// Reads a picture from a PGM file: `P5`, width, height and the largest value (1 to 255), then a byte per pixel.
     ///
     /// Values are scaled to 0…255. Bytes after the picture are refused.
@@ -65,7 +65,7 @@ extension GreyImage {
         let longest = VirtualReaderMessage.pictureSides.upperBound
         guard width <= longest, height <= longest else { throw .tooLarge }
         let pixels = file[header.position...].map { UInt8(min(Int($0), white) * 255 / white) }
-        guard let image = GreyImage(width: width, height: height, pixels: pixels) else { throw .notPGM }
+        guard let image = GrayImage(width: width, height: height, pixels: pixels) else { throw .notPGM }
         self = image
     }
 }

@@ -14,7 +14,7 @@ internal import Glibc
 ///   back; a new connection does, for the reader drops the old one, read or unread, as soon as it accepts
 ///   another.
 /// - While a scan runs the reader reads at once, ready or not. A press that arrives while an earlier press is
-///   analysed (about 10 ms) is lost, with a complaint in libfprint's log. In an enrollment each press must
+///   analyzed (about 10 ms) is lost, with a complaint in libfprint's log. In an enrollment each press must
 ///   wait for the progress report of the one before.
 /// - A connection closed amid a picture still counts as a press, of whatever was sent; one closed amid the
 ///   first 8 bytes is taken for a picture of a nonsensical size. A message must be sent whole or not begun.
@@ -182,7 +182,7 @@ package enum VirtualReaderMessage: Sendable, Equatable {
     /// A finger is put on the reader, looks like this, and is lifted.
     ///
     /// 16 to 5000 pixels each way: on smaller pictures libfprint 1.94.5 crashes, on larger ones it hangs up.
-    case press(GreyImage)
+    case press(GrayImage)
 
     /// A finger is put on and lifted, and the reader could not read it.
     case retry(Retry)

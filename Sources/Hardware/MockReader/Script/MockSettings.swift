@@ -4,7 +4,7 @@ public import WhorlFingerprint
 
 /// The properties of a ``MockReader``, apart from the steps that it goes through.
 public struct MockSettings: Sendable, Hashable {
-    /// The behaviour of a mock whose script has run out.
+    /// The behavior of a mock whose script has run out.
     public enum AfterScript: String, Sendable, Hashable, CaseIterable {
         /// It waits for a finger until it is cancelled, as a reader does that is not touched.
         case wait
@@ -32,7 +32,7 @@ public struct MockSettings: Sendable, Hashable {
     public var storageFile: String?
     /// Whether the reader is plugged in at the beginning.
     public var isConnected: Bool
-    /// The behaviour when the script has run out.
+    /// The behavior when the script has run out.
     public var afterScript: AfterScript
 
     /// Five stages, host storage, plugged in, waiting when the script has run out.

@@ -95,7 +95,7 @@ extension PressMinutiae {
     /// The print's own form is that of `fp_print_serialize()`: `FP3`, then a GVariant whose last member has three arrays
     /// for each press (libfprint's `fp-print.c`). `nil` for every other print, as of readers that compare by themselves.
     convenience init?(of print: OpaquePointer, from device: UnsafeMutablePointer<FpDevice>?) {
-        // The print of a reader that gives no images may be without data as yet, which libfprint does not serialise.
+        // The print of a reader that gives no images may be without data as yet, which libfprint does not serialize.
         guard let device, fp_device_has_feature(device, FP_DEVICE_FEATURE_CAPTURE) != 0 else { return nil }
         var data: UnsafeMutablePointer<UInt8>?
         var length: gsize = 0

@@ -158,7 +158,8 @@ extension TPMError {
         case .malformed: "Restore the state directory from a backup, or create the item again."
         case .pointRefused: "Ask the peer to send its public key again."
         case .tooLarge: "Use a smaller value."
-        case .unsupported: "Whorl requires a TPM 2.0 with P-256, SHA-256 and AES-128; a firmware update may help."
+        case .unsupported:
+            "Whorl requires a TPM 2.0 with P-256, SHA-256 and AES-128; a firmware update may help."
         case .cancelled: "Start again."
         case .failureMode: "Restart the computer. If the error returns, the TPM may be broken."
         case .other: "Try again; `whorl doctor` shows details about the TPM."

@@ -5,8 +5,8 @@ import LocalAuthentication
 import LocalAuthenticationTesting
 import Testing
 
-/// Apple's behaviour tables against the whole engine, on made-up machines.
-@Suite struct BehaviourTests {
+/// Apple's behavior tables against the whole engine, on made-up machines.
+@Suite struct BehaviorTests {
     /// A machine, and what it answers: `nil` for yes, else Apple's number.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String

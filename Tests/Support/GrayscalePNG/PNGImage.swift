@@ -40,7 +40,7 @@ struct PNGImage: ~Copyable {
 
     /// The pixels, as red, green, blue and alpha bytes.
     ///
-    /// Of all of libpng's formats this one holds every 8-bit file's numbers unchanged: colours are not
+    /// Of all of libpng's formats this one holds every 8-bit file's numbers unchanged: colors are not
     /// weighed against each other, and alpha stands beside them instead of being mixed in.
     consuming func pixels() throws(PNGError) -> [UInt8] {
         image.pointee.format = PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA
