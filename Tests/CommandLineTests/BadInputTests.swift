@@ -11,33 +11,33 @@ struct BadInputTests {
 
     @Test(arguments: [
         (
-            ["enroll", "rigth-index"], "there is no finger named “rigth-index”",
+            ["enroll", "rigth-index"], "unknown finger “rigth-index”",
             "did you mean right-index-finger?"
         ),
-        (["remove", "left-tumb"], "there is no finger named “left-tumb”", "did you mean left-thumb?"),
+        (["remove", "left-tumb"], "unknown finger “left-tumb”", "did you mean left-thumb?"),
         (
-            ["enroll", "xyzzy"], "there is no finger named “xyzzy”",
-            "fingers are named like right-index-finger or left-thumb; `whorl enroll --help` lists them"
+            ["enroll", "xyzzy"], "unknown finger “xyzzy”",
+            "use a name such as right-index-finger or left-thumb; `whorl help enroll` lists them"
         ),
         (
             ["evaluate", "--reason", ""], "the reason for the request is empty",
-            "say in the request why the finger is needed"
+            "give a reason to show in the prompt"
         ),
         (
             ["evaluate", "--reason", " \u{200B}\t"], "the reason for the request is empty",
-            "say in the request why the finger is needed"
+            "give a reason to show in the prompt"
         ),
         (
             ["evaluate"], "missing expected argument '--reason <text>'",
             "`whorl evaluate --help` shows what it takes"
         ),
         (
-            ["domain-state", "--since", "AAAA"], "--since takes a value that `whorl domain-state` printed",
-            "it is the Base64 form of 32 bytes, 44 characters"
+            ["domain-state", "--since", "AAAA"], "invalid digest in --since",
+            "use a value printed by `whorl domain-state`: 44 characters of Base64"
         ),
-        (["frobnicate"], "there is no command “frobnicate”", "`whorl --help` lists the commands"),
+        (["frobnicate"], "unknown command “frobnicate”", "`whorl --help` lists the commands"),
         (
-            ["--timeout", "5", "devices", "frobnicate"], "there is no command “frobnicate”",
+            ["--timeout", "5", "devices", "frobnicate"], "unknown command “frobnicate”",
             "`whorl devices --help` lists the commands"
         ),
         (
@@ -57,10 +57,10 @@ struct BadInputTests {
             "--profile must not be longer than 100 characters", "`whorl fingers --help` shows what it takes"
         ),
         (
-            ["devices", "exercise", "--skip", "delete"], "there is no step “delete” to skip",
+            ["devices", "exercise", "--skip", "delete"], "unknown step “delete”",
             "the steps are list, verify, identify"
         ),
-        (["remove"], "name one finger, one id, or --all", "`whorl fingers` lists what is enrolled"),
+        (["remove"], "specify a finger, an ID, or --all", "`whorl fingers` lists the enrolled fingers"),
     ])
     func `a command that makes no sense is 64, with what to do`(
         arguments: [String],
@@ -77,7 +77,7 @@ struct BadInputTests {
     @Test func `a profile from the environment is checked too`() async throws {
         let outcome = try await whorl.run(["fingers"], environment: ["WHORL_PROFILE": "a\u{1B}b"])
         #expect(outcome.status == 64)
-        #expect(outcome.err.hasPrefix("whorl: error: WHORL_PROFILE must not hold control characters\n"))
+        #expect(outcome.err.hasPrefix("whorl: error: WHORL_PROFILE must not contain control characters\n"))
     }
 
     @Test(
@@ -108,7 +108,7 @@ struct BadInputTests {
         let outcome = try await whorl.run(["enroll", "right-index"], reader: reader)
         #expect(outcome.status == status, "\(outcome)")
         #expect(outcome.err.contains("whorl: error: ") && outcome.err.contains("\nwhorl: hint: "))
-        #expect(try await whorl.run(["fingers"]).out == "No finger is enrolled.\n")
+        #expect(try await whorl.run(["fingers"]).out == "No fingers enrolled.\n")
         try await whorl.enroll()
     }
 
@@ -124,12 +124,12 @@ struct BadInputTests {
         let again = try await whorl.run(["enroll", "right-index"], reader: "mock:then=match")
         #expect(again.status == 34)
         #expect(
-            again.err.contains("whorl: error: the right index finger is enrolled for this reader already\n")
+            again.err.contains("whorl: error: the right index finger is already enrolled for this reader\n")
         )
         let other = try await whorl.run(["enroll", "left-thumb"], reader: "mock:touch right-index*7")
         #expect(other.status == 34)
         #expect(
-            other.err.contains("whorl: error: this finger is enrolled already, as the right index finger\n")
+            other.err.contains("whorl: error: this finger is already enrolled as the right index finger\n")
         )
         #expect(try await whorl.run(["fingers"]).lines.count == 1)
     }
@@ -140,7 +140,7 @@ struct BadInputTests {
             reader: "mock:stages=2,match*2,then=no-match"
         )
         #expect(outcome.status != 0)
-        #expect(try await whorl.run(["fingers"]).out == "No finger is enrolled.\n")
+        #expect(try await whorl.run(["fingers"]).out == "No fingers enrolled.\n")
     }
 
     @Test func `of two enrolls of one finger at once, one is kept`() async throws {
@@ -162,8 +162,8 @@ struct BadInputTests {
                 == .init(
                     status: 74,
                     out: "",
-                    err: "whorl: error: \(whorl.state) is open to others than its owner (mode 0750)\n"
-                        + "whorl: hint: close it: `chmod 700 \(whorl.state)`\n"
+                    err: "whorl: error: \(whorl.state) is accessible to other users (mode 0750)\n"
+                        + "whorl: hint: restrict it: `chmod 700 \(whorl.state)`\n"
                 )
         )
         #expect(chmod(whorl.state, 0o700) == 0)
@@ -176,7 +176,7 @@ struct BadInputTests {
             reader: "mock:then=match"
         )
         #expect(outcome.status == 74)
-        #expect(outcome.err.contains("whorl: error: /proc/whorl cannot be written\n"))
+        #expect(outcome.err.contains("whorl: error: cannot write to /proc/whorl\n"))
     }
 
     @Test(arguments: ["garbage", "truncated", "newer"])

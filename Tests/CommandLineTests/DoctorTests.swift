@@ -23,14 +23,14 @@ struct DoctorTests {
 
     @Test func `the tries that are left are told, and forgotten after a match`() async throws {
         try await whorl.enroll()
-        #expect(try await doctor("✓ lockout: Fingers are not locked; no try has failed").status == 0)
+        #expect(try await doctor("✓ lockout: Fingers are not locked out; no failed attempt").status == 0)
         let script = "mock:no-match*3"
         #expect(try await whorl.run(["evaluate", "--reason", "r"], reader: script).status == 10)
         let some = try await doctor("– lockout:")
         #expect(some.status == 0)
-        #expect(some.line == "– lockout: Fingers are not locked. 3 tries have failed in a row, 2 are left.")
+        #expect(some.line == "– lockout: Fingers are not locked out. 3 attempts failed in a row, 2 are left.")
         #expect(try await whorl.run(["evaluate", "--reason", "r"], reader: "mock:match").status == 0)
-        _ = try await doctor("✓ lockout: Fingers are not locked; no try has failed")
+        _ = try await doctor("✓ lockout: Fingers are not locked out; no failed attempt")
     }
 
     @Test func `a lock is told with its end, also by the clock`() async throws {
@@ -40,35 +40,35 @@ struct DoctorTests {
         }
         let locked = try await doctor("✗ lockout:")
         #expect(locked.status == 1)
-        let line = /✗ lockout: Too many .* fingers are locked until (?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\./
+        let line = /✗ lockout: Too many .* fingers are locked out until (?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\./
         #expect(locked.line.wholeMatch(of: line) != nil, "\(locked)")
-        #expect(locked.next == "  → Wait; then one try is free, and a failed one locks for longer.")
+        #expect(locked.next == "  → Wait. You then get one attempt; if it fails, the lockout gets longer.")
         // Where no mock is meant, its lock is a fact beside.
         let beside = try await doctor("– lockout elsewhere:", reader: "mock:connected=no,match")
-        #expect(beside.line.hasPrefix("– lockout elsewhere: On pretended readers fingers are locked until "))
+        #expect(beside.line.hasPrefix("– lockout elsewhere: On test readers fingers are locked out until "))
     }
 
     @Test func `a named TPM that is not there is an error, and none is a choice`() async throws {
         let missing = try await whorl.run(["doctor", "--tcti", "device:/dev/none"], reader: "mock:match")
-        let line = try #require(missing.lines.firstIndex(of: "✗ TPM: There is no /dev/none."), "\(missing)")
+        let line = try #require(missing.lines.firstIndex(of: "✗ TPM: /dev/none not found."), "\(missing)")
         #expect(
-            missing.lines[line + 1].hasPrefix("  → Correct what `--tcti` or WHORL_TCTI names"),
+            missing.lines[line + 1].hasPrefix("  → Fix `--tcti` or WHORL_TCTI"),
             "\(missing)"
         )
         #expect(missing.status == 1)
         let none = try await whorl.run(["doctor", "--tcti", "none"], reader: "mock:match")
-        #expect(none.lines.contains { $0.hasPrefix("– TPM: None is to be used. A file protects") }, "\(none)")
+        #expect(none.lines.contains { $0.hasPrefix("– TPM: Disabled. The prints are protected by a file") }, "\(none)")
     }
 
     @Test func `of a reader that cannot list its prints, nothing is said to be in order`() async throws {
-        let name = "prints in the reader"
+        let name = "stored prints"
         let listing = try await doctor("✓ \(name):", reader: "mock:storage=reader,match")
         #expect(listing.status == 0)
         let silent = "mock:storage=reader,features=identify+verify+storage,match"
         let unknown = try await doctor("– \(name):", reader: silent)
-        #expect(unknown.line == "– \(name): The reader cannot list them.")
+        #expect(unknown.line == "– \(name): This reader cannot list its prints.")
         try await whorl.enroll()
-        _ = try await doctor("– \(name): The reader cannot list them.", reader: silent)
+        _ = try await doctor("– \(name): This reader cannot list its prints.", reader: silent)
     }
 
     @Test(

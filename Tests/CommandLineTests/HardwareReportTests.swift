@@ -125,7 +125,7 @@ struct HardwareReportTests {
         #expect(outcome.out.contains("\"format\": 1"), "\(outcome)")
         #expect(outcome.out.contains("status 0"), "\(outcome)")
         #expect(exists("reader-mock.json") == isSaved, "\(outcome)")
-        #expect(outcome.out.contains("The report was not saved.") == !isSaved, "\(outcome)")
+        #expect(outcome.out.contains("Report not saved.") == !isSaved, "\(outcome)")
     }
 
     @Test func `an interrupt at the question saves nothing`() async throws {

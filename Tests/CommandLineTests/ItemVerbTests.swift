@@ -19,7 +19,7 @@ struct ItemVerbTests {
         #expect(added.status == 0 && added.out == "added: s (biometry-any)\n", "\(added)")
         let same = try await session.sh("\"$W\" secret get s > got; echo $?; cmp s got", reader: "mock:match")
         #expect(same.status == 0 && same.out == "0\n", "\(same)")
-        #expect(same.err.contains("whorl: note: a simulated TPM answered, not a chip\n"))
+        #expect(same.err.contains("whorl: note: a simulated TPM was used, not a real one\n"))
         let json = try await session.run(["secret", "get", "s", "--json"], reader: "mock:match")
         let secret = json.answer("result")?["secret"] as? String
         let kept = try Data(contentsOf: URL(filePath: session.whorl.home + "/s"))
@@ -93,12 +93,12 @@ struct ItemVerbTests {
         let any = try #require(items.first { $0["name"] as? String == "any" })
         #expect(any["standing"] as? String == "valid" && any["valid"] as? Bool == true)
         let text = try await session.run(["secret", "list"])
-        #expect(text.out.contains("cannot be told now: the TPM did not say"), "\(text)")
+        #expect(text.out.contains("unknown: the TPM did not answer"), "\(text)")
         // Once the owner has given up the fingers, the set that it was bound to is no more.
         #expect(try await session.run(["remove", "--all"]).status == 0)
         try await session.enroll()
         let later = try await session.run(["secret", "list"])
-        #expect(later.out.contains("never opens again: the fingers changed"), "\(later)")
+        #expect(later.out.contains("unusable: the enrolled fingers changed"), "\(later)")
         #expect(later.lines.count == 2)
     }
 
@@ -149,7 +149,7 @@ struct ItemVerbTests {
         let large = try await session.sh("head -c 1048577 /dev/zero | \"$W\" secret add l --access none")
         #expect(large.status == 64, "\(large)")
         #expect(try await session.run(["secret", "delete", "s"]).status == 0)
-        #expect(try await session.run(["secret", "list"]).out == "There is no secret.\n")
+        #expect(try await session.run(["secret", "list"]).out == "No secrets.\n")
     }
 
     @Test func `an application password is needed besides`() async throws {

@@ -15,10 +15,10 @@ struct PasscodeVerbTests {
         #expect(try await session.withPasscode("123", run: "passcode set").status == 64)
         // Short ones are taken with advice.
         let long = try await session.withPasscode("12345678", run: "passcode set")
-        #expect(long.status == 0 && long.out == "The passcode is set.\n", "\(long)")
+        #expect(long.status == 0 && long.out == "Passcode set.\n", "\(long)")
         let short = try await session.withPasscode("12345678", "1234567", run: "passcode change")
-        #expect(short.status == 0 && short.out.contains("It is short. "), "\(short)")
-        #expect(short.out.contains("8 characters or more are recommended"), "\(short)")
+        #expect(short.status == 0 && short.out.contains("The passcode is short. "), "\(short)")
+        #expect(short.out.contains("use at least 8 characters"), "\(short)")
         #expect(try await session.withPasscode("1234567", run: "passcode remove").status == 0)
         let set = try await session.withPasscode("1234", run: "passcode set --json")
         #expect(set.status == 0 && set.isHardware == false && set.tpm == "simulated", "\(set)")
@@ -47,7 +47,7 @@ struct PasscodeVerbTests {
         #expect(kept.status == 1 && kept.err.contains("secret \"s\""), "\(kept)")
         #expect(try await session.withPasscode("5678", run: "secret get s").out == "treasure")
         #expect(try await session.withPasscode("5678", run: "passcode remove --force").status == 0)
-        #expect(try await session.run(["secret", "list"]).out == "There is no secret.\n")
+        #expect(try await session.run(["secret", "list"]).out == "No secrets.\n")
     }
 
     @Test func `beside a finger that does not come, it opens what takes either`() async throws {

@@ -90,9 +90,8 @@ struct SurroundingsTests {
             #expect(outcome.status == 1, "\(limit): \(outcome)")
             #expect(
                 outcome.err == """
-                    whorl: error: this process may have \(limit) files open, which leaves less than the 32 it needs
-                    whorl: hint: raise the limit, such as with `ulimit -n 256`, or start it from a program with less \
-                    open
+                    whorl: error: this process may have only \(limit) open files; whorl needs 32 free
+                    whorl: hint: raise the limit, for example with `ulimit -n 256`, or close files before starting whorl
 
                     """
             )

@@ -26,7 +26,7 @@ struct TPMStateTests {
             "\"$W\" vault provision",
         ] {
             let outcome = try await session.sh(line + " | cat; exit 0", environment: none)
-            #expect(outcome.err.contains("whorl: error: there is no TPM that this user can use"), "\(line)")
+            #expect(outcome.err.contains("whorl: error: no usable TPM found"), "\(line)")
             let status = try await session.sh(line, environment: none)
             #expect(status.status == 31, "\(line): \(status)")
         }
@@ -93,7 +93,7 @@ struct TPMStateTests {
         let none = ["WHORL_TCTI": "none"]
         func check() async throws {
             #expect(
-                try await session.run(["secret", "list"], environment: none).out == "There is no secret.\n"
+                try await session.run(["secret", "list"], environment: none).out == "No secrets.\n"
             )
             let keys = try await session.run(["key", "list", "--json"], environment: none)
             #expect(

@@ -36,7 +36,7 @@ struct TerminalTests {
         let outcome = try await interrupt(arguments, SIGINT)
         #expect(outcome.status == 11)
         #expect(outcome.errorCode == "userCancel")
-        #expect(try await whorl.run(["fingers"]).out == "No finger is enrolled.\n")
+        #expect(try await whorl.run(["fingers"]).out == "No fingers enrolled.\n")
         #expect(!FileManager.default.fileExists(atPath: whorl.home + "/x.png"))
     }
 
@@ -104,7 +104,7 @@ struct TerminalTests {
         async throws
     {
         try await whorl.enroll()
-        let note = "a mock reader answered, not a real one"
+        let note = "a mock reader was used, not a real one"
         let command = "\(WhorlProgram.path) can-evaluate --reader mock:match"
         let twice = try await onTerminal("\(command); \(command)")
         #expect(twice.components(separatedBy: note).count == 2, "\(twice)")

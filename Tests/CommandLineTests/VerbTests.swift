@@ -6,7 +6,7 @@ import Testing
 /// Scripted sessions, with the exact words for people.
 struct VerbTests {
     private let whorl: WhorlProgram
-    private let note = "whorl: note: a mock reader answered, not a real one\n"
+    private let note = "whorl: note: a mock reader was used, not a real one\n"
     private let warning = "Test reader: no real fingerprint is read.\n"
 
     init() throws { whorl = try WhorlProgram() }
@@ -25,7 +25,7 @@ struct VerbTests {
 
     @Test func `devices without a reader is an answer, not an error`() async throws {
         let outcome = try await whorl.run(["devices"], reader: "mock:connected=no,match")
-        #expect(outcome == .init(status: 0, out: "No fingerprint reader is connected.\n", err: ""))
+        #expect(outcome == .init(status: 0, out: "No fingerprint reader found.\n", err: ""))
     }
 
     @Test func `enroll tells each stage, and answers with the finger and its id`() async throws {
@@ -43,7 +43,7 @@ struct VerbTests {
                 Touch once more to confirm.
                 Touch the reader.
                 Enrolled.
-                whorl: note: a mock reader answered, not a real one
+                whorl: note: a mock reader was used, not a real one
 
                 """
         )
@@ -74,7 +74,7 @@ struct VerbTests {
 
     @Test func `fingers lists what enroll enrolled, with its label`() async throws {
         #expect(
-            try await whorl.run(["fingers"]) == .init(status: 0, out: "No finger is enrolled.\n", err: "")
+            try await whorl.run(["fingers"]) == .init(status: 0, out: "No fingers enrolled.\n", err: "")
         )
         _ = try await whorl.run(
             ["enroll", "left-thumb", "--label", "the \u{1B}[31mred one"],
@@ -123,7 +123,7 @@ struct VerbTests {
         #expect(check.status == 17)
         let doctor = try await whorl.run(["doctor"], reader: "mock:match")
         #expect(doctor.status == 1)
-        #expect(doctor.out.contains("✗ lockout: Too many fingers did not match; fingers are locked until "))
+        #expect(doctor.out.contains("✗ lockout: Too many touches did not match; fingers are locked out until "))
         // The state of the set is readable under lockout.
         #expect(try await whorl.run(["domain-state"]).status == 0)
     }
@@ -135,7 +135,7 @@ struct VerbTests {
                 == .init(
                     status: 16,
                     out: "",
-                    err: "whorl: error: no finger is enrolled for this reader\n"
+                    err: "whorl: error: no finger enrolled for this reader\n"
                         + "whorl: hint: enroll a finger: `whorl enroll right-index-finger`\n\(note)"
                 )
         )
@@ -184,8 +184,8 @@ struct VerbTests {
                 == .init(
                     status: 32,
                     out: "",
-                    err: "whorl: error: no such finger is enrolled\n"
-                        + "whorl: hint: `whorl fingers` lists the enrolled ones\n"
+                    err: "whorl: error: this finger is not enrolled\n"
+                        + "whorl: hint: `whorl fingers` lists the enrolled fingers\n"
                 )
         )
         try await whorl.enroll("left-thumb", reader: "mock:then=match")
@@ -194,7 +194,7 @@ struct VerbTests {
                 "removed: left-thumb "
             )
         )
-        #expect(try await whorl.run(["fingers"]).out == "No finger is enrolled.\n")
+        #expect(try await whorl.run(["fingers"]).out == "No fingers enrolled.\n")
     }
 
     @Test func `a denied program gets an answer of its own`() async throws {
@@ -283,7 +283,7 @@ struct VerbTests {
         #expect(failed?.starts(with: ["verify", "delete"]) == true, "\(outcome)")
         // What it could not delete has neither a finger nor an owner written beside it.
         let doctor = try await whorl.run(["doctor"], reader: chip + "match")
-        #expect(doctor.lines.contains("– prints in the reader: 1 from elsewhere: unnamed."), "\(doctor)")
+        #expect(doctor.lines.contains("– stored prints: 1 unknown: unnamed."), "\(doctor)")
     }
 
     @Test func `capture writes a picture that only its owner may read`() async throws {
@@ -306,9 +306,9 @@ struct VerbTests {
         let outcome = try await whorl.run(["doctor"], reader: "mock:match")
         #expect(outcome.status == 0, "\(outcome)")
         #expect(outcome.lines.contains("✓ reader: 1 connected: Mock reader (mock-0)."))
-        #expect(outcome.lines.contains("– pretended reader: mock-0 is no real reader (mock)."))
+        #expect(outcome.lines.contains("– test reader: mock-0 is not a real reader (mock)."))
         #expect(outcome.lines.contains("✓ fingers: 1 enrolled: right-index-finger."))
-        #expect(outcome.lines.contains { $0.hasPrefix("– key: A file that only this user may read") })
+        #expect(outcome.lines.contains { $0.hasPrefix("– key: The prints are protected by a file that only you can read") })
         #expect(outcome.lines.contains { $0.hasPrefix("– TPM: ") })
     }
 
@@ -322,7 +322,7 @@ struct VerbTests {
         let fresh = try await whorl.run(["doctor"], reader: reader)
         #expect(fresh.status == 0)
         #expect(
-            fresh.lines.contains { $0.hasPrefix("– prints in the reader: 1 from elsewhere: left thumb") },
+            fresh.lines.contains { $0.hasPrefix("– stored prints: 1 unknown: left thumb") },
             "\(fresh)"
         )
         // With a finger of our own beside it, too.
@@ -332,8 +332,8 @@ struct VerbTests {
         )
         let mixed = try await whorl.run(["doctor", "--json"], reader: reader)
         let checks = mixed.answer("result")?["checks"] as? [[String: Any]]
-        let prints = checks?.first { $0["name"] as? String == "prints-in-the-reader" }
-        #expect((prints?["detail"] as? String)?.hasPrefix("1 from elsewhere: left thumb") == true)
+        let prints = checks?.first { $0["name"] as? String == "stored-prints" }
+        #expect((prints?["detail"] as? String)?.hasPrefix("1 unknown: left thumb") == true)
         #expect(prints?["remedy"] is String)
     }
 
@@ -343,7 +343,7 @@ struct VerbTests {
         #expect(outcome.status == 1)
         #expect(
             outcome.lines.contains(
-                "✗ fingers elsewhere: 1 of 1 enrolled for a reader that is not connected: Mock reader (mock-0)."
+                "✗ fingers elsewhere: 1 of 1 enrolled with a reader that is not connected: Mock reader (mock-0)."
             )
         )
     }

@@ -66,7 +66,7 @@ struct VirtualReaderTests {
             $0 < 2 ? ["1", "--press", "\($0)"] : ["--unplug"]
         }
         #expect(outcome.status == 21, "\(outcome)")
-        #expect(try await whorl.run(["fingers"]).out == "No finger is enrolled.\n")
+        #expect(try await whorl.run(["fingers"]).out == "No fingers enrolled.\n")
     }
 
     @Test func `a trial of the virtual reader makes a report that is one`() async throws {

@@ -165,7 +165,7 @@ def test_terminal_agent_shows_a_prompt_and_takes_the_passcode():
     agent.wait_for(b"Passcode")
     agent.type(PASSCODE.encode() + b"\r")
     out, err = process.communicate(timeout=240)
-    assert process.returncode == 0 and b"the passcode was right" in out, (out, err, agent.text)
+    assert process.returncode == 0 and b"correct passcode" in out, (out, err, agent.text)
     assert PASSCODE.encode() not in agent.text, "the passcode was shown"
     assert agent.end() == 0, agent.text
 

@@ -67,7 +67,7 @@ def test_y_service_whose_file_comes_with_the_system_gets_a_copy_with_the_line_an
         assert said.returncode == 0, said
         return said.stdout
 
-    assert "takes no finger" in status()
+    assert "does not accept a touch" in status()
     tried = subprocess.run(["whorl", "pam", "add", "polkit-1", "--dry-run"], capture_output=True, text=True)
     assert tried.returncode == 0 and f"a copy of {vendor}" in tried.stdout and not own.exists(), tried
     added = add("polkit-1")
@@ -89,4 +89,4 @@ def test_y_service_whose_file_comes_with_the_system_gets_a_copy_with_the_line_an
     finally:
         vendor.write_text(text)
         subprocess.run(["whorl", "pam", "remove", "polkit-1"], check=True)
-    assert sorted(os.listdir("/etc/pam.d")) == folder and "takes no finger" in status(), status()
+    assert sorted(os.listdir("/etc/pam.d")) == folder and "does not accept a touch" in status(), status()

@@ -27,6 +27,9 @@ enum Program {
         if let problem = OpenFiles.makeRoom() ?? WordsFromOutside.problemWithArguments() {
             return end(problem, arguments)
         }
+        if arguments == ["help", "options"] {
+            return Console(json: false).finish(lines: [HelpText.options]).rawValue
+        }
         EarlyChild.begin(MeantCommand(arguments), arguments)
         do {
             var command = try Whorl.parseAsRoot(arguments)
@@ -47,7 +50,7 @@ enum Program {
     /// not understand.
     private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
         guard Whorl.exitCode(for: error) != .success else {
-            return Console(json: false).finish(lines: [Whorl.fullMessage(for: error)]).rawValue
+            return Console(json: false).finish(lines: [HelpText.shown(Whorl.fullMessage(for: error))]).rawValue
         }
         let meant = MeantCommand(arguments)
         let failure =
@@ -103,7 +106,7 @@ struct MeantCommand {
 
     /// Whether the command asks an engine, and the arguments ask for no help.
     func asksEngine(_ arguments: [String]) -> Bool {
-        guard let verb = command as? any Verb.Type, verb.asks == .engine else { return false }
+        guard unknownWord == nil, let verb = command as? any Verb.Type, verb.asks == .engine else { return false }
         return arguments.prefix { $0 != "--" }.allSatisfy { !Self.answersItself.contains($0) }
     }
 
@@ -114,37 +117,51 @@ struct MeantCommand {
 }
 
 /// The root of all commands.
-struct Whorl: AsyncParsableCommand {
+struct Whorl: Verb {
+    static let asks = Asked.engine
     static let configuration = CommandConfiguration(
         commandName: "whorl",
-        abstract: "Touch ID for Linux: enroll fingers, and ask whether their owner is there.",
+        abstract: "Fingerprint authentication backed by the TPM",
         discussion: """
-            First `whorl doctor`, which looks whether everything is in place. Then:
+            Enroll your fingers, authenticate with a touch, and store secrets and keys that the TPM releases only then. \
+            Without a command, whorl shows the state of this computer and the next step. Example:
 
               whorl enroll right-index-finger
               whorl evaluate --reason "unlock the vault" && echo welcome
 
-            Every command takes --json for programs, and ends with a status that tells what happened: \
-            0 is yes, 10 a finger that does not match, 11 cancel. Scripts may rely on both.
+            Every command takes --json for scripts. Exit status: 0 for success, 10 if the finger did not match, 11 if you \
+            canceled.
             """,
         version: WhorlVersion.text,
-        subcommands: [
-            Devices.self, Doctor.self, Enroll.self, Fingers.self, Remove.self, CanEvaluate.self,
-            Evaluate.self,
-            DomainState.self, Passcode.self, Secret.self, Key.self, VaultCommand.self, Login.self,
-            Biometry.self,
-            Log.self, Agent.self, Identify.self, Unlock.self, Migrate.self, ImportFprintd.self,
-            AccountCommand.self,
-            PAMCommand.self,
-            Keyring.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Set up",
+                subcommands: [
+                    Doctor.self, Devices.self, Enroll.self, Fingers.self, Remove.self, Passcode.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Authenticate",
+                subcommands: [
+                    Evaluate.self, CanEvaluate.self, Identify.self, DomainState.self, Log.self, Agent.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Secrets and keys",
+                subcommands: [Secret.self, Key.self, VaultCommand.self, Migrate.self]
+            ),
+            CommandGroup(
+                name: "System",
+                subcommands: [
+                    PAMCommand.self, Keyring.self, Biometry.self, Unlock.self, AccountCommand.self,
+                    ImportFprintd.self,
+                ]
+            ),
+            CommandGroup(name: "Servers", subcommands: [Login.self]),
         ]
     )
 
     @OptionGroup var global: GlobalOptions
 
-    /// Prints the help if no command is given, or the error for a program.
-    func run() async throws {
-        if global.json { throw ValidationError("Specify a command.") }
-        throw CleanExit.helpRequest(self)
-    }
+    func answer(_ session: Session) async throws -> Answer { await Overview(session).answer() }
 }

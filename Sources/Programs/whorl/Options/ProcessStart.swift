@@ -61,7 +61,7 @@ enum OpenFiles {
             recovery = "Quit programs that hold many; `cat /proc/sys/fs/file-nr` shows the total."
         } else {
             message =
-                "This process may open only \(limit) files; Whorl needs \(needed) more than are free."
+                "This process may have only \(limit) open files; whorl needs \(needed) free."
             recovery =
                 "Raise the limit, for example with `ulimit -n 256`, or close files before starting whorl."
         }

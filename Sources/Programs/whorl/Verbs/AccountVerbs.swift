@@ -9,7 +9,7 @@ import WhorlSupport
 struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account",
-        abstract: "Manage fingers and items of renamed or deleted accounts (root only)",
+        abstract: "Manage items of renamed or deleted accounts (root only)",
         discussion: """
             The system service stores fingers and items under the account's numeric ID, along with its name. `userdel` removes \
             them with the account. Use these commands after you rename an account, or delete one in another way. Examples:

@@ -11,7 +11,7 @@ struct ImportFprintd: Verb {
     static let asks = Asked.systemService
     static let configuration = CommandConfiguration(
         commandName: "import-fprintd",
-        abstract: "Import prints from fprintd into the system service (root only)",
+        abstract: "Import prints from fprintd (root only)",
         discussion: """
             Imports a user's prints if that user has no finger and no passcode in the service yet; as the administrator, you vouch \
             for them. Prints for readers that are not connected are imported as well. A damaged or misplaced file is reported and \

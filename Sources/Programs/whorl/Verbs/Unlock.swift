@@ -10,7 +10,7 @@ struct Unlock: Verb {
     static let asks = Asked.systemService
     static let configuration = CommandConfiguration(
         commandName: "unlock",
-        abstract: "End a user's lockout after too many failed touches (administrators only)",
+        abstract: "End a user's lockout (administrators only)",
         discussion: """
             Prompts for an administrator's password through polkit, unless you are root. This also ends the delay after failed \
             logins at this computer. The journal and the user's log record who did it. To end your own lockout, use \

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// The help that `whorl` prints: the parser's, with the options of every command in one place.
+enum HelpText {
+    /// Returns a page of the parser's, as it is shown.
+    ///
+    /// - Parameter page: The text of the parser.
+    /// - Returns: Another page in place of the program's own; the page of a command without the options of every command.
+    static func shown(_ page: String) -> String {
+        if page.contains("\nUSAGE: whorl [") || page.hasPrefix("USAGE: whorl [") { return overview }
+        guard page.contains("USAGE: whorl ") else { return page }
+        return withoutCommonOptions(page)
+    }
+
+    /// The commands by task, on one screen.
+    static var overview: String {
+        let configuration = Whorl.configuration
+        var lines = ["OVERVIEW: " + configuration.abstract, "", "USAGE: whorl [<options>] <command> ..."]
+        for group in configuration.groupedSubcommands {
+            lines += ["", group.name + (examples[group.name].map { ":  \($0)" } ?? "")]
+            lines += group.subcommands.map { command in
+                let name = command._commandName
+                let gap = String(repeating: " ", count: max(1, 16 - name.count))
+                return "  " + name + gap + command.configuration.abstract
+            }
+        }
+        lines += [
+            "", "Every command takes --json, --timeout, --reader, --profile, --state-dir, --tcti and",
+            "--verbose: see 'whorl help options'. For a command, see 'whorl help <command>'.",
+        ]
+        return lines.joined(separator: "\n")
+    }
+
+    /// An example for each group.
+    private static let examples = [
+        "Set up": "whorl doctor && whorl enroll right-index-finger",
+        "Authenticate": "whorl evaluate --reason \"unlock the vault\" && echo welcome",
+        "Secrets and keys": "whorl secret get github-token",
+        "System": "sudo whorl pam add sudo",
+        "Servers": "whorl login attempt --server https://bank.example",
+    ]
+
+    /// The options of every command.
+    static var options: String {
+        """
+        OPTIONS OF EVERY COMMAND:
+        \(entries(in: Whorl.helpMessage(for: Whorl.self)).filter { isCommon($0) }.joined(separator: "\n"))
+
+        Exit status: 0 for success, 10 if the finger did not match, 11 if you canceled;
+        Docs/CommandLine.md lists all of them. Scripts can rely on these.
+        """
+    }
+
+    private static func withoutCommonOptions(_ page: String) -> String {
+        let common = Set(entries(in: page).filter(isCommon))
+        guard !common.isEmpty else { return page }
+        var text = page
+        for entry in common { text = text.replacing(entry + "\n", with: "") }
+        while text.hasSuffix("\n") { text.removeLast() }
+        return text + "\n\n  See 'whorl help options' for the options of every command.\n"
+    }
+
+    private static let common = [
+        "--state-dir", "--profile", "--reader", "--tcti", "--json", "--verbose", "--timeout", "--version",
+    ]
+
+    private static func isCommon(_ entry: String) -> Bool {
+        common.contains { entry.hasPrefix("  \($0) ") || entry.hasPrefix("  \($0)\n") || entry == "  \($0)" }
+    }
+
+    /// Returns the options of a page, each with its lines: the first has two spaces before the name, the others more.
+    private static func entries(in page: String) -> [String] {
+        var entries: [String] = []
+        var isInside = false
+        for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix("  -") {
+                entries.append(String(line))
+                isInside = true
+            } else if isInside, line.hasPrefix("      ") {
+                entries[entries.count - 1] += "\n" + line
+            } else {
+                isInside = false
+            }
+        }
+        return entries
+    }
+}
