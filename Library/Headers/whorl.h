@@ -183,7 +183,7 @@ enum whorl_status {
     WHORL_SHARE_REACHED = -601,    /* The programs of this user hold as much of the service as one user may. */
     WHORL_MESSAGE_REFUSED = -602,  /* The request is too large. */
     WHORL_NO_ACCOUNT = -603,       /* The service does not serve this user. */
-    WHORL_CONFINED = -604,         /* A confined program may not do this. */
+    WHORL_CONFINED = -604,         /* Sandboxed programs cannot do this. */
     WHORL_NOT_AT_READER = -605     /* The session of the program is not at the reader. */
 };
 

@@ -170,7 +170,7 @@ import WhorlSupport
         let presenter = TypingPresenter()
         let request = Fixture.request(.deviceOwner, timeout: .milliseconds(50))
         #expect(await fixture.answer(presenter, request).code == .timedOut)
-        #expect(presenter.updates.last == .ended("Nothing came in time."))
+        #expect(presenter.updates.last == .ended("No touch or passcode before the timeout."))
         #expect(!fixture.reader.isOpen)
         #expect(try await !fixture.record().isPending)
         #expect(await fixture.answer(TypingPresenter(), request, connected: false).code == .timedOut)

@@ -215,9 +215,9 @@ struct `One touch, one purpose` {
         }
         #expect(
             lines == [
-                "Confirms that it is you. Unlocks nothing.",
+                "Confirms your identity. Unlocks nothing.",
                 "Unlocks what this program stored: 5 minutes after each use, 60 minutes at most.",
-                "Unlocks something that this program stored, once.",
+                "Unlocks an item stored by this program, once.",
             ]
         )
     }
@@ -239,7 +239,7 @@ struct `One touch, one purpose` {
         let scene = try await Scene(touches: 2)
         for (item, line) in [
             (ProtectedItem.named(scene.named), "Unlocks “bank”, once."),
-            (.sealed(scene.secret), "Unlocks something that this program stored, once."),
+            (.sealed(scene.secret), "Unlocks an item stored by this program, once."),
         ] {
             var request = release()
             request.evaluation.purpose = .yes

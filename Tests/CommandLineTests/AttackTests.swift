@@ -52,7 +52,7 @@ struct AttackTests {
         let outcomes = guesses.sideBySide
         #expect(outcomes.allSatisfy { $0.status == 10 }, "\(outcomes)")
         #expect(outcomes.allSatisfy { $0.errorCode == "authenticationFailed" }, "\(outcomes)")
-        #expect(outcomes.count { $0.out.contains("The passcode was wrong.") } == 2, "\(outcomes)")
+        #expect(outcomes.count { $0.out.contains("Wrong passcode.") } == 2, "\(outcomes)")
         #expect(outcomes.count { $0.out.contains("Too many passcodes were wrong") } == 6, "\(outcomes)")
         let right = guesses.right
         #expect(right.status == 10 && right.out.contains("Too many passcodes were wrong"), "\(right)")

@@ -57,7 +57,10 @@ struct DoctorTests {
         )
         #expect(missing.status == 1)
         let none = try await whorl.run(["doctor", "--tcti", "none"], reader: "mock:match")
-        #expect(none.lines.contains { $0.hasPrefix("– TPM: Disabled. The prints are protected by a file") }, "\(none)")
+        #expect(
+            none.lines.contains { $0.hasPrefix("– TPM: Disabled. The prints are protected by a file") },
+            "\(none)"
+        )
     }
 
     @Test func `of a reader that cannot list its prints, nothing is said to be in order`() async throws {

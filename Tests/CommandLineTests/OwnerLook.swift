@@ -74,7 +74,7 @@ struct OwnerLook: Sendable {
         case 0: return true
         case 14: return nil
         default:
-            #expect(outcome.out.contains("The passcode was wrong."), "\(outcome); \(trace)")
+            #expect(outcome.out.contains("Wrong passcode."), "\(outcome); \(trace)")
             return false
         }
     }

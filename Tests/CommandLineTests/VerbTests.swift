@@ -98,7 +98,7 @@ struct VerbTests {
                     status: 0,
                     out: "matched: right-index-finger\n",
                     err:
-                        "whorl: unlock\nConfirms that it is you. Unlocks nothing.\n\(warning)Touch the reader.\n"
+                        "whorl: unlock\nConfirms your identity. Unlocks nothing.\n\(warning)Touch the reader.\n"
                         + "Too short. Swipe farther.\nTouch the reader.\n"
                         + "Matched: right index finger.\n\(note)"
                 )
@@ -123,7 +123,9 @@ struct VerbTests {
         #expect(check.status == 17)
         let doctor = try await whorl.run(["doctor"], reader: "mock:match")
         #expect(doctor.status == 1)
-        #expect(doctor.out.contains("✗ lockout: Too many touches did not match; fingers are locked out until "))
+        #expect(
+            doctor.out.contains("✗ lockout: Too many touches did not match; fingers are locked out until ")
+        )
         // The state of the set is readable under lockout.
         #expect(try await whorl.run(["domain-state"]).status == 0)
     }
@@ -308,7 +310,11 @@ struct VerbTests {
         #expect(outcome.lines.contains("✓ reader: 1 connected: Mock reader (mock-0)."))
         #expect(outcome.lines.contains("– test reader: mock-0 is not a real reader (mock)."))
         #expect(outcome.lines.contains("✓ fingers: 1 enrolled: right-index-finger."))
-        #expect(outcome.lines.contains { $0.hasPrefix("– key: The prints are protected by a file that only you can read") })
+        #expect(
+            outcome.lines.contains {
+                $0.hasPrefix("– key: The prints are protected by a file that only you can read")
+            }
+        )
         #expect(outcome.lines.contains { $0.hasPrefix("– TPM: ") })
     }
 

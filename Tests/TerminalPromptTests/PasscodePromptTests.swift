@@ -34,7 +34,7 @@ struct PasscodePromptTests {
     @Test func `it begins as the finger's prompt, and typing opens the line`() {
         #expect(
             state(after: .told(.scan(.touch))).lines(bare) == [
-                "vault-app", "  unlock the vault", "  Confirms that it is you. Unlocks nothing.",
+                "vault-app", "  unlock the vault", "  Confirms your identity. Unlocks nothing.",
                 "  Touch the reader.",
                 "  [Esc] Cancel   [Tab] Use Password…",
             ]
@@ -90,7 +90,7 @@ struct PasscodePromptTests {
     @Test func `where only the passcode is asked for there is no word of a finger`() {
         #expect(
             state(prompt(.passcode, fallback: nil)).lines(bare) == [
-                "vault-app", "  unlock the vault", "  Confirms that it is you. Unlocks nothing.",
+                "vault-app", "  unlock the vault", "  Confirms your identity. Unlocks nothing.",
                 "  Passcode: ", "  [Esc] Cancel",
             ]
         )
@@ -104,7 +104,7 @@ struct PasscodePromptTests {
             let ended = state(after: .typed(9), .told(update), .typed(3))
             #expect(
                 ended.lines(bare) == [
-                    "vault-app", "  unlock the vault", "  Confirms that it is you. Unlocks nothing.",
+                    "vault-app", "  unlock the vault", "  Confirms your identity. Unlocks nothing.",
                     "  " + text,
                 ]
             )
@@ -133,7 +133,7 @@ struct PasscodePromptTests {
         #expect(state().line(for: .opened, plain) == "Enter the passcode.")
         #expect(
             state(prompt(.passcode, fallback: nil)).opening(plain) == [
-                "vault-app: unlock the vault", "Confirms that it is you. Unlocks nothing.",
+                "vault-app: unlock the vault", "Confirms your identity. Unlocks nothing.",
                 "Enter the passcode.",
             ]
         )

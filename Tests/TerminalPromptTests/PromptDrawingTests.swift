@@ -37,7 +37,7 @@ struct PromptDrawingTests {
     @Test func `a prompt begins with title, reason and keys`() {
         #expect(
             PromptState(prompt()).lines(bare) == [
-                "vault-app", "  unlock the vault", "  Confirms that it is you. Unlocks nothing.",
+                "vault-app", "  unlock the vault", "  Confirms your identity. Unlocks nothing.",
                 "  Preparing the reader…",
                 "  [Esc] Cancel   [Tab] Enter Password",
             ]
@@ -77,7 +77,7 @@ struct PromptDrawingTests {
         #expect(
             state(prompt(), after: .scan(.touch), .matched(.rightIndex)).lines(bare)
                 == [
-                    "vault-app", "  unlock the vault", "  Confirms that it is you. Unlocks nothing.",
+                    "vault-app", "  unlock the vault", "  Confirms your identity. Unlocks nothing.",
                     "  ✓ Matched: right index finger.",
                 ]
         )
@@ -91,7 +91,7 @@ struct PromptDrawingTests {
         )
         #expect(
             prompt.lines(bare) == [
-                "vault-app", "  unlock the vault", "  Confirms that it is you. Unlocks nothing.",
+                "vault-app", "  unlock the vault", "  Confirms your identity. Unlocks nothing.",
                 "  ✗ The finger did not match.",
             ]
         )
@@ -139,7 +139,7 @@ struct PromptDrawingTests {
         #expect(
             state(prompt(), after: .scan(.touch)).lines(colors) == [
                 "\u{1B}[1mvault-app\u{1B}[0m", "  unlock the vault",
-                "  Confirms that it is you. Unlocks nothing.", "  \u{1B}[1mTouch the reader.\u{1B}[0m",
+                "  Confirms your identity. Unlocks nothing.", "  \u{1B}[1mTouch the reader.\u{1B}[0m",
                 "  \u{1B}[1m[Esc]\u{1B}[0m Cancel   \u{1B}[1m[Tab]\u{1B}[0m Enter Password",
             ]
         )
@@ -197,7 +197,7 @@ struct PromptDrawingTests {
         }
         #expect(
             lines == [
-                "vault-app: unlock the vault", "Confirms that it is you. Unlocks nothing.",
+                "vault-app: unlock the vault", "Confirms your identity. Unlocks nothing.",
                 "Touch the reader.",
                 "Could not read the finger. Try again.",
                 "Touch the reader.", "Not recognized. 2 tries left.", "Touch the reader.",

@@ -267,7 +267,7 @@ struct PseudoTerminalTests {
         close(ends[0])
         #expect(
             String(decoding: buffer.prefix(max(0, got)), as: UTF8.self)
-                == "vault-app: unlock the vault\nConfirms that it is you. Unlocks nothing.\nTouch the reader.\nMatched: right index finger.\n"
+                == "vault-app: unlock the vault\nConfirms your identity. Unlocks nothing.\nTouch the reader.\nMatched: right index finger.\n"
         )
     }
 }

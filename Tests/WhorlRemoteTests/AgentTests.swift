@@ -385,7 +385,8 @@ struct AgentTests {
         #expect(titles.count == 2)
         #expect(titles.first?.hasPrefix("“org.example.app” by its own word") == true, "\(titles)")
         #expect(
-            titles.last == "flatpak.org.example.Safe (other programs of this user can imitate it)",
+            titles.last
+                == "flatpak.org.example.Safe (unverified: other programs of this user can claim this name)",
             "\(titles)"
         )
     }
@@ -459,7 +460,7 @@ struct AgentTests {
         )
         #expect(released.evaluations.map(\.method) == [.biometry])
         #expect(agent.prompts.map(\.reason) == ["open"] && own.prompts.isEmpty)
-        #expect(agent.prompts.first?.purposeLine == "Unlocks something that this program stored, once.")
+        #expect(agent.prompts.first?.purposeLine == "Unlocks an item stored by this program, once.")
     }
 
     @Test func `a program that hangs up takes its prompt away from the agent`() async throws {

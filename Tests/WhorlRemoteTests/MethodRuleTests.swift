@@ -101,8 +101,8 @@ struct MethodRuleTests {
             _ = try await machine.services().ask(ReadChipIdentity())
         }
         #expect(refused?.code == .notPermitted)
-        #expect(refused?.message == "A confined program may not do this.")
-        #expect(refused?.recovery == "Use `whorl` outside of the sandbox.")
+        #expect(refused?.message == "Sandboxed programs cannot do this.")
+        #expect(refused?.recovery == "Use `whorl` outside the sandbox.")
     }
 
     @Test func `a confined program learns whether there is a chip, and nothing about it`() async throws {

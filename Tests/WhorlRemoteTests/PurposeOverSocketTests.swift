@@ -42,7 +42,7 @@ struct `A touch for one purpose, over the socket` {
         )
         let presenter = ScriptedPresenter()
         _ = try await services.evaluate(request(.yes, session), presenter: presenter)
-        #expect(presenter.prompts.map(\.purposeLine) == ["Confirms that it is you. Unlocks nothing."])
+        #expect(presenter.prompts.map(\.purposeLine) == ["Confirms your identity. Unlocks nothing."])
         for purpose in [TouchPurpose.yes, .storedByProgram, .item("bank")] {
             #expect(await !opens(.sealed(item), services, request(purpose, session, asks: false)))
             #expect(await !opens(.named(id), services, request(purpose, session, asks: false)))
@@ -114,7 +114,7 @@ struct `A touch for one purpose, over the socket` {
         let presenter = ScriptedPresenter()
         try await services.ask(AskForFinger(consent, in: session), presenter: presenter)
         #expect(
-            presenter.prompts.map(\.purposeLine) == ["Sets the passcode that was entered in this program."]
+            presenter.prompts.map(\.purposeLine) == ["Sets the passcode entered in this program."]
         )
         // Too short: it is refused, and the touch is used up.
         await #expect(throws: ServiceError.self) {

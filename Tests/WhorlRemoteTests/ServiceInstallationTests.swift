@@ -61,7 +61,7 @@ struct ServiceInstallationTests {
 
     @Test func `a call to a service that is switched off says so, and how to choose another place`() {
         let error = ServiceError(.connection(SystemCallError(switchedOff: "connect")))
-        #expect(error.message == "The service whorld is switched off by the administrator.")
+        #expect(error.message == "The service whorld is disabled by the administrator.")
         #expect(error.recovery.contains("systemctl enable --now whorld.socket"))
         #expect(error.recovery.contains("WHORL_SERVICE=private"))
     }

@@ -134,7 +134,7 @@ private final class SleepyMachine: SleepManager {
         #expect(
             await machine.followed() == [
                 "The machine's sleep cannot be delayed: no answer.", "begun", "delay",
-                "The machine's sleep is delayed from now on.", "prepare", "prepared", "released",
+                "Sleep is now delayed while the reader is in use.", "prepare", "prepared", "released",
             ]
         )
     }

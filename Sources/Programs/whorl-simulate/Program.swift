@@ -23,10 +23,10 @@ struct WhorlSimulate: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The finger: a number or any word.", valueName: "finger-seed"))
+    @Argument(help: ArgumentHelp("Finger: a number or any word", valueName: "finger-seed"))
     var seed: String?
 
-    @Option(help: ArgumentHelp("The touch: each number lies a little differently.", valueName: "n"))
+    @Option(help: ArgumentHelp("Touch number; each places the finger slightly differently", valueName: "n"))
     var press = 0
 
     @Option(
@@ -38,23 +38,23 @@ struct WhorlSimulate: ParsableCommand {
     )
     var bad: String?
 
-    @Flag(help: "Unplug the reader.")
+    @Flag(help: "Unplug the reader")
     var unplug = false
 
     @Option(
-        help: ArgumentHelp("Press a picture: a binary PGM file with 8 bits per pixel.", valueName: "file"),
+        help: ArgumentHelp("Use this image, a binary PGM file with 8 bits per pixel", valueName: "file"),
         completion: .file(extensions: ["pgm"])
     )
     var image: String?
 
-    @Option(help: ArgumentHelp("Wait at most this long for a scan.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Seconds to wait for a scan", valueName: "seconds"))
     var timeout = 60.0
 
     func validate() throws {
         guard [seed != nil, bad != nil, unplug, image != nil].filter(\.self).count == 1 else {
-            throw ValidationError("Give one of FINGER-SEED, --bad, --unplug and --image.")
+            throw ValidationError("Specify one of FINGER-SEED, --bad, --unplug and --image.")
         }
-        guard press >= 0 else { throw ValidationError("--press must be 0 or more.") }
+        guard press >= 0 else { throw ValidationError("--press must not be negative.") }
         guard timeout >= 0, timeout <= 86_400 else {
             throw ValidationError("--timeout must be 0 to 86400 seconds.")
         }
@@ -85,7 +85,7 @@ struct WhorlSimulate: ParsableCommand {
         if let number = Int32(text), let retry = VirtualReaderMessage.Retry(rawValue: number) { return retry }
         guard let retry = VirtualReaderMessage.Retry.allCases.first(where: { $0.name == text }) else {
             let names = VirtualReaderMessage.Retry.allNames.joined(separator: ", ")
-            throw ValidationError("There is no such retry code. The codes are \(names), or 0 to 3.")
+            throw ValidationError("Unknown retry code. Use \(names), or 0 to 3.")
         }
         return retry
     }

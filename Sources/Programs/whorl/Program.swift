@@ -50,7 +50,8 @@ enum Program {
     /// not understand.
     private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
         guard Whorl.exitCode(for: error) != .success else {
-            return Console(json: false).finish(lines: [HelpText.shown(Whorl.fullMessage(for: error))]).rawValue
+            return Console(json: false).finish(lines: [HelpText.shown(Whorl.fullMessage(for: error))])
+                .rawValue
         }
         let meant = MeantCommand(arguments)
         let failure =
@@ -106,7 +107,9 @@ struct MeantCommand {
 
     /// Whether the command asks an engine, and the arguments ask for no help.
     func asksEngine(_ arguments: [String]) -> Bool {
-        guard unknownWord == nil, let verb = command as? any Verb.Type, verb.asks == .engine else { return false }
+        guard unknownWord == nil, let verb = command as? any Verb.Type, verb.asks == .engine else {
+            return false
+        }
         return arguments.prefix { $0 != "--" }.allSatisfy { !Self.answersItself.contains($0) }
     }
 

@@ -45,12 +45,14 @@ struct Arguments: Sendable {
             }
             let given = parts.count == 2 ? String(parts[1]) : nil
             guard option.value != nil else {
-                guard given == nil else { throw Fault(description: "--\(option.name) takes no value.") }
+                guard given == nil else {
+                    throw Fault(description: "--\(option.name) does not accept a value.")
+                }
                 _ = option.take(&self, "")
                 continue
             }
             guard let value = given ?? rest.popFirst(), option.take(&self, value) else {
-                throw Fault(description: "Wrong value, or none: \(option.usage)")
+                throw Fault(description: "Missing or invalid value: \(option.usage)")
             }
         }
     }
@@ -103,23 +105,26 @@ extension Arguments {
     }
 
     private static let options = [
-        Option("private", "descriptor", "Serve this user alone, over an open socket.") {
+        Option("private", "descriptor", "Serve this user only, over an open socket.") {
             $0.privateDescriptor = number($1)
             return $0.privateDescriptor != nil
         },
-        Option("state-root", "dir", "Where each user's state lies, in a folder of its own.") {
+        Option("state-root", "dir", "Directory with a folder for each user's data.") {
             $0.stateRoot = $1
             return true
         },
-        Option("config", "file", "The administrator's choices; without a file, the defaults.") {
+        Option("config", "file", "Configuration file; if it is missing, the defaults are used.") {
             $0.configurationFile = $1
             return true
         },
-        Option("check-config", "Check this file, print what is wrong with it, and end.") {
+        Option("check-config", "Check this file, print the errors, and exit.") {
             $0.checksConfiguration = true
         },
-        Option("idle", "seconds", "End after this time without a client; 0 stays. The default is the file's.")
-        {
+        Option(
+            "idle",
+            "seconds",
+            "Exit after this many seconds without a client; 0 for never (default: from the file)."
+        ) {
             $0.idleSeconds = number($1)
             return $0.idleSeconds != nil
         },
@@ -130,11 +135,11 @@ extension Arguments {
         Option("elevated", "With --private: accept no mock reader and no simulated TPM.") {
             $0.isElevated = true
         },
-        Option("state-dir", "dir", "With --private: where the state lies.") {
+        Option("state-dir", "dir", "With --private: state directory.") {
             $0.stateDirectory = $1
             return true
         },
-        Option("profile", "name", "With --private: whose fingers.") {
+        Option("profile", "name", "With --private: user profile.") {
             $0.profile = $1
             return true
         },
@@ -145,8 +150,11 @@ extension Arguments {
         Option("allow-virtual-readers", "Use libfprint's virtual readers; for tests of an installation.") {
             $0.allowsVirtualReaders = true
         },
-        Option("built-in-reader", "id", "A reader under the lid that the firmware does not name; repeatable.")
-        {
+        Option(
+            "built-in-reader",
+            "id",
+            "A reader under the lid that the firmware does not report; may be repeated."
+        ) {
             $0.builtInReaders.append($1)
             return true
         },

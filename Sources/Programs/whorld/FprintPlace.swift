@@ -35,12 +35,12 @@ final class FprintPlace: Sendable {
                     isServed: isServed
                 ) { ServiceManager.log(.notice, $0) }
                 try await service.begin {
-                    let reason = "fprintd's name on the bus is taken, or not given to this service."
+                    let reason = "fprintd's bus name is taken, or not available to this service."
                     ServiceManager.log(.notice, reason)
                 }
                 self.service.withLock { $0 = service }
             } catch {
-                ServiceManager.log(.notice, "fprintd's interface is not served: \(error)")
+                ServiceManager.log(.notice, "Cannot serve fprintd's interface: \(error)")
             }
         }
     }

@@ -50,7 +50,7 @@ struct Whorld {
         do throws(ConfigurationFault) {
             let read = try ServiceConfiguration.read(path)
             for warning in read.warnings { tell(warning) }
-            if !read.hasFile { tell("\(path): there is no such file, so each choice has its default.") }
+            if !read.hasFile { tell("\(path) not found; using the defaults.") }
         } catch {
             tell(error.description)
             _exit(78)  // EX_CONFIG

@@ -98,7 +98,7 @@ final class RootsOfUsers: Sendable {
         let patience = Duration.seconds(service.configuration.longestSeconds + 60)
         OffPoolTimer.run(after: .seconds(15)) { [self] in
             let idle = kept.withLock { $0.roots.removeIdle(for: patience, isConnected: isConnected) }
-            if !idle.isEmpty { ServiceManager.log(.notice, "\(idle.count) idle users were let go") }
+            if !idle.isEmpty { ServiceManager.log(.notice, "released \(idle.count) idle users") }
             letGoIdle(isConnected)
         }
     }
@@ -150,14 +150,14 @@ extension RootsOfUsers: AccountKeeper {
         do throws(ServiceError) {
             numbers = try folders.spooled()
         } catch {
-            ServiceManager.log(.warning, "The accounts that were deleted cannot be listed: \(error)")
+            ServiceManager.log(.warning, "Cannot list deleted accounts: \(error)")
             return
         }
         for number in numbers {
             do throws(ServiceError) {
                 try await forget(number)
             } catch {
-                ServiceManager.log(.warning, "The state of user \(number), who was deleted, stays: \(error)")
+                ServiceManager.log(.warning, "Cannot remove the data of deleted user \(number): \(error)")
             }
         }
     }
@@ -170,11 +170,11 @@ extension RootsOfUsers: AccountKeeper {
         defer { kept.withLock { _ = $0.removed.remove(number) } }
         if let root = old ?? former(number) {
             for sentence in await root.forgetOwner() {
-                ServiceManager.log(.warning, "Of user \(number), who was deleted, \(sentence).")
+                ServiceManager.log(.warning, "Deleted user \(number): \(sentence).")
             }
         }
         try folders.discard(number)
-        ServiceManager.log(.notice, "The fingers and items of user \(number), who was deleted, are removed.")
+        ServiceManager.log(.notice, "Removed the fingers and items of deleted user \(number).")
     }
 
     /// Returns a root that removes what an account has outside of its folder.
@@ -183,7 +183,7 @@ extension RootsOfUsers: AccountKeeper {
         if let doubt = former.doubt {
             ServiceManager.log(
                 .warning,
-                "Of user \(number), who was deleted, prints in a reader stay if there were any: \(doubt)."
+                "Prints of deleted user \(number) may still be in a reader: \(doubt)."
             )
         }
         return make(number, former.account, profile: former.profile)

@@ -113,7 +113,7 @@ struct SystemService {
         for user in server.usersWhoseFilesClose.sorted() {
             ServiceManager.log(
                 .warning,
-                "The service cannot end while a file that user \(user) has sent is being closed. End the program behind its file "
+                "The service cannot stop while a file sent by user \(user) is being closed. Stop the program behind its file "
                     + "system: `loginctl terminate-user \(user)`."
             )
         }
@@ -134,7 +134,7 @@ struct SystemService {
     private func beginAnew(_ server: ServiceServer, _ roots: RootsOfUsers) async {
         ServiceManager.log(
             .warning,
-            "Programs keep too much memory of what the service has sent, so it ends and begins without that."
+            "Clients hold too much memory that the service has sent; restarting without it."
         )
         let begin = ContinuousClock.now
         while !server.usersWhoseFilesClose.isEmpty
@@ -187,7 +187,7 @@ extension SystemService {
                         }
                     }
                 } catch {
-                    ServiceManager.log(.warning, "Locks of the screen are not noticed: \(error.cause).")
+                    ServiceManager.log(.warning, "Cannot watch for screen locks: \(error.cause).")
                     begun()
                 }
             }

@@ -30,12 +30,12 @@ package struct AccountRule: Sendable {
     package func refusal(of uid: UInt32) -> ServiceRefusal? {
         if uid == 0 { return nil }
         guard uid >= firstPerson, !Self.dynamic.contains(uid), uid != Self.nobody else {
-            return Self.refusal("The service is for people and root; user \(uid) is a user of the system.")
+            return Self.refusal("The service is for login users and root; user \(uid) is a system user.")
         }
         return switch hasAccount(uid) {
         case true?: nil
-        case false?: Self.refusal("The service is for accounts; the number \(uid) has none on this machine.")
-        case nil: Self.refusal("The user database does not say whose number \(uid) is.")
+        case false?: Self.refusal("User ID \(uid) has no account on this machine.")
+        case nil: Self.refusal("Cannot look up user ID \(uid) in the user database.")
         }
     }
 
@@ -48,7 +48,7 @@ package struct AccountRule: Sendable {
             "io.whorl.Connection.NoAccount",
             message: message,
             recovery:
-                "Call it as a person's user or as root; a login asks through PAM or fprintd's interface."
+                "Call it as a login user or as root. Login programs use PAM or fprintd's interface."
         )
     }
 

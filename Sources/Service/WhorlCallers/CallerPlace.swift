@@ -37,18 +37,18 @@ package enum CallerPlace: Sendable, Hashable {
             return isRoot
                 ? nil
                 : .noTouch(
-                    "The program that asks belongs to no login session of its user.",
-                    "Run it in a session at this machine's seat, or use the passcode."
+                    "The program does not run in a login session.",
+                    "Run it in a session on this computer, or use the passcode."
                 )
         case .unknownProcess:
             return .noTouch(
-                "The service cannot tell which process asks, and so not from where.",
-                "Let the program prove its process first (io.whorl.Connection.Prove), or use the passcode."
+                "The service cannot identify the process and its session.",
+                "The program must prove its process first (io.whorl.Connection.Prove), or use the passcode."
             )
         case .unknownSession(let cause):
             return .noTouch(
-                "The login manager does not say from where the program asks.",
-                "Look whether systemd-logind runs: `systemctl status systemd-logind`.",
+                "logind could not identify the session this program runs in.",
+                "Check systemd-logind: `systemctl status systemd-logind`.",
                 cause
             )
         }
@@ -57,17 +57,17 @@ package enum CallerPlace: Sendable, Hashable {
 
 extension LoginSession {
     fileprivate func obstacle(under policy: SeatPolicy) -> ServiceError? {
-        let other = "Ask from this machine's own seat, or use the passcode."
+        let other = "Try again in a session on this computer, or use the passcode."
         if isRemote {
             return .noTouch(
-                "This session is at another machine; the fingerprint reader is at this one.",
+                "This is a remote session; the fingerprint reader is at this computer.",
                 other
             )
         }
         guard policy == .activeSeatOnly else { return nil }
         guard seat != nil else {
             return .noTouch(
-                "This session has no seat at this machine, where the fingerprint reader is.",
+                "This session is not on a seat of this computer, where the fingerprint reader is.",
                 other
             )
         }

@@ -250,7 +250,7 @@ extension ServiceRefusal {
     /// The refusal of what belongs to one program to a sandbox whose program the service cannot tell.
     fileprivate static let unknownSandbox = ServiceRefusal(
         "io.whorl.Connection.NotProven",
-        message: "The service cannot tell which program runs in this sandbox.",
+        message: "The service cannot identify the program in this sandbox.",
         recovery: """
             Install a Flatpak program for the whole machine (`flatpak install --system`), or use `whorl` outside of the \
             sandbox.
@@ -260,14 +260,14 @@ extension ServiceRefusal {
     /// The refusal of a program that is confined in another way than when it connected.
     fileprivate static let changedProgram = ServiceRefusal(
         "io.whorl.Connection.NotProven",
-        message: "The program that connected is another one by now.",
-        recovery: "Connect again: a connection counts as the program that made it."
+        message: "The program has changed since it connected.",
+        recovery: "Connect again: a connection belongs to the program that made it."
     )
 
     /// The refusal of what belongs to one program to a caller that may be any of them.
     fileprivate static let unknownProgram = ServiceRefusal(
         "io.whorl.Connection.NotProven",
-        message: "The service cannot tell which program asks.",
+        message: "The service cannot identify the calling program.",
         recovery: "Call io.whorl.Connection.Prove first."
     )
 }
@@ -275,8 +275,8 @@ extension ServiceRefusal {
 extension ServiceError {
     fileprivate static let noProcess = ServiceError(
         .notPermitted,
-        message: "The service cannot tell which process asks.",
+        message: "The service cannot identify the calling process.",
         recovery:
-            "Let the program prove its process first (io.whorl.Connection.Prove), and run until the answer."
+            "The program must prove its process first (io.whorl.Connection.Prove) and wait for the reply."
     )
 }

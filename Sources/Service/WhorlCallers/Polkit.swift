@@ -74,8 +74,8 @@ extension ServiceError {
     fileprivate static func notAnswered(_ action: GuardedAction, _ cause: String) -> ServiceError {
         ServiceError(
             .notPermitted,
-            message: "polkit does not say whether \(action.rawValue) is allowed.",
-            recovery: "Install polkit, or look whether it runs: `systemctl status polkit`.",
+            message: "Cannot ask polkit whether \(action.rawValue) is allowed.",
+            recovery: "Install polkit, or check it: `systemctl status polkit`.",
             cause: cause
         )
     }
@@ -84,8 +84,8 @@ extension ServiceError {
         ServiceError(
             .notPermitted,
             message: needsPassword
-                ? "\(action.rawValue) needs a password, and nothing asked for it."
-                : "The system's rules (polkit) do not allow \(action.rawValue) here.",
+                ? "\(action.rawValue) requires a password, but no authentication agent is running."
+                : "The system's rules (polkit) do not allow \(action.rawValue).",
             recovery: otherWay,
             cause: "polkit"
         )

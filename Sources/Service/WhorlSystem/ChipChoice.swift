@@ -30,7 +30,7 @@ final class ChipChoice: Sendable {
             }
         }
         if !allowsSimulated, let kind = address.kindForPeople {
-            let why = "a \(kind) TPM is named, and this program allows none"
+            let why = "\(kind) TPMs are not allowed here"
             refusal = ServiceError(.noChip, why, cause: why)
         }
         device = TPMDevice(refusal == nil ? address : .none)

@@ -148,7 +148,7 @@ public final class InProcessRoot: Sendable {
     /// The reason why this process cannot tell two boots of the machine apart; `nil` if it can.
     package static var clockFault: String? {
         MachineTime.system.now().bootID.isEmpty
-            ? "The boot ID cannot be read, so no touch is reused: neither /proc/sys/kernel/random/boot_id nor the "
+            ? "Cannot read the boot ID, so touches are not reused: neither /proc/sys/kernel/random/boot_id nor the "
                 + "credential whorl.boot-id is readable." : nil
     }
 

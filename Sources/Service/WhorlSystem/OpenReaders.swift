@@ -41,8 +41,8 @@ package final class OpenReaders: Sendable {
         }
         throw ServiceError(
             .readerNotPermitted,
-            message: "Other programs can open the fingerprint reader, so its answers are not trusted.",
-            recovery: "An administrator has to close it (`whorl doctor` says how); then enroll again.",
+            message: "The fingerprint reader is not trusted, because other programs can open it.",
+            recovery: "Ask an administrator to restrict it (`whorl doctor` shows how), then enroll again.",
             cause: cause
         )
     }

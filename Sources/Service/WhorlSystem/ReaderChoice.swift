@@ -45,7 +45,7 @@ final class ReaderChoice: ReaderService {
         guard allowsPretended else {
             throw ServiceError(
                 .readerNotChosen,
-                message: "A mock reader is named, and this program allows none."
+                message: "Mock readers are not allowed here."
             )
         }
         return try mock.withLock { mock throws(ServiceError) in
@@ -57,7 +57,7 @@ final class ReaderChoice: ReaderService {
             } catch {
                 throw ServiceError(
                     .readerNotChosen,
-                    message: "The mock reader's script cannot be read: \(error.message)",
+                    message: "Cannot read the mock reader's script: \(error.message)",
                     recovery: error.recovery
                 )
             }
@@ -83,9 +83,9 @@ final class ReaderChoice: ReaderService {
             guard let index = ids.firstIndex(of: wanted) else {
                 throw ServiceError(
                     .readerNotChosen,
-                    message: "No reader \(DisplayText.clean(wanted, limit: 60)) is connected.",
+                    message: "Reader \(DisplayText.clean(wanted, limit: 60)) not found.",
                     recovery: ids.isEmpty
-                        ? "Plug it in; `whorl doctor` looks for the cause."
+                        ? "Connect it, or run `whorl doctor` to find out why."
                         : "Connected: \(ids.joined(separator: ", ")). \(wayToNameOne)"
                 )
             }
@@ -97,8 +97,8 @@ final class ReaderChoice: ReaderService {
             throw ServiceError(
                 .readerNotChosen,
                 message:
-                    "\(readers.count) readers are connected and none is named: \(ids.joined(separator: ", ")).",
-                recovery: "Name one with `--reader` or WHORL_READER."
+                    "Choose one of the \(readers.count) connected readers: \(ids.joined(separator: ", ")).",
+                recovery: "Choose one with `--reader` or WHORL_READER."
             )
         }
         return near
@@ -161,7 +161,7 @@ final class ReaderChoice: ReaderService {
     /// The way to have another reader taken.
     private var wayToNameOne: String {
         namedIn.map { "\($0) allows the other one alone ([Reader] Id)." }
-            ?? "Name one with `--reader` or WHORL_READER."
+            ?? "Choose one with `--reader` or WHORL_READER."
     }
 
     /// Returns the chosen reader.

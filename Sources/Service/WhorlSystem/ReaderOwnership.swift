@@ -29,12 +29,12 @@ extension ServiceError {
     fileprivate static var readerIsTheServices: ServiceError {
         ServiceError(
             .readerNotPermitted,
-            message: "The fingerprint reader belongs to the service whorld.",
+            message: "The fingerprint reader is reserved for the service whorld.",
             recovery: """
                 Let the service use it: leave out WHORL_SERVICE, and options and variables that choose a directory, a \
                 profile, a reader or a TPM.
                 """,
-            cause: "the reader's device node is the service's"
+            cause: "the reader's device node belongs to the service"
         )
     }
 
@@ -42,9 +42,9 @@ extension ServiceError {
         ServiceError(
             .readerNotPermitted,
             message:
-                "An administrator has to install the service whorld before the fingerprint reader can be used.",
-            recovery: "Run `sudo make install`, or install the package whorld.",
-            cause: "this user may not open the reader's device node"
+                "Using the fingerprint reader requires the service whorld.",
+            recovery: "Ask an administrator to install it: the package whorld, or `sudo make install`.",
+            cause: "you are not allowed to open the reader's device node"
         )
     }
 }

@@ -28,7 +28,7 @@
     }
     if (response.status === 204) return null;
     const answer = await response.json().catch(() => ({}));
-    if (!response.ok) throw new Refusal(response.status, answer.code, answer.detail || "The server refused.");
+    if (!response.ok) throw new Refusal(response.status, answer.code, answer.detail || "The server refused the request.");
     return answer;
   }
 

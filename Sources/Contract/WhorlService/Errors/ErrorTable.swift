@@ -188,7 +188,7 @@ extension ServiceError.Code {
     /// Too many presentations could not be read.
     public static let tooManyRetries = row("tooManyRetries", .other, .authFailed)
         .message("The finger could not be read.")
-        .recovery("Clean the sensor and the finger, then enroll again.")
+        .recovery("Clean the sensor and your finger, then enroll again.")
     /// Other programs could open the reader that keeps a print, so the print may be another person's by now.
     public static let readerWasOpen = row("readerWasOpen", .noLongerValid, .authFailed, apple: -6, exit: 30)
         .message("The fingers in the reader are not trusted, because other programs could open it.")

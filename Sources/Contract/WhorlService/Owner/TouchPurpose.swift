@@ -82,27 +82,27 @@ extension TouchPurpose {
     /// - Returns: A sentence; a name in it is cleaned.
     package func line(_ limits: ProofLimits?) -> String {
         switch self {
-        case .yes: translated("Confirms that it is you. Unlocks nothing.")
+        case .yes: translated("Confirms your identity. Unlocks nothing.")
         case .storedByProgram:
             if let limits {
                 translated(
-                    "Unlocks what this program stored: %1$@ after each use, %2$@ at most.",
+                    "Unlocks items stored by this program: %1$@ after each use, %2$@ at most.",
                     with: limits.unused.translated,
                     limits.whole.translated
                 )
             } else {
-                translated("Unlocks something that this program stored, once.")
+                translated("Unlocks an item stored by this program, once.")
             }
         case .item(let name): translated("Unlocks “%1$@”, once.", with: Self.shown(name))
         case .signIn(let server): translated("Signs in to %1$@.", with: Self.shown(server))
-        case .setPasscode: translated("Sets the passcode that was entered in this program.")
-        case .changePasscode: translated("Changes your passcode to the one that was entered in this program.")
+        case .setPasscode: translated("Sets the passcode entered in this program.")
+        case .changePasscode: translated("Changes your passcode to the one entered in this program.")
         case .removePasscode: translated("Removes your passcode.")
-        case .reseal: translated("Lets your secrets open with the way this computer starts now.")
+        case .reseal: translated("Binds your secrets to the current boot measurements.")
         case .changeFingers: translated("Changes the enrolled fingers.")
         case .deleteItem(let name): translated("Deletes “%1$@”.", with: Self.shown(name))
-        case .keyring: translated("Lets a touch at the login unlock your keyring.")
-        case .keyringOff: translated("No longer lets a touch at the login unlock your keyring.")
+        case .keyring: translated("Unlocks your keyring when you log in by touch.")
+        case .keyringOff: translated("Stops unlocking your keyring when you log in by touch.")
         case .optOut(let program):
             translated("Changes whether %1$@ may use fingerprints.", with: Self.shown(program))
         case .logIn(let service): translated("Logs in with %1$@.", with: Self.shown(service))

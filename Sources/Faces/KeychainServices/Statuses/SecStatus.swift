@@ -77,7 +77,7 @@ public let errSecInvalidCallback: OSStatus = -25298
 public let errSecBufferTooSmall: OSStatus = -25301
 /// The data are too large.
 public let errSecDataTooLarge: OSStatus = -25302
-/// Items of this class have no such attribute.
+/// The attribute does not exist for this item class.
 public let errSecNoSuchAttr: OSStatus = -25303
 /// The reference to the item is not valid.
 public let errSecInvalidItemRef: OSStatus = -25304

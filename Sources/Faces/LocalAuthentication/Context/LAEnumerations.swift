@@ -120,8 +120,8 @@ extension LAAccessControlOperation {
             return .impossible(
                 LAError(
                     .companionNotAvailable,
-                    message: "The access control asks for a companion device, and none is paired.",
-                    recovery: "Join the companion with another constraint: `.or`.",
+                    message: "The access control requires a companion device, and none is paired.",
+                    recovery: "Combine it with another constraint using `.or`.",
                     underlying: error
                 )
             )

@@ -19,7 +19,7 @@ struct RightItems: Sendable, Hashable {
     /// - Throws: `errSecParam` for an empty name.
     init(_ identifier: String) throws {
         guard !identifier.isEmpty else {
-            throw NSError(right: errSecParam, "The right has no name.", "Give it an identifier.")
+            throw NSError(right: errSecParam, "The right has no identifier.", "Set an identifier.")
         }
         self.identifier = identifier
     }
@@ -58,7 +58,7 @@ struct RightItems: Sendable, Hashable {
         if requirement.needsFinger, RightItems.hasNoFinger {
             throw NSError(
                 right: errSecNotAvailable,
-                "The right \"\(identifier)\" asks for a finger, and none is enrolled.",
+                "The right \"\(identifier)\" requires a finger, and none is enrolled.",
                 "Enroll a finger first."
             )
         }
@@ -129,7 +129,7 @@ struct RightItems: Sendable, Hashable {
         if status == errSecItemNotFound {
             throw NSError(
                 right: status,
-                "The right \"\(identifier)\" was saved without a secret.",
+                "The right \"\(identifier)\" has no secret.",
                 "Save it with one."
             )
         }
@@ -183,8 +183,8 @@ struct RightItems: Sendable, Hashable {
     private var duplicate: NSError {
         NSError(
             right: errSecDuplicateItem,
-            "There is a saved right \"\(identifier)\".",
-            "Remove it first, or take another identifier."
+            "The right \"\(identifier)\" is already saved.",
+            "Remove it first, or use another identifier."
         )
     }
 
@@ -198,7 +198,7 @@ struct RightItems: Sendable, Hashable {
             )
         }
         let text = SecCopyErrorMessageString(status, nil).map(String.init(describing:)) ?? "status \(status)"
-        return NSError(right: status, "The saved right \"\(identifier)\" cannot be used: \(text)", nil)
+        return NSError(right: status, "Cannot use the saved right \"\(identifier)\": \(text)", nil)
     }
 }
 

@@ -29,7 +29,7 @@ package struct LoginManager: SleepManager {
             try await SystemBus.shared.descriptor(
                 from: Self.interface + ".Inhibit",
                 of: Self.manager,
-                "('sleep', 'whorld', 'The fingerprint reader is let go.', 'delay')",
+                "('sleep', 'whorld', 'Releasing the fingerprint reader', 'delay')",
                 within: Self.patience
             )
         )

@@ -52,7 +52,7 @@ package actor SleepKeeper {
             // Followed before the delay is taken: no sleep falls in between unseen.
             notices = try await manager.sleepNotices()
         } catch {
-            report("The machine's sleep is not noticed: \(error.cause).")
+            report("Cannot watch for sleep: \(error.cause).")
             return begun()
         }
         if await isGoingToSleep() { await sleep() } else { await hold() }
@@ -73,7 +73,7 @@ package actor SleepKeeper {
         do throws(SystemBus.Fault) {
             delay = try await manager.delaySleep()
         } catch {
-            report("The machine's sleep cannot be delayed: \(error.cause).")
+            report("Cannot delay sleep: \(error.cause).")
             retrying?.cancel()
             retrying = Task { await holdLater() }
         }
@@ -88,7 +88,7 @@ package actor SleepKeeper {
                 // It may have been taken, or the sleep begun, while the login manager was asked.
                 guard delay == nil, !isAsleep else { return }
                 delay = taken
-                return report("The machine's sleep is delayed from now on.")
+                return report("Sleep is now delayed while the reader is in use.")
             }
             if pauses.count > 1 { pauses.removeFirst() }
         }

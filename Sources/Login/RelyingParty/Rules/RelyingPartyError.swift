@@ -50,20 +50,20 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
     /// One sentence that says what happened.
     public var message: String {
         switch code {
-        case .malformed: "The request is not what a device sends."
-        case .challengeUnknown: "The challenge is not for this sign-in, is too old, or was answered already."
-        case .assertionRefused(let fault): "The assertion is refused: \(fault.words)."
-        case .unknownKey: "The key of this device is not known."
+        case .malformed: "Malformed request."
+        case .challengeUnknown: "The challenge is for another sign-in, expired, or already used."
+        case .assertionRefused(let fault): "Assertion rejected: \(fault.words)."
+        case .unknownKey: "Unknown device key."
         case .keyInUse: "The key belongs to another device."
-        case .reenableRequired: "The enrolled fingers have changed since the device was enabled."
-        case .tooManyTries(let seconds): "There were too many tries; the next one may come in \(seconds) s."
-        case .tooManyDevices: "The user has as many devices as one may have."
-        case .authorizationRevoked: "The session or password that was to enable the device has been revoked."
-        case .attestationRequired: "The server takes only keys whose chip proves what guards them."
-        case .attestationRefused(let fault): "The attestation is refused: \(fault.words)."
+        case .reenableRequired: "The enrolled fingers changed since the device was enabled."
+        case .tooManyTries(let seconds): "Too many attempts. Try again in \(seconds) s."
+        case .tooManyDevices: "The user's device limit is reached."
+        case .authorizationRevoked: "The session or password used to enable the device has been revoked."
+        case .attestationRequired: "The server requires an attested key."
+        case .attestationRefused(let fault): "Attestation rejected: \(fault.words)."
         case .rawRefused:
-            "A bare signature is refused, since it does not say whether the fingers have changed."
-        case .store: "The server's database cannot be used."
+            "A plain signature is not accepted, because it does not show whether the fingers changed."
+        case .store: "The server's database is unavailable."
         }
     }
 
@@ -71,10 +71,10 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
     public var remedy: String {
         switch code {
         case .malformed: "Send what Docs/LoginProtocol.md describes."
-        case .challengeUnknown: "Ask for a new challenge and sign that one."
+        case .challengeUnknown: "Request a new challenge and sign it."
         case .assertionRefused(let fault): fault.remedy
         case .unknownKey: "Delete the key on the device and enable the device again."
-        case .keyInUse: "Make a new key on this device and enable that one."
+        case .keyInUse: "Create a new key on this device and enable it."
         case .reenableRequired: "Enable the device again."
         case .tooManyTries: "Wait, then try again."
         case .tooManyDevices: "Revoke a device that is no longer used."
@@ -82,7 +82,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case .attestationRequired: "Enable the device with an attestation."
         case .attestationRefused(let fault): fault.remedy
         case .rawRefused: "Sign an assertion, or have the server's policy allow changed fingers."
-        case .store: "Look into the server's log, and try again when the database is back."
+        case .store: "Check the server's log, and try again when the database is available."
         }
     }
 
@@ -112,25 +112,25 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
 extension AssertionFault {
     fileprivate var words: String {
         switch self {
-        case .malformed: "it is not what a device writes"
+        case .malformed: "it is malformed"
         case .purpose: "it is for another purpose"
         case .origin: "it is for another server"
         case .user: "it is another user's"
         case .device: "it is another device's"
-        case .key: "it is signed with another key than the device's"
+        case .key: "it is not signed with the device's key"
         case .challenge: "it answers another challenge"
-        case .signature: "its signature is not of the device's key"
-        case .expired: "it is too old"
-        case .notYetValid: "it comes from the future"
+        case .signature: "its signature does not match the device's key"
+        case .expired: "it has expired"
+        case .notYetValid: "its time is in the future"
         }
     }
 
     fileprivate var remedy: String {
         switch self {
-        case .expired, .notYetValid: "Set the device's clock, then try again."
-        case .origin: "Name the server by its own origin."
+        case .expired, .notYetValid: "Correct the device's clock, then try again."
+        case .origin: "Use the server's own origin."
         case .malformed, .purpose, .user, .device, .key, .challenge, .signature:
-            "Ask for a new challenge and sign that one with the key of this device."
+            "Request a new challenge and sign it with this device's key."
         }
     }
 }
@@ -138,21 +138,21 @@ extension AssertionFault {
 extension AttestationFault {
     fileprivate var words: String {
         switch self {
-        case .malformed: "it is not what a device sends"
-        case .endorsement: "the chip's certificate is not of a maker that this server trusts"
-        case .credential: "it answers no credential of this server, or one that is too old"
-        case .statement: "the chip's statement is not about this key"
-        case .key: "the key is not bound to its chip and its policy"
-        case .policy: "the key's policy is not one that is known"
+        case .malformed: "it is malformed"
+        case .endorsement: "the TPM's certificate is not from a manufacturer this server trusts"
+        case .credential: "the credential is not from this server, or has expired"
+        case .statement: "the TPM's statement is about another key"
+        case .key: "the key is not bound to its TPM and policy"
+        case .policy: "the key's policy is unknown"
         }
     }
 
     fileprivate var remedy: String {
         switch self {
         case .malformed: "Send what Docs/LoginProtocol.md describes."
-        case .endorsement: "Have the operator name the authority that has signed the chip's certificate."
-        case .credential: "Ask for a new credential, and enable the device again."
-        case .statement, .key, .policy: "Make a new key on the device, and enable that one."
+        case .endorsement: "Ask the operator to trust the authority that signed the TPM's certificate."
+        case .credential: "Request a new credential, and enable the device again."
+        case .statement, .key, .policy: "Create a new key on the device, and enable it."
         }
     }
 }

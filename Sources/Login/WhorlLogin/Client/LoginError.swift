@@ -41,7 +41,7 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case answerRefused(AnswerFault)
         /// The password or the session token is not right.
         case unauthorized
-        /// The server refused.
+        /// The server refused the request.
         case refused(Refusal)
         /// The server accepts no more tries for this number of seconds.
         case tooManyTries(seconds: Int)
@@ -95,7 +95,7 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case keyInUse = "key_in_use"
         /// The user has too many devices.
         case tooManyDevices = "too_many_devices"
-        /// The server takes only keys whose chip proves what guards them.
+        /// The server requires an attested key.
         case attestationRequired = "attestation_required"
         /// The server does not take the chip's proof.
         case attestationRefused = "attestation_refused"

@@ -57,7 +57,8 @@ struct Overview: Sendable {
         guard place == .system else { return "not in use; whorl works on its own" }
         return switch parts.fingers {
         case .value: "running"
-        case .failure(let failure) where failure.code != ServiceError.Code.serviceUnavailable.rawValue: "running"
+        case .failure(let failure) where failure.code != ServiceError.Code.serviceUnavailable.rawValue:
+            "running"
         case .failure, .late: "not responding"
         }
     }

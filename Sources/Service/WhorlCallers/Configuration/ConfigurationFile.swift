@@ -48,19 +48,20 @@ extension ServiceConfiguration {
         var configuration = ServiceConfiguration()
         let known = Set(Setting.all.map(\.group))
         var warnings = file.groups.filter { !known.contains($0) }.map {
-            "\(path): there is no group [\(DisplayText.clean($0, limit: 60))]; it is ignored."
+            "\(path): unknown section [\(DisplayText.clean($0, limit: 60))], ignored."
         }
         for entry in file.entries where known.contains(entry.group) {
             let setting = Setting.all.first { $0.group == entry.group && $0.key == entry.key }
             let place = "[\(entry.group)] \(DisplayText.clean(entry.key, limit: 60))"
             guard let setting else {
-                warnings.append("\(path): there is no key \(place); it is ignored.")
+                warnings.append("\(path): unknown setting \(place), ignored.")
                 continue
             }
             guard setting.take(&configuration, entry.value) else {
                 let value = DisplayText.clean(entry.value, limit: 60)
                 throw ConfigurationFault(
-                    description: "\(path): \(place) is “\(value)”; allowed is: \(setting.allowed)."
+                    description:
+                        "\(path): invalid value “\(value)” for \(place). Allowed: \(setting.allowed)."
                 )
             }
         }
@@ -82,10 +83,10 @@ extension ServiceConfiguration {
         defer { close(file) }
         var facts = stat()
         guard fstat(file, &facts) == 0 else { throw refusal(errno) }
-        guard facts.st_mode & S_IFMT == S_IFREG else { throw fault("It is no file.") }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw fault("It is not a regular file.") }
         guard facts.st_uid == 0 || facts.st_uid == geteuid(), facts.st_mode & 0o022 == 0 else {
             throw fault(
-                "Others than root may write it; mend it: sudo chown root \(path) && sudo chmod go-w \(path)"
+                "Users other than root can write it. To fix this: sudo chown root \(path) && sudo chmod go-w \(path)"
             )
         }
         var bytes = [UInt8](repeating: 0, count: largest + 1)

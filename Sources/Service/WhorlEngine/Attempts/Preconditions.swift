@@ -169,7 +169,8 @@ extension ServiceError {
         case .for(let left):
             ServiceError(
                 .biometryLockout,
-                recovery: "Wait \(left.spoken); then one try is free, and a failed one locks for longer.",
+                recovery:
+                    "Wait \(left.spoken). You then get one attempt; if it fails, the lockout gets longer.",
                 cause: "for \(left.components.seconds) s"
             )
         }

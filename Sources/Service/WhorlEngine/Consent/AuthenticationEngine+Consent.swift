@@ -281,16 +281,17 @@ extension ServiceError {
     fileprivate static func ownersReaderAway(_ error: ServiceError) -> ServiceError {
         ServiceError(
             error.code,
-            recovery: "Plug that reader in and set a passcode with it (`whorl passcode set`): that agrees "
-                + "for every reader.",
+            recovery:
+                "Connect that reader and set a passcode with it (`whorl passcode set`), which then works "
+                + "with every reader.",
             cause: error.cause
         )
     }
 
     fileprivate static let nothingVouchesForOwner = ServiceError(
         .passcodeNotSet,
-        message: "No passcode is set, and the fingers cannot be trusted: nothing tells who their owner is.",
-        recovery: "Give them up with `whorl remove --all`, then enroll again; secrets and keys are kept."
+        message: "The fingers are not trusted and no passcode is set, so you cannot authenticate.",
+        recovery: "Remove them with `whorl remove --all`, then enroll again. Secrets and keys are kept."
     )
 }
 

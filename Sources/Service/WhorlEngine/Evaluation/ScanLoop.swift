@@ -112,7 +112,7 @@ extension ServiceError {
     /// The error when the print that a finger matched may no longer be enrolled.
     static let enrollmentChangedMeanwhile = ServiceError(
         .systemCancel,
-        message: "The enrolled fingers changed while the finger was read.",
+        message: "The enrolled fingers changed during the scan.",
         recovery: "Try again.",
         cause: "the generation of the enrollment set changed during the evaluation"
     )

@@ -140,7 +140,7 @@ extension ServiceError {
         ServiceError(
             .biometryNotEnrolled,
             message: "Two different fingers are required.",
-            recovery: "Enroll a second finger with `whorl enroll`.",
+            recovery: "Enroll another finger with `whorl enroll`.",
             cause: "fewer than two are enrolled for this reader"
         )
     }

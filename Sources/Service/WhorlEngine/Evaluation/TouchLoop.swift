@@ -111,7 +111,7 @@ extension ServiceError {
     fileprivate static let retryStorm = ServiceError(
         .systemCancel,
         message: "The finger could not be read.",
-        recovery: "Clean the sensor and the finger, then try again.",
+        recovery: "Clean the sensor and your finger, then try again.",
         cause: "the reader gave only retries, \(ScanLoop.retries) of them"
     )
 }

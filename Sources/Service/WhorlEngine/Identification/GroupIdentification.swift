@@ -52,7 +52,7 @@ package struct GroupIdentification: Sendable {
         let numbers = Set(people.map(\.user))
         guard numbers.count <= rules.mostPeople else { throw .tooManyPeople(numbers.count, rules) }
         guard numbers.count == people.count else {
-            throw ServiceError(.invalidContext, cause: "a person is named twice")
+            throw ServiceError(.invalidContext, cause: "a user is listed twice")
         }
         if let obstacle = request.fingerObstacle { throw obstacle }
         return try await asker.interruptions.run { run async throws(ServiceError) in

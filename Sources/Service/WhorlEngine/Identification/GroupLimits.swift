@@ -35,10 +35,10 @@ extension ServiceError {
         ServiceError(
             .invalidContext,
             message: rules.mostPeople == 0
-                ? "This machine does not identify people."
-                : "This machine identifies one of at most \(rules.mostPeople) people.",
+                ? "Identification is disabled on this computer."
+                : "This computer identifies one of at most \(rules.mostPeople) users.",
             recovery:
-                "Ask for a name first, and then for that person's finger. The administrator can set [Identify] People.",
+                "Ask for a user name first, then authenticate that user. An administrator can set People in section [Identify].",
             cause: "\(count) people are named"
         )
     }
@@ -49,11 +49,11 @@ extension ServiceError {
         return ServiceError(
             .invalidContext,
             message: figure.map {
-                "Among so many fingers \($0) touches of strangers would be taken for somebody's."
+                "With this many fingers, \($0) touches by strangers would be mistaken for one of the users."
             }
-                ?? "Nothing is known about how often this reader takes a stranger for somebody.",
+                ?? "The rate of false matches with this reader is unknown.",
             recovery:
-                "Name fewer people, or ask for a name first. The administrator can set [Identify] StrangerOneIn.",
+                "List fewer users, or ask for a user name first. An administrator can set StrangerOneIn in section [Identify].",
             cause: "the limit is one in \(rules.strangerOneIn)"
         )
     }

@@ -79,22 +79,22 @@ struct PasscodeLoop: Sendable {
 extension ServiceError {
     fileprivate static let noPasscodeCame = ServiceError(
         .systemCancel,
-        message: "No passcode came.",
-        recovery: "Try again, and type the passcode when asked.",
+        message: "No passcode entered.",
+        recovery: "Try again, and enter the passcode.",
         cause: "the prompt ended without one"
     )
 
     fileprivate static let wrongPasscode = ServiceError(
         .authenticationFailed,
-        message: "The passcode was wrong.",
-        recovery: "Try again with the right one."
+        message: "Wrong passcode.",
+        recovery: "Try again with the correct one."
     )
 
     fileprivate static func throttled(_ wait: Duration) -> ServiceError {
         ServiceError(
             .authenticationFailed,
-            message: "Too many passcodes were wrong; none is compared now.",
-            recovery: "Wait \(wait.spoken), then try again with the right one.",
+            message: "Too many wrong passcodes.",
+            recovery: "Wait \(wait.spoken), then try again.",
             cause: "for \(wait.components.seconds) s"
         )
     }

@@ -100,8 +100,8 @@ struct PasscodeRace: Sendable {
 extension ServiceError {
     fileprivate static let nothingCame = ServiceError(
         .timedOut,
-        message: "Nothing came in time.",
-        recovery: "Try again, and touch the reader or type the passcode when asked."
+        message: "No touch or passcode before the timeout.",
+        recovery: "Try again, and touch the reader or enter the passcode."
     )
 }
 

@@ -158,7 +158,7 @@ package actor FprintService {
             do {
                 for reader in try await LibfprintSource.shared.libfprintReaders() { try await add(reader) }
             } catch {
-                report("A new reader is not served: \(error)")
+                report("Cannot serve a new reader: \(error)")
             }
         case .removed(let id):
             for (device, _) in devices where await device.reader.info.id == id { await device.unplug() }

@@ -140,19 +140,19 @@ package struct FprintError: Error, Sendable, Hashable {
 
     package static let claimDevice = FprintError(
         "ClaimDevice",
-        "The reader was not claimed; call Claim first."
+        "The reader is not claimed; call Claim first."
     )
     package static let alreadyInUse = FprintError("AlreadyInUse", "The reader is in use; try again later.")
     package static let noActionInProgress = FprintError(
         "NoActionInProgress",
-        "Nothing was begun that could be stopped."
+        "There is nothing to stop."
     )
     package static let noEnrolledPrints = FprintError("NoEnrolledPrints", "No finger is enrolled.")
-    package static let noSuchDevice = FprintError("NoSuchDevice", "No fingerprint reader is connected.")
-    package static let printsNotDeleted = FprintError("PrintsNotDeleted", "Not all prints could be deleted.")
+    package static let noSuchDevice = FprintError("NoSuchDevice", "No fingerprint reader found.")
+    package static let printsNotDeleted = FprintError("PrintsNotDeleted", "Some prints could not be deleted.")
     package static let printsNotDeletedFromDevice = FprintError(
         "PrintsNotDeletedFromDevice",
-        "The prints were deleted here, but not all of them from the reader."
+        "The prints were deleted here, but some are still in the reader."
     )
 
     package static func permissionDenied(_ action: String) -> FprintError {
@@ -160,7 +160,7 @@ package struct FprintError: Error, Sendable, Hashable {
     }
 
     package static func invalidFingername(_ finger: String) -> FprintError {
-        FprintError("InvalidFingername", "“\(finger)” is no finger; an example is right-index-finger.")
+        FprintError("InvalidFingername", "Unknown finger “\(finger)”. Use a name such as right-index-finger.")
     }
 
     package static func `internal`(_ message: String) -> FprintError { FprintError("Internal", message) }

@@ -53,7 +53,7 @@ actor EnrolledWork: DeviceWork {
         do throws(ServiceError) {
             return try await account.enrolled()
         } catch {
-            log("The enrolled fingers cannot be read: \(error)")
+            log("Cannot read the enrolled fingers: \(error)")
             throw .internal(error.message)
         }
     }
@@ -90,7 +90,7 @@ actor EnrolledWork: DeviceWork {
                 // A client waits for as long as it likes. What ends earlier does not begin again by itself.
                 if error.code == .timedOut, !Task.isCancelled { continue }
                 let status = Task.isCancelled ? .noMatch : FprintStatus.verify(error)
-                if status != .noMatch { log("A finger was not compared: \(error.message) \(error.cause)") }
+                if status != .noMatch { log("A finger was skipped: \(error.message) \(error.cause)") }
                 return report.tell(status)
             }
         }

@@ -146,8 +146,8 @@ extension ServiceRefusal {
         ServiceRefusal(
             "io.whorl.Connection.QuotaReached",
             quota: what,
-            message: "The programs of this user hold as many \(what) of the service as one user may.",
-            recovery: "End the program that holds them; `journalctl -u whorld` names those that ask."
+            message: "This user's programs reached the service's limit of \(what).",
+            recovery: "Quit the program that holds them; `journalctl -u whorld` lists callers."
         )
     }
 
@@ -156,21 +156,21 @@ extension ServiceRefusal {
         "io.whorl.Connection.QuotaReached",
         quota: "memory",
         message:
-            "Programs keep too much of what the service has sent, and it has sent much to this user's.",
-        recovery: "End the program that keeps it; `journalctl -u whorld` names those that ask."
+            "This user's programs hold too much data that the service has sent.",
+        recovery: "Quit the program that holds it; `journalctl -u whorld` lists callers."
     )
 
     /// The refusal of a message of which more bytes come than one may have.
     static let largeMessage = ServiceRefusal(
         "io.whorl.Connection.MessageRefused",
         message: "The message is larger than 1 MiB.",
-        recovery: "Send large values in memory files beside the message."
+        recovery: "Send large values as file descriptors."
     )
 
     /// The refusal of a message whose end does not come.
     static let unfinishedMessage = ServiceRefusal(
         "io.whorl.Connection.MessageRefused",
-        message: "The end of the message did not come in time.",
+        message: "The message was not completed in time.",
         recovery: "Connect again, and send the whole message."
     )
 
@@ -178,7 +178,7 @@ extension ServiceRefusal {
     static let crowded = ServiceRefusal(
         "io.whorl.Connection.QuotaReached",
         quota: "all connections",
-        message: "The service has as many connections as it takes from all users together.",
+        message: "The service's connection limit for all users is reached.",
         recovery: "Try again in a moment."
     )
 }

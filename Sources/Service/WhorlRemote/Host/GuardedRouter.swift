@@ -183,8 +183,8 @@ extension CallerRules {
         guard try await confinement(of: call.client) == .none else {
             throw ServiceRefusal(
                 "io.whorl.Connection.Confined",
-                message: "A confined program may not do this.",
-                recovery: "Use `whorl` outside of the sandbox."
+                message: "Sandboxed programs cannot do this.",
+                recovery: "Use `whorl` outside the sandbox."
             )
         }
     }

@@ -33,15 +33,15 @@ extension ServiceError {
     static let noAgent = ServiceError(
         .notInteractive,
         message:
-            "No agent is registered that could show the prompt, and the service's configuration demands one.",
+            "No agent is registered to show the prompt, and the service is configured to require one.",
         recovery: "Start an agent in this session, such as `whorl agent` in another terminal."
     )
 
     /// The error of a call whose prompt was shown by an agent that has ended.
     static let agentEnded = ServiceError(
         .systemCancel,
-        message: "The agent that showed the prompt has ended.",
-        recovery: "Start the agent again, and then the request."
+        message: "The agent that showed the prompt has exited.",
+        recovery: "Start the agent again, then try again."
     )
 
     /// Whether the error says only that the evaluation was stopped, or that there is no prompt.

@@ -31,9 +31,9 @@ extension ServiceHost {
         guard exercise.clearsStorage, call.client.user.uid != 0 else { return }
         throw ServiceError(
             .notPermitted,
-            message: "Only root may delete all prints in the reader.",
+            message: "Only root can delete all prints in the reader.",
             recovery: "Run `sudo whorl devices exercise --clear-storage`.",
-            cause: "the reader keeps the prints of all users"
+            cause: "the reader stores the prints of all users"
         ).refusal
     }
 

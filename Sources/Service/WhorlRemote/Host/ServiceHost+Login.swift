@@ -63,7 +63,7 @@ package struct LoginAccess: Sendable {
         place: (any PlaceTries)?,
         unlock: @escaping Unlock = { _, _ in false },
         identify: @escaping Identify = { _, _, _ throws(ServiceError) in
-            throw ServiceError(.biometryNotAvailable, cause: "this service identifies no people")
+            throw ServiceError(.biometryNotAvailable, cause: "this service does not identify users")
         },
         takeOver: @escaping TakeOver = { _, prints, _, _ in prints.map { _ in .elsewhere } },
         accounts: (any AccountKeeper)? = nil
@@ -298,19 +298,19 @@ extension LoginInterface.Verify {
 extension ServiceError {
     fileprivate static let remoteLogin = ServiceError(
         .notInteractive,
-        message: "The person logs in from another machine; the fingerprint reader is at this one.",
+        message: "This is a remote login; the fingerprint reader is at this computer.",
         recovery: "Use the password."
     )
 
     fileprivate static let polkitAgentEnded = ServiceError(
         .systemCancel,
-        message: "polkit's agent ended before the touch.",
+        message: "polkit's agent exited before the touch.",
         recovery: "Ask again."
     )
 
     fileprivate static let unknownPlace = ServiceError(
         .notInteractive,
-        message: "The service cannot tell from where the person asks.",
+        message: "The service cannot tell where the login comes from.",
         recovery: "Use the password."
     )
 }

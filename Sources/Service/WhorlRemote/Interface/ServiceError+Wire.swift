@@ -108,7 +108,7 @@ extension ServiceCallError {
     fileprivate var explanation: (message: String, recovery: String) {
         if isSwitchedOff {
             return (
-                "The service whorld is switched off by the administrator.",
+                "The service whorld is disabled by the administrator.",
                 """
                 Switch it on: `sudo systemctl enable --now whorld.socket`. Or set WHORL_SERVICE=private to use \
                 fingers and secrets in your own directory, which your other programs can read.
@@ -117,12 +117,12 @@ extension ServiceCallError {
         }
         if isOfOlderService {
             return (
-                "The service whorld is older than this program, and does not know what it asks for.",
-                "Restart the service, so that it is the one that was installed: `sudo systemctl restart whorld`."
+                "The running service whorld is older than this program.",
+                "Restart the service to run the installed version: `sudo systemctl restart whorld`."
             )
         }
         return (
-            "The service whorld did not answer: \(words).",
+            "The service whorld does not respond: \(words).",
             "Run `whorl doctor` to check the service."
         )
     }
@@ -131,7 +131,7 @@ extension ServiceCallError {
     fileprivate var words: String {
         switch self {
         case .connection(nil): "it hung up"
-        case .connection(let error?) where error.isSwitchedOff: "the administrator has switched it off"
+        case .connection(let error?) where error.isSwitchedOff: "it is disabled by the administrator"
         case .connection(let error?): error.description
         case .malformed: "its answer cannot be read"
         case .refused(let refusal): "it refused with \(refusal.name)"

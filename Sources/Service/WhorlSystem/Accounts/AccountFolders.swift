@@ -243,8 +243,8 @@ extension ServiceError {
         ServiceError(
             .storeFailed,
             path,
-            message: "No account has the user number \(number).",
-            recovery: "The service serves accounts of this system only: `getent passwd \(number)`.",
+            message: "User ID \(number) has no account.",
+            recovery: "The service is only for accounts of this system: `getent passwd \(number)`.",
             cause: "no account"
         )
     }
@@ -254,8 +254,8 @@ extension ServiceError {
             .storeFailed,
             path,
             message:
-                "The user database does not answer, so the owner of this state is unknown. Nothing was changed.",
-            recovery: "Try again when it answers: `getent passwd \(number)`.",
+                "Cannot look up the owner of this data in the user database. Nothing was changed.",
+            recovery: "Try again when this works: `getent passwd \(number)`.",
             cause: "getpwuid_r: errno \(cause): \(String(cString: strerror(cause)))"
         )
     }
@@ -269,9 +269,9 @@ extension ServiceError {
             .storeFailed,
             path,
             message:
-                "The fingers and items of user number \(now.number) belong to \(before), and the account is “\(name)” now.",
+                "The fingers and items of user ID \(now.number) belong to \(before), but the account is now “\(name)”.",
             recovery:
-                "The same person: `sudo whorl account renamed \(now.number)`. Another one: `sudo whorl account remove "
+                "If it is the same user: `sudo whorl account renamed \(now.number)`. Otherwise: `sudo whorl account remove "
                 + "\(now.number)`, which deletes them.",
             cause: "another account"
         )
@@ -282,7 +282,7 @@ extension ServiceError {
             .storeFailed,
             path,
             message: "The account “\(DisplayText.clean(account.name, limit: 60))” still exists.",
-            recovery: "Delete the account with `userdel`, which removes its fingers and items as well.",
+            recovery: "Delete the account with `userdel`, which also removes its fingers and items.",
             cause: "the account exists"
         )
     }
@@ -291,7 +291,7 @@ extension ServiceError {
         ServiceError(
             .storeBusy,
             path,
-            message: "The fingers and items of the account that had this number before are being removed.",
+            message: "The data of the former account with this user ID is being removed.",
             recovery: "Try again in a moment."
         )
     }

@@ -18,12 +18,12 @@ extension InProcessRoot {
         do throws(ServiceError) {
             try await forgetFingers()
         } catch {
-            stayed.append("prints in a reader stayed (\(error))")
+            stayed.append("prints in a reader were not removed (\(error))")
         }
         do throws(ServiceError) {
             _ = try await services.ask(ResetVault(withoutChip: true))
         } catch {
-            stayed.append("counters in the TPM stayed (\(error))")
+            stayed.append("counters in the TPM were not removed (\(error))")
         }
         await services.close()
         return stayed

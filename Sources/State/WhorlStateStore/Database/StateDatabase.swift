@@ -89,8 +89,8 @@ package final class StateDatabase: Sendable {
         throw ServiceError(
             .storeDamaged,
             directory.databasePath,
-            message: "The database \(directory.databasePath) is gone, and its key is there.",
-            recovery: "Restore the whole directory from a backup; or, to start anew without the enrolled "
+            message: "The database \(directory.databasePath) is missing, but its key exists.",
+            recovery: "Restore the whole directory from a backup; or, to start over without the enrolled "
                 + "fingers, move the key away: `mv \(shellQuoted(keySource.path)) "
                 + "\(shellQuoted(keySource.path + ".old"))`."
         )

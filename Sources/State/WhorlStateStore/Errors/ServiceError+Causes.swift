@@ -29,10 +29,10 @@ extension ServiceError {
         switch code {
         case EMFILE:
             whose = "this process has too many files open."
-            recovery = "Have the program close some, or raise its limit: `ulimit -n 1024`."
+            recovery = "Close some of them, or raise the limit: `ulimit -n 1024`."
         case ENFILE:
             whose = "the system has too many files open."
-            recovery = "End programs that hold many; `cat /proc/sys/fs/file-nr` tells how many there are."
+            recovery = "Quit programs that hold many; `cat /proc/sys/fs/file-nr` shows the total."
         default: return nil
         }
         return ServiceError(
@@ -117,8 +117,8 @@ extension ServiceError {
             self.init(
                 .storeTooOpen,
                 path,
-                message: "\(path) is \(kind), and state is not written through that.",
-                recovery: "Look where it came from, then move it away: `mv \(shellQuoted(path)) /var/tmp/`."
+                message: "\(path) is \(kind), not a regular file or folder.",
+                recovery: "Check where it comes from, then move it away: `mv \(shellQuoted(path)) /var/tmp/`."
             )
         case .owner, .mode: self.init(access: fault, path: path, closing: "chmod 600")
         }
@@ -132,7 +132,7 @@ extension ServiceError {
                 .storeNotWritable,
                 path,
                 message: "\(path) is not a directory.",
-                recovery: "Move it away, or name another directory with --state-dir."
+                recovery: "Move it away, or choose another directory with --state-dir."
             )
         case .owner, .mode: self.init(access: fault, path: path, closing: "chmod 700")
         }
@@ -154,8 +154,8 @@ extension ServiceError {
                 path,
                 message: "\(path) belongs to another user (uid \(user)).",
                 recovery:
-                    "Use it as that user, give it back with `sudo chown \(geteuid()) \(shellQuoted(path))`, "
-                    + "or name another directory with --state-dir."
+                    "Use it as that user, change its owner with `sudo chown \(geteuid()) \(shellQuoted(path))`, "
+                    + "or choose another directory with --state-dir."
             )
         } else {
             guard !Self.hasFixedModes(path) else {
@@ -163,9 +163,9 @@ extension ServiceError {
                     .storeTooOpen,
                     path,
                     message:
-                        "\(path) is on a file system without permissions of its own, and open to other users.",
+                        "\(path) is on a file system without permissions and is accessible to other users.",
                     recovery:
-                        "Name a directory on another file system with --state-dir, or mount this one with umask=077."
+                        "Choose a directory on another file system with --state-dir, or mount this one with umask=077."
                 )
                 return
             }
@@ -173,8 +173,8 @@ extension ServiceError {
             self.init(
                 .storeTooOpen,
                 path,
-                message: "\(path) is open to others than its owner (mode \(mode)).",
-                recovery: "Close it: `\(command) \(shellQuoted(path))`."
+                message: "\(path) is accessible to other users (mode \(mode)).",
+                recovery: "Restrict it: `\(command) \(shellQuoted(path))`."
             )
         }
     }
