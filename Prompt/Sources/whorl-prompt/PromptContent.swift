@@ -101,7 +101,7 @@ struct PromptContent: Sendable {
             (filled, hint) = (0, translated(sentence))
         case .tested(_, 0, _):
             (area, filled) = (nil, 1)
-            hint = translated("The finger is enrolled. Test touches show how well it is recognized.")
+            hint = translated("Finger enrolled. A few test touches show how well it is recognized.")
         case .tested(let recognized, let tested, _):
             let count = [String(recognized), String(tested)]
             hint = translated("%1$@ of %2$@ test touches recognized.", with: count[0], count[1])
