@@ -73,41 +73,41 @@ extension LoginServer {
             guard (60...TokenKeySet.longestTokenLifetime).contains(tokenLifetime) else {
                 throw ServerError(
                     .options,
-                    "a token is good for 60 to \(TokenKeySet.longestTokenLifetime) seconds"
+                    "--token-lifetime must be 60 to \(TokenKeySet.longestTokenLifetime) seconds"
                 )
             }
             for proxy in trustedProxies where AddressRange(proxy) == nil {
                 throw ServerError(
                     .options,
-                    "\(proxy) is no address of a proxy, and no network such as 10.0.0.0/8"
+                    "\(proxy) is neither an IP address nor a network such as 10.0.0.0/8"
                 )
             }
             guard socket == nil || certificate == nil else {
                 throw ServerError(
                     .options,
-                    "a Unix socket has no TLS",
-                    hint: "give --socket or --tls-certificate"
+                    "a Unix socket does not use TLS",
+                    hint: "use either --socket or --tls-certificate"
                 )
             }
             guard (attestationRoots == nil) == (relyingParty.attestationPolicy == .none) else {
                 throw ServerError(
                     .options,
-                    "attestations are judged by the makers of TPMs that you trust, and those serve nothing else",
-                    hint: "give --attestation and --attestation-roots together"
+                    "--attestation requires trusted TPM manufacturers, and --attestation-roots has no other use",
+                    hint: "use --attestation and --attestation-roots together"
                 )
             }
             guard adminTokenFile == nil || operations != nil else {
                 throw ServerError(
                     .options,
-                    "a token for operators is of no use without an address for them",
-                    hint: "give --operations-address too"
+                    "an operator token requires an operations address",
+                    hint: "add --operations-address"
                 )
             }
             if let operations, !operations.isOfThisMachine {
                 throw ServerError(
                     .options,
-                    "the operations address can be reached by others, and has no TLS",
-                    hint: "give 127.0.0.1:PORT, [::1]:PORT or unix:PATH"
+                    "the operations address is reachable from other computers and does not use TLS",
+                    hint: "use 127.0.0.1:PORT, [::1]:PORT or unix:PATH"
                 )
             }
             // Passwords and tokens must not cross a network as plain text.
@@ -115,8 +115,8 @@ extension LoginServer {
             guard isLocal || socket != nil || certificate != nil || !trustedProxies.isEmpty else {
                 throw ServerError(
                     .options,
-                    "\(host) can be reached by others, and there is no TLS",
-                    hint: "give --tls-certificate and --tls-key, or the --trusted-proxy that speaks TLS"
+                    "\(host) is reachable from other computers and does not use TLS",
+                    hint: "use --tls-certificate and --tls-key, or the --trusted-proxy that provides TLS"
                 )
             }
         }

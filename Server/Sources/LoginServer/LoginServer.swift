@@ -78,7 +78,7 @@ public struct LoginServer: Service {
                 .options,
                 "cannot listen on \(configuration.host), port \(configuration.port): \(error)",
                 hint: error.errnoCode == EADDRINUSE
-                    ? "another program listens there: give another --port" : nil
+                    ? "another program is listening there; choose another --port" : nil
             )
         }
     }
@@ -104,7 +104,7 @@ public struct LoginServer: Service {
             if proxies.admitsPlain(peer) { return true }
             let address = peer.flatMap(ClientAddress.init) ?? .unknown
             logger.warning(
-                "a connection without TLS is refused: it comes from neither this machine nor a trusted proxy",
+                "refused a connection without TLS, which is neither from this computer nor from a trusted proxy",
                 metadata: ["address": "\(address.text)"]
             )
             return false
@@ -132,7 +132,7 @@ public struct LoginServer: Service {
         do {
             return try .tls(plain, tlsConfiguration: certificate.configuration())
         } catch {
-            throw ServerError(.certificate, "TLS cannot be set up: \(error)")
+            throw ServerError(.certificate, "cannot set up TLS: \(error)")
         }
     }
 }

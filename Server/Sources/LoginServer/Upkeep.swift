@@ -36,12 +36,12 @@ struct Upkeep: Service {
         guard let certificate = service.certificate else { return }
         do throws(ServerError) {
             guard try certificate.reload() else { return }
-            logger.info("a new certificate is in use")
+            logger.info("now using the new certificate")
         } catch {
             // A renewal may have written one of the two files so far.
             service.metrics.countUpkeepFailure()
             logger.error(
-                "the certificate stays the one that was read before",
+                "keeping the previous certificate",
                 metadata: ["cause": "\(error.message)"]
             )
         }

@@ -8,15 +8,15 @@ internal import RelyingParty
 /// The command `whorl-login-server audit`.
 struct Audit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Writes the audit log, the newest first: time, event, user, device, address, reason."
+        abstract: "Print the audit log, newest first: time, event, user, device, address, reason"
     )
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(help: "Only what concerns this user.")
+    @Option(help: "Only entries about this user")
     var user: String?
 
-    @Option(help: ArgumentHelp("How many lines at most.", valueName: "number"))
+    @Option(help: ArgumentHelp("Maximum number of entries", valueName: "number"))
     var count = 100
 
     private struct Row: Encodable {
@@ -38,8 +38,10 @@ struct Audit: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard (1...1_000_000).contains(count) else { throw ValidationError("--count is 1 to 1,000,000.") }
-        if let user, LoginName(user) == nil { throw ValidationError("--user is no name of a user.") }
+        guard (1...1_000_000).contains(count) else {
+            throw ValidationError("--count must be 1 to 1,000,000.")
+        }
+        if let user, LoginName(user) == nil { throw ValidationError("Invalid user name in --user.") }
     }
 
     func run() async throws {

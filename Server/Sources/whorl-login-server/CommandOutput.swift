@@ -5,7 +5,7 @@ internal import Foundation
 
 /// The options for the output of a command.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Write JSON.")
+    @Flag(help: "Print JSON")
     var json = false
 
     /// Writes lines of columns, or one JSON document.

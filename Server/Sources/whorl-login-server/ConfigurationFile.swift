@@ -22,7 +22,11 @@ enum ConfigurationFile {
         let isOneWord = arguments[index] != "--config"
         let end = isOneWord ? index : index + 1
         guard end < arguments.count, arguments[end] != "--config=" else {
-            throw ServerError(.options, "--config has no file", hint: "--config /etc/whorl-login-server.conf")
+            throw ServerError(
+                .options,
+                "--config requires a file",
+                hint: "--config /etc/whorl-login-server.conf"
+            )
         }
         let path = isOneWord ? String(arguments[end].dropFirst("--config=".count)) : arguments[end]
         var rest = arguments
@@ -44,7 +48,7 @@ enum ConfigurationFile {
 
     static func options(inFileAt path: String) throws(ServerError) -> [(name: String, value: String)] {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw ServerError(.options, "\(path) cannot be read as a text in UTF-8")
+            throw ServerError(.options, "cannot read \(path) as UTF-8 text")
         }
         var options: [(String, String)] = []
         for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -58,8 +62,8 @@ enum ConfigurationFile {
             else {
                 throw ServerError(
                     .options,
-                    "\(path), line \(number + 1) is no option",
-                    hint: "such as: port = 8443"
+                    "\(path), line \(number + 1): not an option",
+                    hint: "use lines such as: port = 8443"
                 )
             }
             options.append((parts[0], parts[1]))

@@ -8,14 +8,14 @@ internal import RelyingParty
 /// The command `whorl-login-server device`.
 struct Device: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lists, approves and revokes the devices of a user.",
+        abstract: "Manage a user's devices",
         subcommands: [List.self, Approve.self, Revoke.self]
     )
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Lists a user's devices, one a line: name, key, by whom approved, what its chip has proven, when enabled, when last used, name for people."
+                "List a user's devices, one per line: name, key, approved by, attestation, enabled at, last used at, display name"
         )
         @OptionGroup var store: StoreOptions
         @OptionGroup var output: OutputOptions
@@ -67,25 +67,25 @@ struct Device: AsyncParsableCommand {
 
     struct Approve: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Approves a device's key: its tokens say mfa then, where the password came too.",
+            abstract: "Approve a device's key; its tokens then include mfa if the password was sent as well",
             discussion: """
-                A thief of the user's password can enable a key that is in no chip. Have the user read the key to you, as \
-                `whorl login status --json` shows it on the device, and approve that one.
+                Someone with a stolen password can enable a key that no TPM protects. Ask the user to read you the key ID \
+                that `whorl login status --json` shows on the device, and approve that key.
                 """
         )
         @OptionGroup var store: StoreOptions
         @OptionGroup var user: User.Name
 
-        @Argument(help: "The device, as `device list` names it.")
+        @Argument(help: "Device name, as shown by `device list`")
         var device: IdentifierArgument
 
-        @Argument(help: "The key, as the device itself shows it.")
+        @Argument(help: "Key ID, as shown by the device itself")
         var key: IdentifierArgument
 
         func run() async throws {
             let user = try user.checked()
             guard let name = LoginName(device.text) else {
-                throw ValidationError("That is no name of a device.")
+                throw ValidationError("Invalid device name.")
             }
             try await DevicesCommand(store: try await store.open()).approve(name, of: user, keyID: key.text)
         }
@@ -93,19 +93,19 @@ struct Device: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revokes a device, as where a laptop was stolen: it signs in no more, at once."
+            abstract: "Revoke a device, such as a stolen laptop; takes effect immediately"
         )
         @OptionGroup var store: StoreOptions
         @OptionGroup var user: User.Name
 
-        @Argument(help: "The device, as `device list` names it.")
+        @Argument(help: "Device name, as shown by `device list`")
         var device: IdentifierArgument?
 
-        @Flag(help: "Revoke all of the user's devices.")
+        @Flag(help: "Revoke all of the user's devices")
         var all = false
 
         func validate() throws {
-            guard (device == nil) == all else { throw ValidationError("Name one device, or give --all.") }
+            guard (device == nil) == all else { throw ValidationError("Specify a device, or --all.") }
         }
 
         func run() async throws {
@@ -116,7 +116,7 @@ struct Device: AsyncParsableCommand {
                 return
             }
             guard let name = LoginName(device.text) else {
-                throw ValidationError("That is no name of a device.")
+                throw ValidationError("Invalid device name.")
             }
             try await devices.revoke(name, of: user)
         }

@@ -6,10 +6,10 @@ internal import LoginServer
 /// The command `whorl-login-server init`.
 struct Init: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Sets up a new database and its key file, once.",
+        abstract: "Create a new database and its key file",
         discussion: """
-            No other command makes a database: a server on an empty one, where a path is wrong or a volume is not mounted, \
-            would tell every device that it does not know its key. A database that was set up before is refused.
+            No other command creates a database, because a server that starts with an empty one, for example when a volume \
+            is not mounted, would tell every device that its key is unknown. An existing database is left alone.
             """
     )
 
@@ -17,7 +17,7 @@ struct Init: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Take the key file that is there, as where it comes from a secret store; otherwise there may be none."
+            "Use the existing key file, for example from a secret store; without this option, none may exist"
     )
     var useKeyFile = false
 

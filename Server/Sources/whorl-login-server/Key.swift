@@ -6,19 +6,19 @@ internal import LoginServer
 /// The command `whorl-login-server key`.
 struct Key: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Changes the keys that session tokens are signed with.",
+        abstract: "Manage the keys that sign session tokens",
         subcommands: [Rotate.self]
     )
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes a new key; it signs ten minutes later, once everybody has seen it."
+            abstract: "Create a new signing key, used after ten minutes so that all services have fetched it"
         )
         @OptionGroup var store: StoreOptions
 
         @Flag(
             help:
-                "Drop all other keys: for a key that somebody else has. All sessions are over within a second."
+                "Delete all other keys, for example after a theft; all sessions end within a second"
         )
         var revoke = false
 

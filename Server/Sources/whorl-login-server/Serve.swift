@@ -12,37 +12,37 @@ internal import UnixSignals
 /// The command `whorl-login-server serve`.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serves until it is told to stop (SIGTERM, SIGINT)."
+        abstract: "Run the server until SIGTERM or SIGINT"
     )
 
     @OptionGroup var store: StoreOptions
 
-    @Option(help: "The port to listen on; 0 takes a free one.")
+    @Option(help: "Port to listen on; 0 for any free port")
     var port = 8080
 
-    @Option(help: "The address to listen on.")
+    @Option(help: "Address to listen on")
     var host = "127.0.0.1"
 
     @Option(
         help: ArgumentHelp(
-            "What devices know the server by, such as https://bank.example.",
+            "Origin that devices use, such as https://bank.example",
             valueName: "https://…"
         )
     )
     var origin: String
 
-    @Option(help: ArgumentHelp("The certificate chain, a PEM file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Certificate chain (PEM file)", valueName: "file"))
     var tlsCertificate: String?
 
-    @Option(help: ArgumentHelp("The certificate's key, a PEM file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Private key of the certificate (PEM file)", valueName: "file"))
     var tlsKey: String?
 
-    @Option(help: ArgumentHelp("How long a session token is good.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Lifetime of a session token, in seconds", valueName: "seconds"))
     var tokenLifetime = 900
 
     @Option(
         help: ArgumentHelp(
-            "A Unix socket to listen on, in place of --host and --port; its directory says which proxies may connect.",
+            "Unix socket to listen on instead of --host and --port; its directory's permissions decide which proxies can connect",
             valueName: "path"
         )
     )
@@ -50,7 +50,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where operators ask for /metrics, which is not told elsewhere then: 127.0.0.1:9090, or unix:/path.",
+            "Separate address for /metrics and operators: 127.0.0.1:9090 or unix:/path",
             valueName: "address"
         )
     )
@@ -58,18 +58,18 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file whose first line is the token that operators' programs show at the operations address.",
+            "File whose first line is the token for operators' programs at the operations address",
             valueName: "file"
         )
     )
     var adminTokenFile: String?
 
-    @Option(help: ArgumentHelp("How long lines of the audit log are kept.", valueName: "days"))
+    @Option(help: ArgumentHelp("Days to keep audit log entries", valueName: "days"))
     var auditDays = 400
 
     @Option(
         help: ArgumentHelp(
-            "A proxy, or a network of proxies such as 10.0.0.0/8, whose X-Forwarded-For is believed; may be given several times.",
+            "Proxy or network of proxies, such as 10.0.0.0/8, whose X-Forwarded-For is trusted; may be repeated",
             valueName: "address"
         )
     )
@@ -77,7 +77,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How many challenges and answers an address has in a minute, at each instance. 0 is no limit.",
+            "Maximum challenges and answers per address and minute, at each instance; 0 for no limit",
             valueName: "number"
         )
     )
@@ -85,7 +85,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How many wrong passwords a user may have in a quarter of an hour, from everywhere.",
+            "Maximum wrong passwords per user in 15 minutes, from all addresses",
             valueName: "number"
         )
     )
@@ -93,29 +93,29 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How many wrong passwords may come from an address in a quarter of an hour.",
+            "Maximum wrong passwords per address in 15 minutes",
             valueName: "number"
         )
     )
     var passwordTriesPerAddress = PasswordLimits().perAddress
 
-    @Option(help: ArgumentHelp("How many connections there may be.", valueName: "number"))
+    @Option(help: ArgumentHelp("Maximum number of connections", valueName: "number"))
     var connections = 4_096
 
     @Option(
         help: ArgumentHelp(
-            "How many connections an address may have; this machine and trusted proxies are not counted.",
+            "Maximum connections per address, except for this computer and trusted proxies",
             valueName: "number"
         )
     )
     var connectionsPerAddress = 64
 
-    @Flag(help: "Let devices sign in also where other fingers are enrolled than when they were enabled.")
+    @Flag(help: "Accept devices whose enrolled fingers changed since they were enabled")
     var allowChangedFingers = false
 
     @Option(
         help: ArgumentHelp(
-            "Whether a TPM may or must prove what guards a key that is enabled: none, allow, require.",
+            "TPM attestation of new keys: none, allow or require",
             valueName: "policy"
         )
     )
@@ -123,38 +123,42 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The certificates of the makers of TPMs that are trusted, a PEM file.",
+            "Certificates of trusted TPM manufacturers (PEM file)",
             valueName: "file"
         )
     )
     var attestationRoots: String?
 
-    @Flag(help: "Print where it listens as JSON.")
+    @Flag(help: "Print the listening address as JSON")
     var json = false
 
     func validate() throws {
-        guard (0...65_535).contains(port) else { throw ValidationError("--port is a number up to 65535.") }
+        guard (0...65_535).contains(port) else {
+            throw ValidationError("--port must be a number up to 65535.")
+        }
         guard LoginOrigin(origin) != nil else {
             throw ValidationError(
-                "--origin is https://HOST or https://HOST:PORT in lower case, or http://localhost:PORT."
+                "--origin must be https://HOST or https://HOST:PORT in lower case, or http://localhost:PORT."
             )
         }
         guard (0...1_000_000).contains(triesPerMinute) else {
-            throw ValidationError("--tries-per-minute is 1 to 1,000,000, or 0 for no limit.")
+            throw ValidationError("--tries-per-minute must be 1 to 1,000,000, or 0 for no limit.")
         }
         for (name, value) in [
             ("password-tries-per-user", passwordTriesPerUser),
             ("password-tries-per-address", passwordTriesPerAddress), ("connections", connections),
             ("connections-per-address", connectionsPerAddress),
         ] where !(1...1_000_000).contains(value) {
-            throw ValidationError("--\(name) is 1 to 1,000,000.")
+            throw ValidationError("--\(name) must be 1 to 1,000,000.")
         }
         guard operationsAddress.map({ OperationsAddress($0) != nil }) ?? true else {
-            throw ValidationError("--operations-address is 127.0.0.1:PORT, [::1]:PORT or unix:/PATH.")
+            throw ValidationError("--operations-address must be 127.0.0.1:PORT, [::1]:PORT or unix:/PATH.")
         }
-        guard (1...36_500).contains(auditDays) else { throw ValidationError("--audit-days is 1 to 36,500.") }
+        guard (1...36_500).contains(auditDays) else {
+            throw ValidationError("--audit-days must be 1 to 36,500.")
+        }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
-            throw ValidationError("--tls-certificate and --tls-key go together.")
+            throw ValidationError("Use --tls-certificate and --tls-key together.")
         }
     }
 
@@ -166,7 +170,7 @@ struct Serve: AsyncParsableCommand {
         let possible = OpenFiles.connections(atMost: settings.connections, limit: limit)
         if possible < settings.connections {
             logger.warning(
-                "the limit of open files leaves fewer connections than usual",
+                "the limit of open files allows fewer connections than usual",
                 metadata: ["limit": "\(limit ?? 0)", "connections": "\(possible)"]
             )
             settings.connections = possible
@@ -188,7 +192,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func settings() throws -> LoginServer.Configuration {
-        guard let origin = LoginOrigin(origin) else { throw ValidationError("--origin is no origin.") }
+        guard let origin = LoginOrigin(origin) else { throw ValidationError("Invalid --origin.") }
         var settings = LoginServer.Configuration(origin: origin, keyFile: try store.keyFilePath())
         settings.host = host
         settings.port = port

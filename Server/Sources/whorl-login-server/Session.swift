@@ -6,15 +6,15 @@ internal import LoginServer
 /// The command `whorl-login-server session`.
 struct Session: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Ends the sessions of a user.",
+        abstract: "Manage a user's sessions",
         subcommands: [End.self]
     )
 
     struct End: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ends all sessions of a user at this server; devices and password stay.",
+            abstract: "End all sessions of a user at this server; devices and password are kept",
             discussion:
-                "Services verify tokens themselves, and take those that were given until they end: see --token-lifetime."
+                "Services that verify tokens themselves accept issued tokens until they expire; see --token-lifetime."
         )
         @OptionGroup var store: StoreOptions
         @OptionGroup var user: User.Name

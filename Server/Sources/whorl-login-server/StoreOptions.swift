@@ -9,7 +9,7 @@ internal import RelyingPartyPostgreSQL
 struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "An SQLite file, or postgres://…; init makes it.",
+            "SQLite file or postgres:// URL; created by init",
             valueName: "file|url"
         )
     )
@@ -17,14 +17,14 @@ struct StoreOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The file that seals the signing keys in the database. Default: beside the SQLite file; needed with PostgreSQL, the same for all instances; init makes it.",
+            "Key file that seals the signing keys in the database, created by init (default: next to the SQLite file; required with PostgreSQL, and the same for all instances)",
             valueName: "file"
         )
     )
     var keyFile: String?
 
     @Option(
-        help: ArgumentHelp("How many connections to PostgreSQL there may be.", valueName: "number")
+        help: ArgumentHelp("Maximum number of connections to PostgreSQL", valueName: "number")
     )
     var databaseConnections = 8
 
@@ -69,7 +69,7 @@ struct StoreOptions: ParsableArguments {
     }
 
     private func unusable(_ error: RelyingPartyError, hint: String?) -> ServerError {
-        ServerError(.store, "the database cannot be used: \(error.cause)", hint: hint)
+        ServerError(.store, "cannot use the database: \(error.cause)", hint: hint)
     }
 
     private func hint(ifMissing: MissingDatabase) -> String? {
@@ -77,7 +77,7 @@ struct StoreOptions: ParsableArguments {
             return "runuser -u \(owner) -- whorl-login-server …, as root"
         }
         return ifMissing == .refuse
-            ? "is --database right, and its volume mounted? Only init makes a new one" : nil
+            ? "check --database and whether its volume is mounted; only init creates a new one" : nil
     }
 
     /// Returns the key file's path.
@@ -86,8 +86,8 @@ struct StoreOptions: ParsableArguments {
         guard !isPostgreSQL else {
             throw ServerError(
                 .options,
-                "with PostgreSQL the key file is not found by itself",
-                hint: "give --key-file, the same file for all instances; init makes it"
+                "--key-file is required with PostgreSQL",
+                hint: "use the same key file for all instances; init creates it"
             )
         }
         return database + ".key"

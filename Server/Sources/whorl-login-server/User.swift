@@ -8,19 +8,19 @@ internal import LoginServer
 /// The command `whorl-login-server user`.
 struct User: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Adds, removes and lists users, and sets their passwords.",
+        abstract: "Manage users and their passwords",
         subcommands: [Add.self, Password.self, Remove.self, List.self]
     )
 
     /// A user's name.
     struct Name: ParsableArguments {
-        @Argument(help: "The user's name.")
+        @Argument(help: "User name")
         var name: String
 
         func checked() throws -> LoginName {
             guard let name = LoginName(name), !name.text.contains(":") else {
                 throw ValidationError(
-                    "A name has 1 to \(LoginName.longest) bytes, no colon, no control characters, no white space at an end."
+                    "A user name must have 1 to \(LoginName.longest) bytes, without colons, control characters, or white space at either end."
                 )
             }
             return name
@@ -29,7 +29,7 @@ struct User: AsyncParsableCommand {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Adds a user; the password is the first line of standard input."
+            abstract: "Add a user; the password is the first line of standard input"
         )
         @OptionGroup var store: StoreOptions
         @OptionGroup var user: Name
@@ -44,12 +44,12 @@ struct User: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "passwd",
             abstract:
-                "Sets a user's password, the first line of standard input; devices stay enabled unless they are revoked."
+                "Set a user's password, the first line of standard input; devices stay enabled"
         )
         @OptionGroup var store: StoreOptions
         @OptionGroup var user: Name
 
-        @Flag(help: "Revoke all of the user's devices too: for a password that somebody else has had.")
+        @Flag(help: "Also revoke all of the user's devices, for example after the password was stolen")
         var revokeDevices = false
 
         func run() async throws {
@@ -61,7 +61,7 @@ struct User: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Removes a user and revokes all of their devices."
+            abstract: "Remove a user and revoke all their devices"
         )
         @OptionGroup var store: StoreOptions
         @OptionGroup var user: Name
@@ -73,7 +73,7 @@ struct User: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the users, one a line.")
+        static let configuration = CommandConfiguration(abstract: "List users, one per line")
         @OptionGroup var store: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -100,7 +100,7 @@ struct User: AsyncParsableCommand {
             FileHandle.standardError.write(Data("\n".utf8))
         }
         guard let line, !line.isEmpty else {
-            throw ValidationError("There is no password on standard input.")
+            throw ValidationError("No password on standard input.")
         }
         return line
     }

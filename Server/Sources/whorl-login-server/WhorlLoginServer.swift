@@ -9,9 +9,9 @@ internal import LoginServer
 struct WhorlLoginServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "whorl-login-server",
-        abstract: "The server's half of sign-in by touch: challenges, devices, session tokens.",
+        abstract: "Server for sign-in by touch: challenges, devices and session tokens",
         discussion:
-            "All of it is in Docs/LoginServer.md. Passwords are read from standard input, never from arguments.",
+            "See Docs/LoginServer.md. Passwords are read from standard input, never from arguments.",
         // That of the package above, which check-login compares.
         version: "0.1.0",
         subcommands: [Serve.self, Init.self, User.self, Device.self, Session.self, Audit.self, Key.self],

@@ -16,13 +16,13 @@ struct AdminToken: Sendable {
     /// - Throws: ``ServerError`` if it cannot be used.
     init(file path: String) throws(ServerError) {
         guard let bytes = try SecretFile.read(path, atMost: 1_024) else {
-            throw ServerError(.options, "there is no file \(path) with a token for operators")
+            throw ServerError(.options, "operator token file \(path) not found")
         }
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
         guard line.count >= Self.shortest, line.allSatisfy({ (33...126).contains($0) }) else {
             throw ServerError(
                 .options,
-                "\(path) has no token of \(Self.shortest) visible characters or more",
+                "\(path) must contain a token of at least \(Self.shortest) printable characters",
                 hint: "openssl rand -hex 32"
             )
         }

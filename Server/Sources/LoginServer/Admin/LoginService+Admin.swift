@@ -62,7 +62,7 @@ extension LoginService {
     ) -> Endpoint {
         Endpoint(method, path) { request, context in
             guard case .bearer(let token) = Authorization(request), adminToken?.matches(token) == true else {
-                throw Problem.unauthorized("Send the operators' token.")
+                throw Problem.unauthorized("The operator token is required.")
             }
             return try await handler(request, context)
         }
@@ -85,7 +85,7 @@ extension LoginService {
         let parts = request.uri.path.split(separator: "/")
         guard index < parts.count, let text = String(parts[index]).removingPercentEncoding,
             let name = LoginName(text)
-        else { throw Problem(.malformed, "The path has no name at its place \(index + 1).") }
+        else { throw Problem(.malformed, "The path lacks a name at position \(index + 1).") }
         return name
     }
 
@@ -96,8 +96,8 @@ extension LoginService {
         return user
     }
 
-    private static let unknownUser = Problem(.notFound, "There is no such user.")
-    private static let unknownDevice = Problem(.notFound, "The user has no such device with this key.")
+    private static let unknownUser = Problem(.notFound, "User not found.")
+    private static let unknownDevice = Problem(.notFound, "The user has no device with this key.")
 
     /// Runs a command, and tells what it does not take as a problem of the request.
     private func reporting<Value>(_ command: () async throws -> Value) async throws -> Value {
@@ -118,7 +118,7 @@ extension LoginService {
         let password = try members.required("password")
         try members.end()
         guard try await accounts.credential(of: user) == nil else {
-            throw Problem(.conflict, "There is such a user already.")
+            throw Problem(.conflict, "The user already exists.")
         }
         try await reporting { try await accounts(request, context).add(user, password: password) }
         return Response(status: .noContent)
@@ -200,12 +200,12 @@ extension LoginService {
         let query = request.uri.queryParameters
         let user = try query["user"].map { text in
             guard let user = LoginName(String(text)) else {
-                throw Problem(.malformed, "The parameter user is no name.")
+                throw Problem(.malformed, "Invalid parameter: user.")
             }
             return user
         }
         guard let count = Int(query["count"].map(String.init) ?? "100"), (1...10_000).contains(count) else {
-            throw Problem(.malformed, "The parameter count is 1 to 10000.")
+            throw Problem(.malformed, "The parameter count must be 1 to 10000.")
         }
         let entries = try await devices(request, context).audit(of: user, atMost: count).map {
             AuditLine(

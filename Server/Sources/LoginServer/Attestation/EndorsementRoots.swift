@@ -29,8 +29,8 @@ struct EndorsementRoots: EndorsementAuthority {
         } catch {
             throw ServerError(
                 .certificate,
-                "\(file) holds no certificates of makers of TPMs: \(error)",
-                hint: "it is a PEM file with one certificate after the other, of 4 MiB at most"
+                "\(file) contains no certificates of TPM manufacturers: \(error)",
+                hint: "use a PEM file with one or more certificates, at most 4 MiB"
             )
         }
     }

@@ -34,7 +34,7 @@ public struct DevicesCommand: Sendable {
         guard try await store.approve(device, keyID: keyID, audit: entry) else {
             throw ServerError(
                 .account,
-                "\(user.text) has no device \(device.text) with the key \(keyID)",
+                "\(user.text) has no device \(device.text) with key \(keyID)",
                 hint: "compare device list \(user.text) with `whorl login status --json` on the device"
             )
         }

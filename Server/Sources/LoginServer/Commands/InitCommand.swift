@@ -22,9 +22,9 @@ public struct InitCommand: Sendable {
         } else if KeyFile.exists(keyFile) {
             throw ServerError(
                 .keyFile,
-                "there is a key file \(keyFile) already, so there was a database, too",
+                "key file \(keyFile) already exists, so a database was created before",
                 hint:
-                    "is its volume mounted, and --database right? For a new one with this key: --use-key-file"
+                    "check --database and whether its volume is mounted; to create a new one with this key: --use-key-file"
             )
         }
     }

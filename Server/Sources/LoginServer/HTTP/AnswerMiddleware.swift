@@ -66,7 +66,7 @@ struct AnswerMiddleware: RouterMiddleware {
             service.proxyWarning.isFirst()
         else { return }
         context.logger.warning(
-            "a proxy on this machine is not trusted: all of its clients count as one; --trusted-proxy names it",
+            "a proxy on this computer is not trusted, so all its clients count as one; use --trusted-proxy",
             metadata: ["address": "\(service.client(request, context).text)"]
         )
     }
@@ -93,7 +93,7 @@ struct AnswerMiddleware: RouterMiddleware {
         let methods = Set(allowed + (allowed.contains("GET") ? ["HEAD"] : [])).sorted().joined(
             separator: ", "
         )
-        return Problem(.methodNotAllowed, "This is done by \(methods) only.", headers: [.allow: methods])
+        return Problem(.methodNotAllowed, "Use \(methods).", headers: [.allow: methods])
     }
 
     /// Returns a method's name if it is a common one, and `other` otherwise: clients may make up names.

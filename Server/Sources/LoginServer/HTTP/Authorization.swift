@@ -102,7 +102,8 @@ extension LoginService {
         case .basic, nil:
             throw Problem.unauthorized(
                 allowsPassword
-                    ? "Send a session token, or the user's name and password." : "Send a session token.",
+                    ? "A session token, or a user name and password, is required."
+                    : "A session token is required.",
                 scheme: allowsPassword ? "Bearer, \(Self.passwordScheme)" : "Bearer"
             )
         }
@@ -135,7 +136,7 @@ extension LoginService {
         )
         guard let credential else {
             logger.notice("password refused", metadata: ["user": "\(user)", "address": "\(address.text)"])
-            throw Problem.unauthorized("The name or the password is wrong.", scheme: Self.passwordScheme)
+            throw Problem.unauthorized("Wrong user name or password.", scheme: Self.passwordScheme)
         }
         return credential
     }
@@ -151,7 +152,7 @@ extension LoginService {
 
     static var invalidToken: Problem {
         .unauthorized(
-            "The session token is not good, or no longer. Sign in again.",
+            "The session token is invalid or has expired. Sign in again.",
             scheme: #"Bearer error="invalid_token""#
         )
     }
@@ -160,7 +161,7 @@ extension LoginService {
 
     /// The problem of a token for a service: such a token must not give the service access to the account.
     private static let otherToken = Problem.unauthorized(
-        "The token is not for changing devices. Sign in for that, with the service that Docs/LoginProtocol.md names.",
+        "This token cannot change devices. Sign in for that purpose; see Docs/LoginProtocol.md.",
         scheme: #"Bearer error="insufficient_scope""#
     )
 

@@ -76,8 +76,8 @@ final class CertificateFiles: Sendable {
         } catch {
             throw ServerError(
                 .certificate,
-                "\(paths.chain) and \(paths.key) are no certificate and its key: \(error)",
-                hint: "both are PEM files; the key is not encrypted"
+                "\(paths.chain) and \(paths.key) are not a certificate and its key: \(error)",
+                hint: "use PEM files and an unencrypted key"
             )
         }
     }

@@ -116,7 +116,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             context.write(wrapOutboundOut(.head(head)), promise: promise)
             return
         }
-        let body = Problem(.malformed, "The request is not HTTP/1.1 as this server reads it.").json
+        let body = Problem(.malformed, "Malformed HTTP/1.1 request.").json
         head.headerFields[.contentLength] = String(body.count)
         head.headerFields[.contentType] = Problem.mediaType
         context.write(wrapOutboundOut(.head(head)), promise: nil)

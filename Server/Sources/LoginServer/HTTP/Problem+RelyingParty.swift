@@ -37,11 +37,11 @@ extension Problem {
         case let error as RelyingPartyError:
             (Problem(error), error.code == .store ? error.cause : nil)
         case let error as ServerError:
-            (Problem(.unavailable, "The server cannot do its work; its log says why."), error.message)
+            (Problem(.unavailable, "The server is unavailable; see its log."), error.message)
         case let error as any HTTPResponseError:
             (Problem(httpStatus: error.status.code), nil)
         default:
-            (Problem(.internal, "The server failed; its log says why."), "\(type(of: error))")
+            (Problem(.internal, "Internal error; see the server's log."), "\(type(of: error))")
         }
     }
 
@@ -49,11 +49,11 @@ extension Problem {
     private init(httpStatus: Int) {
         switch httpStatus {
         case 404: self = .notFound
-        case 405: self.init(.methodNotAllowed, "This is not done here.")
+        case 405: self.init(.methodNotAllowed, "Method not allowed.")
         case 413: self.init(.tooLarge, "The body is larger than \(RequestMembers.largestBody) bytes.")
         case 415: self.init(.unsupportedMediaType, "The body must be application/json.")
-        case 400..<500: self.init(.malformed, "The request is not one that this server reads.")
-        default: self.init(.internal, "The server failed.")
+        case 400..<500: self.init(.malformed, "Malformed request.")
+        default: self.init(.internal, "Internal error.")
         }
     }
 }

@@ -63,12 +63,12 @@ struct Problem: Error, Equatable {
     }
 
     /// The problem of a path that does not exist.
-    static let notFound = Problem(.notFound, "There is nothing here.")
+    static let notFound = Problem(.notFound, "Not found.")
 
     static func tooManyRequests(retryAfter seconds: Int) -> Problem {
         Problem(
             .tooManyRequests,
-            "There were too many tries. Wait \(seconds) seconds, then try again.",
+            "Too many attempts. Try again in \(seconds) seconds.",
             headers: [.retryAfter: String(seconds)]
         )
     }

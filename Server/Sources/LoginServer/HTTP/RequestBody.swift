@@ -24,10 +24,10 @@ struct RequestMembers {
         do {
             members = try JSONDecoder().decode([String: String].self, from: Data(text.utf8))
         } catch {
-            throw Problem(.malformed, "The body is not one JSON object whose members are texts.")
+            throw Problem(.malformed, "The body must be one JSON object with string values.")
         }
         guard Self.textCount(text) == 2 * members.count else {
-            throw Problem(.malformed, "A member of the body appears twice.")
+            throw Problem(.malformed, "A member appears twice.")
         }
     }
 
@@ -63,7 +63,7 @@ struct RequestMembers {
         guard let value = LoginName(try required(name)) else {
             throw Problem(
                 .malformed,
-                "The member \(name) is no name: 1 to \(LoginName.longest) bytes of plain characters, no white space at an end."
+                "Invalid \(name): use 1 to \(LoginName.longest) bytes, without control characters, and without white space at either end."
             )
         }
         return value
@@ -72,14 +72,14 @@ struct RequestMembers {
     /// Takes a member that holds bytes, in Base64url without padding.
     mutating func bytes(_ name: String) throws(Problem) -> Data {
         guard let value = Base64URL.decode(try required(name)) else {
-            throw Problem(.malformed, "The member \(name) is not in Base64url without padding.")
+            throw Problem(.malformed, "Invalid \(name): not Base64url without padding.")
         }
         return value
     }
 
     /// Refuses members that were not read.
     func end() throws(Problem) {
-        guard members.isEmpty else { throw Problem(.malformed, "There is a member that is not known here.") }
+        guard members.isEmpty else { throw Problem(.malformed, "Unknown member.") }
     }
 }
 
@@ -110,7 +110,7 @@ extension Request {
             throw tooLarge
         } catch {
             // The client has disconnected, or was too slow; the response is not read.
-            throw Problem(.malformed, "The body did not arrive.")
+            throw Problem(.malformed, "The body is incomplete.")
         }
     }
 }

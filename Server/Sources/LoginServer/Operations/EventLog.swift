@@ -15,7 +15,7 @@ extension RelyingPartyEvent {
         case .signedIn(let device):
             logger.info("signed in", metadata: Self.names(device))
         case .domainStateChanged(let device):
-            logger.notice("signed in with other fingers than when enabled", metadata: Self.names(device))
+            logger.notice("signed in with different fingers than when enabled", metadata: Self.names(device))
         case .revoked(let user, let device):
             logger.info("device revoked", metadata: Self.names(user, device))
         case .refused(let error, let user?, let device):
@@ -25,7 +25,7 @@ extension RelyingPartyEvent {
             // The line of the request has it already, and it names no user.
             break
         case .purgeFailed(let error):
-            logger.error("old rows could not be removed", metadata: ["cause": "\(error)"])
+            logger.error("cannot remove old rows", metadata: ["cause": "\(error)"])
         }
     }
 

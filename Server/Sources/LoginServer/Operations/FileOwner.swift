@@ -20,7 +20,7 @@ public enum FileOwner {
         // What was changed is changed back in any case; a process that cannot get its rights back must not go on with others.
         defer {
             guard seteuid(0) == 0, setegid(group) == 0, unsafe setgroups(groups.count, groups) == 0 else {
-                fatalError("root's rights do not come back: \(SecretFile.reason())")
+                fatalError("cannot regain root privileges: \(SecretFile.reason())")
             }
         }
         guard setgroups(0, nil) == 0, setegid(owner.st_gid) == 0, seteuid(owner.st_uid) == 0 else {
@@ -48,7 +48,7 @@ public enum FileOwner {
         let count = getgroups(0, nil)
         var groups = [gid_t](repeating: 0, count: Int(max(0, count)))
         guard count >= 0, unsafe getgroups(count, &groups) == count else {
-            throw ServerError(.options, "root's groups cannot be read: \(SecretFile.reason())")
+            throw ServerError(.options, "cannot read root's groups: \(SecretFile.reason())")
         }
         return groups
     }

@@ -89,14 +89,14 @@ struct Accounts: Sendable {
         guard !user.text.contains(":") else {
             throw ServerError(
                 .account,
-                "the name \(user.text) has a colon, which HTTP's Basic cannot carry (RFC 7617)"
+                "the user name \(user.text) contains a colon, which HTTP Basic authentication does not allow (RFC 7617)"
             )
         }
         let new = try JSON.encoder.encode(try record(password))
         guard try await documents.setDocument(Self.name(user), to: new, ifWas: nil) else {
             throw ServerError(
                 .account,
-                "there is a user \(user.text) already",
+                "user \(user.text) already exists",
                 hint: "user passwd \(user.text)"
             )
         }
@@ -123,7 +123,7 @@ struct Accounts: Sendable {
         guard try await documents.setDocument(Self.name(user), to: new, ifWas: old) else {
             throw ServerError(
                 .account,
-                "the account of \(user.text) was changed meanwhile",
+                "the account of \(user.text) was changed at the same time",
                 hint: "try again"
             )
         }
@@ -137,7 +137,7 @@ struct Accounts: Sendable {
         guard try await documents.setDocument(Self.name(user), to: nil, ifWas: old) else {
             throw ServerError(
                 .account,
-                "the account of \(user.text) was changed meanwhile",
+                "the account of \(user.text) was changed at the same time",
                 hint: "try again"
             )
         }
@@ -146,7 +146,7 @@ struct Accounts: Sendable {
 
     /// Returns the error for a user who does not exist.
     static func unknown(_ user: LoginName) -> ServerError {
-        ServerError(.account, "there is no user \(user.text)", hint: "user list")
+        ServerError(.account, "user \(user.text) does not exist", hint: "user list")
     }
 
     private func account(_ user: LoginName) async throws -> Account? {
@@ -158,8 +158,8 @@ struct Accounts: Sendable {
         guard let prepared = PreparedPassword(password), prepared.isLongEnough else {
             throw ServerError(
                 .account,
-                "a password has \(PreparedPassword.shortest) characters or more, at most \(PreparedPassword.longest) bytes, and no control characters",
-                hint: "give a longer one; several words are easy to remember"
+                "a password must have at least \(PreparedPassword.shortest) characters, at most \(PreparedPassword.longest) bytes, and no control characters",
+                hint: "use a longer one; several words are easy to remember"
             )
         }
         let hash = try PasswordHash(prepared, cost: cost)

@@ -48,7 +48,7 @@ extension RequestMembers {
     mutating func attestation() throws(Problem) -> AttestationStatement? {
         guard let text = optional("attestation") else { return nil }
         guard let bytes = Base64URL.decode(text), let statement = AttestationStatement(encoded: bytes) else {
-            throw Problem(.malformed, "The member attestation is no attestation in Base64url.")
+            throw Problem(.malformed, "Invalid attestation: not Base64url.")
         }
         return statement
     }

@@ -46,7 +46,7 @@ extension LoginService {
     /// Returns the claims of the token that a request brings, for this server or for a service.
     private func currentSession(_ request: Request) async throws -> SessionClaims {
         guard case .bearer(let token) = Authorization(request) else {
-            throw Problem.unauthorized("Send a session token.")
+            throw Problem.unauthorized("A session token is required.")
         }
         guard let claims = try await tokens.verifyAny(token, at: now), let sender = Sender(claims, origin),
             try await isStillGood(sender)

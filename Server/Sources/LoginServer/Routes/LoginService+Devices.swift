@@ -125,7 +125,7 @@ extension LoginService {
     /// Answers `DELETE /v1/devices/{device}`.
     func revokeDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
         let sender = try await sender(of: request, context, to: .revoke)
-        let unknown = Problem(.notFound, "The user has no such device.")
+        let unknown = Problem(.notFound, "Device not found.")
         // The last part is taken from the path itself: a name may have slashes, which are escaped there.
         guard let part = request.uri.path.split(separator: "/").last,
             let text = String(part).removingPercentEncoding,

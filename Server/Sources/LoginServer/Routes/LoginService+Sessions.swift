@@ -26,10 +26,10 @@ extension LoginService {
         let device = try members.name("device")
         guard ![".", ".."].contains(device.text) else {
             // In a path these mean the current and the parent directory: such a device could not be revoked.
-            throw Problem(.malformed, "The member device is no name of a device: . and .. mean paths.")
+            throw Problem(.malformed, "Invalid device name: . and .. are paths.")
         }
         guard let purpose = LoginClaims.Purpose(rawValue: try members.required("purpose")) else {
-            throw Problem(.malformed, "The member purpose is neither login nor enable.")
+            throw Problem(.malformed, "Invalid purpose: use login or enable.")
         }
         try members.end()
         let issued = try await relyingParty.challenge(
@@ -135,7 +135,7 @@ extension LoginService {
     /// Answers `POST /v1/account/sessions`: for the account page, which has no device.
     func signInWithPassword(_ request: Request, _ context: ServerContext) async throws -> Response {
         guard case .basic(let user, let password) = Authorization(request) else {
-            throw Problem.unauthorized("Send the user's name and password.", scheme: Self.passwordScheme)
+            throw Problem.unauthorized("A user name and password are required.", scheme: Self.passwordScheme)
         }
         let credential = try await requirePassword(password, of: user, from: client(request, context))
         let (token, expiresAt) = try await tokens.issue(

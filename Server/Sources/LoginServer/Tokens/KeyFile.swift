@@ -11,9 +11,9 @@ enum KeyFile {
         guard let key = try read(path) else {
             throw ServerError(
                 .keyFile,
-                "there is no key file \(path)",
+                "key file \(path) not found",
                 hint:
-                    "give the --key-file that goes with the database; for a new database: init; if it is lost or stolen: key rotate --revoke"
+                    "use the database's --key-file; for a new database, run init; if the key file is lost or stolen, run key rotate --revoke"
             )
         }
         return key
@@ -33,10 +33,10 @@ enum KeyFile {
         } catch let error as ServerError {
             throw error
         } catch {
-            throw ServerError(.keyFile, "\(path) cannot be made: \(error)")
+            throw ServerError(.keyFile, "cannot create \(path): \(error)")
         }
         guard let key = try read(path) else {
-            throw ServerError(.keyFile, "\(path) went away while it was made")
+            throw ServerError(.keyFile, "\(path) disappeared while it was being created")
         }
         return key
     }
@@ -44,7 +44,7 @@ enum KeyFile {
     private static func read(_ path: String) throws(ServerError) -> SymmetricKey? {
         guard let bytes = try SecretFile.read(path, atMost: 32) else { return nil }
         guard bytes.count == 32 else {
-            throw ServerError(.keyFile, "\(path) is not a key of 32 bytes", hint: "give another --key-file")
+            throw ServerError(.keyFile, "\(path) is not a key of 32 bytes", hint: "use another --key-file")
         }
         return SymmetricKey(data: bytes)
     }
@@ -57,7 +57,7 @@ enum KeyFile {
         let draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).new"
         let file = unsafe Glibc.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else {
-            throw ServerError(.keyFile, "\(draft) cannot be made: \(SecretFile.reason())")
+            throw ServerError(.keyFile, "cannot create \(draft): \(SecretFile.reason())")
         }
         defer { unlink(draft) }
         let written = SymmetricKey(size: .bits256).withUnsafeBytes {
@@ -66,10 +66,10 @@ enum KeyFile {
         let isDurable = fsync(file) == 0
         close(file)
         guard written == 32, isDurable else {
-            throw ServerError(.keyFile, "\(draft) cannot be written: \(SecretFile.reason())")
+            throw ServerError(.keyFile, "cannot write \(draft): \(SecretFile.reason())")
         }
         guard link(draft, path) == 0 || errno == EEXIST else {
-            throw ServerError(.keyFile, "\(path) cannot be made: \(SecretFile.reason())")
+            throw ServerError(.keyFile, "cannot create \(path): \(SecretFile.reason())")
         }
         let folder = (path as NSString).deletingLastPathComponent
         let directory = unsafe Glibc.open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

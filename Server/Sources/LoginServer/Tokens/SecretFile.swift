@@ -20,27 +20,27 @@ enum SecretFile {
         let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
-            throw ServerError(.keyFile, "\(path) cannot be read: \(reason())")
+            throw ServerError(.keyFile, "cannot read \(path): \(reason())")
         }
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw ServerError(.keyFile, "\(path) is no file")
+            throw ServerError(.keyFile, "\(path) is not a regular file")
         }
         guard status.st_uid == geteuid() || status.st_uid == 0 || geteuid() == 0 else {
             throw ServerError(
                 .keyFile,
-                "\(path) belongs to somebody else",
+                "\(path) belongs to another user",
                 hint: "chown it to the server's user"
             )
         }
         let others: mode_t = status.st_uid == 0 ? 0o037 : 0o077
         guard status.st_mode & others == 0 else {
-            throw ServerError(.keyFile, "others may use \(path)", hint: "chmod 600 \(path)")
+            throw ServerError(.keyFile, "\(path) is accessible to other users", hint: "chmod 600 \(path)")
         }
         var bytes = [UInt8](repeating: 0, count: count + 1)
         let size = unsafe Glibc.read(file, &bytes, bytes.count)
-        guard size >= 0 else { throw ServerError(.keyFile, "\(path) cannot be read: \(reason())") }
+        guard size >= 0 else { throw ServerError(.keyFile, "cannot read \(path): \(reason())") }
         return Data(bytes.prefix(size))
     }
 

@@ -153,7 +153,7 @@ final class SessionTokens: Sendable {
 
     private static let noKeys = Problem(
         .unavailable,
-        "The server has no keys for sessions; its log says why."
+        "The server has no session keys; see its log."
     )
 
     /// Returns the time that the key has signed that signs now, in seconds; 0 if there is none.

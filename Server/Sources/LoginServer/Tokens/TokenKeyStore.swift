@@ -34,8 +34,8 @@ struct TokenKeyStore: Sendable {
 
     private static let alreadyThere = ServerError(
         .store,
-        "the database was set up before; nothing is changed",
-        hint: "serve runs a server on it"
+        "the database already exists; nothing was changed",
+        hint: "to run a server with it: serve"
     )
 
     /// Reads the keys, and adds and drops keys that are due.
@@ -73,13 +73,13 @@ struct TokenKeyStore: Sendable {
 
     private static let missing = ServerError(
         .noKeys,
-        "the database has no signing keys: it is empty, and no server was set up on it",
-        hint: "give the --database that has the users; for a new one: init"
+        "the database is empty: it has no signing keys",
+        hint: "use the --database with your users; to create a new one: init"
     )
 
     private static let contended = ServerError(
         .store,
-        "the signing keys could not be changed: others change them all the time"
+        "cannot change the signing keys: other processes keep changing them"
     )
 
     private func seal(_ keys: TokenKeySet) throws -> Data {
@@ -101,9 +101,9 @@ struct TokenKeyStore: Sendable {
         else {
             throw ServerError(
                 .keyFile,
-                "the signing keys in the database do not open with this key file",
+                "the signing keys in the database cannot be unsealed with this key file",
                 hint:
-                    "give the --key-file that they were sealed with; if it is lost or stolen: key rotate --revoke"
+                    "use the --key-file they were sealed with; if it is lost or stolen, run key rotate --revoke"
             )
         }
         return keys
