@@ -60,7 +60,7 @@ public struct AccountsCommand: Sendable {
         try await log.write(.sessionsEnded, user)
     }
 
-    /// Remove a user and revoke all their devices
+    /// Removes a user and revokes all of their devices.
     ///
     /// If it fails, it can be repeated: it then removes the rest.
     public func remove(_ user: LoginName) async throws {
