@@ -30,7 +30,7 @@ import WhorlService
         #expect(fields["WHORL_SESSION"] == "2" && fields["WHORL_PURPOSE"] == "unlock")
         #expect(fields["WHORL_OUTCOME"] == "biometryLockout")
         #expect(fields["WHORL_CONFINED_AS"] == nil)
-        #expect(fields["MESSAGE"]?.contains("by its own word") == true)
+        #expect(fields["MESSAGE"]?.contains("(unverified name; ") == true)
         #expect(record("x", .success(1)).outcome == "done")
     }
 
@@ -41,7 +41,7 @@ import WhorlService
 
     @Test func `quotes what the caller says, which ends no quotation`() throws {
         let purpose = CallPurpose(
-            application: "whorl” by its own word (sudo, process 1)",
+            application: "whorl” (unverified name; sudo, process 1)",
             text: "a” [io.whorl.X]: done  b"
         )
         let fields = SystemJournal.fields(CallRecord("io.whorl.Y", purpose, .success(1)), asker)

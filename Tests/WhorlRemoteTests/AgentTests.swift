@@ -383,7 +383,7 @@ struct AgentTests {
         _ = await machine.ask()
         let titles = agent.prompts.map(\.title)
         #expect(titles.count == 2)
-        #expect(titles.first?.hasPrefix("“org.example.app” by its own word") == true, "\(titles)")
+        #expect(titles.first?.hasPrefix("“org.example.app” (unverified name; ") == true, "\(titles)")
         #expect(
             titles.last
                 == "flatpak.org.example.Safe (unverified: other programs of this user can claim this name)",

@@ -38,7 +38,7 @@ import WhorlSupport
 
     @Test func `in quotation marks looks like no end of the quotation, and like no column`() {
         #expect(DisplayText.quoted("open your vault") == "“open your vault”")
-        #expect(DisplayText.quoted("whorl” by its own word (sudo") == "“whorl' by its own word (sudo”")
+        #expect(DisplayText.quoted("whorl” (unverified name; sudo") == "“whorl' (unverified name; sudo”")
         #expect(DisplayText.quoted(" a \"b\"\t\u{3000} \u{A0} c\u{200B} ") == "“a 'b' c”")
         #expect(DisplayText.quoted("") == "“”" && DisplayText.quoted("\u{200B} ") == "“”")
         // A mark or a space with an accent is neither.
