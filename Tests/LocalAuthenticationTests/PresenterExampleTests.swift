@@ -43,13 +43,13 @@ struct PresenterExampleTests {
         #expect(terminal.prompts.isEmpty)
     }
 
-    @Test func `README.md shows the presenter of this test`() throws {
+    @Test func `Docs/Porting.md shows the presenter of this test`() throws {
         let here = URL(filePath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let source = try String(contentsOf: here, encoding: .utf8)
         let start = try #require(source.range(of: "struct KioskPrompt"))
         let end = try #require(source.range(of: "\n}\n", range: start.lowerBound..<source.endIndex))
-        let shown = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let shown = try String(contentsOf: root.appending(path: "Docs/Porting.md"), encoding: .utf8)
         #expect(shown.contains("```swift\n" + source[start.lowerBound..<end.upperBound] + "```\n"))
     }
 
