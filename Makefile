@@ -182,6 +182,7 @@ check: setup-test setup-test-server ## all that CI runs: format, udev rules, str
 	@scripts/evidence >/dev/null
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)
 	scripts/check-prose
+	scripts/check-docs
 	REQUIRE_PEERS=1 udev/check
 	packaging/check
 	scripts/hardware check

@@ -72,7 +72,7 @@ import WhorlSupport
     /// What can stand in the place of the file, and what the error says of it.
     @Test(arguments: [
         ("link", "is a link"), ("directory", "is not a plain file"), ("pipe", "is not a plain file"),
-        ("open", "is open to others"),
+        ("open", "is accessible to other users"),
     ])
     func `is a plain file of the owner's, else the error and doctor say what it is and what to do`(
         _ kind: String,

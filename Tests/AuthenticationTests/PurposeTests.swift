@@ -216,7 +216,7 @@ struct `One touch, one purpose` {
         #expect(
             lines == [
                 "Confirms your identity. Unlocks nothing.",
-                "Unlocks what this program stored: 5 minutes after each use, 60 minutes at most.",
+                "Unlocks items stored by this program: 5 minutes after each use, 60 minutes at most.",
                 "Unlocks an item stored by this program, once.",
             ]
         )
