@@ -11,7 +11,7 @@ struct AgentVerbTests {
     @Test func `an agent needs the system's service, and says how to have it`() async throws {
         let outcome = try await WhorlProgram().run(["agent"])
         #expect(outcome.status == 64 && outcome.out == "")
-        #expect(outcome.err.contains("only the system's service has agents"))
+        #expect(outcome.err.contains("agents require the system service"))
         #expect(outcome.err.contains("systemctl enable --now whorld.socket"))
     }
 

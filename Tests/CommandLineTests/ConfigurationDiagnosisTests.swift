@@ -31,14 +31,14 @@ struct ConfigurationDiagnosisTests {
         let bad = try checks("[Prompt]\nAgent=sometimes\n")
         #expect(bad.map(\.isOK) == [false])
         #expect(
-            bad[0].detail.contains("[Prompt] Agent is “sometimes”; allowed is: required, preferred, never.")
+            bad[0].detail.contains("invalid value “sometimes” for [Prompt] Agent. Allowed: required, preferred, never.")
         )
         #expect(bad[0].remedy?.contains("systemctl restart") == true)
     }
 
     @Test func `an unknown name is a warning with the file to correct`() throws {
         let odd = try checks("[Prompt]\nAgents=never\n")
-        #expect(odd.map(\.isOK) == [true] && odd[0].detail.contains("there is no key [Prompt] Agents"))
-        #expect(odd[0].remedy?.contains("Correct the name") == true)
+        #expect(odd.map(\.isOK) == [true] && odd[0].detail.contains("unknown setting [Prompt] Agents"))
+        #expect(odd[0].remedy?.contains("Fix the name") == true)
     }
 }

@@ -89,7 +89,7 @@ struct LoginVerbTests {
         #expect(unnamed.status == 64 && unnamed.errorCode == "deviceNameUnusable")
         #expect(try await server.requests().filter { $0["path"] as? String == "/v1/challenges" }.count == 1)
         let nobody = try await session.run(["login", "status", "--server", "http://bank.example"])
-        #expect(nobody.status == 64 && nobody.err.contains("http only for localhost"))
+        #expect(nobody.status == 64 && nobody.err.contains("http works for localhost only"))
     }
 
     @Test func `a server that nobody reaches ends with 69`() async throws {

@@ -102,7 +102,7 @@ struct OwnerVerbTests {
         #expect(removed.status == 0, "\(removed)")
         let outcome = try await enrolling
         #expect(outcome.status == 13 && outcome.errorCode == "changedMeanwhile", "\(outcome)")
-        #expect(outcome.out.contains("changed after the owner was asked"), "\(outcome)")
+        #expect(outcome.out.contains("changed during the request"), "\(outcome)")
         #expect(try await fingers().isEmpty)
     }
 

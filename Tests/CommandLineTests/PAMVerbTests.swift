@@ -314,7 +314,7 @@ private let sudo = """
         let folder = try folder(program, ["real": sudo, "sudo.new": "mine", "su": sudo])
         try FileManager.default.createSymbolicLink(atPath: "\(folder)/sudo", withDestinationPath: "real")
         let outcome = try await program.run(["pam", "add", "sudo", "--folder", folder])
-        #expect(outcome.status == 1 && outcome.err.contains("is not replaced"), "\(outcome)")
+        #expect(outcome.status == 1 && outcome.err.contains("was not replaced"), "\(outcome)")
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/sudo") == "real")
         try FileManager.default.removeItem(atPath: "\(folder)/sudo")
         try FileManager.default.moveItem(atPath: "\(folder)/real", toPath: "\(folder)/sudo")

@@ -82,8 +82,8 @@ struct PasscodeVerbTests {
         #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
         let person = """
             seen() { for _ in $(seq 3000); do grep -aqs "$1" seen && return; sleep 0.02; done; }
-            seen "Passcode: "; printf "0000\\r"; seen "4 tries left before a wait"
-            printf "0001\\r"; seen "3 tries left before a wait"; printf "\\033"; seen "status [0-9]"
+            seen "Passcode: "; printf "0000\\r"; seen "4 tries left before a delay"
+            printf "0001\\r"; seen "3 tries left before a delay"; printf "\\033"; seen "status [0-9]"
             """
         let outcome = try await session.sh(
             """
@@ -92,7 +92,7 @@ struct PasscodeVerbTests {
             """,
             reader: "mock:hang"
         )
-        #expect(outcome.out.contains("Wrong passcode. 4 tries left before a wait."), "\(outcome)")
-        #expect(outcome.out.contains("Wrong passcode. 3 tries left before a wait."))
+        #expect(outcome.out.contains("Wrong passcode. 4 tries left before a delay."), "\(outcome)")
+        #expect(outcome.out.contains("Wrong passcode. 3 tries left before a delay."))
     }
 }

@@ -106,7 +106,7 @@ struct VirtualReaderTests {
         let outcome = try await whorl.run(["enroll", "right-index-finger"], environment: both)
         #expect(outcome.status == 64)
         #expect(names.allSatisfy { outcome.err.contains($0) }, "\(outcome)")
-        #expect(outcome.err.contains("whorl: hint: name one with `--reader` or WHORL_READER\n"))
+        #expect(outcome.err.contains("whorl: hint: choose one with `--reader` or WHORL_READER\n"))
     }
 
     @Test func `a reader that another process holds is 35, and says which`() async throws {

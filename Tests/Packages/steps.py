@@ -191,7 +191,7 @@ def step_packages_are_installed_and_only_the_service_is_started():
     fprintds_daemon("NO=reader")
     said = unpack("older", *PACKAGES)
     assert "fprintd keeps its place on the bus" in said and "sudo apt install whorld-fprintd" in said, said
-    assert "can delete Whorl's fingers in it" in said, said
+    assert "can delete Whorl's fingers from it" in said, said
     each_file_has_its_owner()
     assert is_unit("whorld.socket", "enabled") and is_unit("whorld.socket", "active")
     assert not is_unit("whorl-login-server.service", "enabled")

@@ -20,7 +20,7 @@ def says_that_it_is_switched_off():
     for arguments in ("fingers",), ("evaluate", "--reason", "a test"), ("secret", "list"), ("can-evaluate",):
         outcome = whorl(*arguments, "--json", check=False)
         error = json.loads(outcome.stdout.splitlines()[-1])["error"]
-        assert outcome.returncode == 74 and "switched off by the administrator" in error["message"], (arguments, outcome)
+        assert outcome.returncode == 74 and "disabled by the administrator" in error["message"], (arguments, outcome)
         assert "systemctl enable --now whorld.socket" in error["recovery"] and "WHORL_SERVICE=private" in error["recovery"], error
     assert not is_active("whorld.socket") and not is_active("whorld.service")
 

@@ -306,7 +306,7 @@ def verified():
 
 def test_configuration_that_is_wrong_keeps_the_service_from_starting_and_doctor_says_why():
     before = CONFIGURATION.read_text()
-    sentence = "[Prompt] Agent is “sometimes”; allowed is: required, preferred, never."
+    sentence = "invalid value “sometimes” for [Prompt] Agent. Allowed: required, preferred, never."
     try:
         configure("[Prompt]\nAgent=sometimes\n")
         outcome = whorl("doctor", check=False)
@@ -314,7 +314,7 @@ def test_configuration_that_is_wrong_keeps_the_service_from_starting_and_doctor_
         journal = subprocess.run(["journalctl", "-u", "whorld", "--no-pager"], capture_output=True, text=True).stdout
         assert sentence in journal, journal[-2000:]
         configure("[Prompts]\nAgent=never\n")
-        assert "there is no group [Prompts]" in whorl("doctor", check=False).stdout.decode()
+        assert "unknown section [Prompts]" in whorl("doctor", check=False).stdout.decode()
         forgive()
     finally:
         configure(before)

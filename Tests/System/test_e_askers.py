@@ -41,7 +41,7 @@ def evaluate(proves=True, policy="biometrics"):
 def test_a_touch_is_refused_to_a_process_without_a_session_before_any_prompt():
     refused = act("owner", evaluate, place=NO_PLACE)
     assert refused[:2] == ("io.whorl.Failed", "notInteractive"), refused
-    assert "no login session" in refused[2] and refused[3] == 0, refused
+    assert "does not run in a login session" in refused[2] and refused[3] == 0, refused
 
 
 def test_process_that_does_not_prove_itself_is_asked_only_where_the_kernel_names_it():
@@ -50,7 +50,7 @@ def test_process_that_does_not_prove_itself_is_asked_only_where_the_kernel_names
         assert [prompt["asker"]["processID"] for prompt in prompts] == [pid], (prompts, pid)
         return
     refused = act("owner", evaluate, False)
-    assert refused[1] == "notInteractive" and "which process" in refused[2] and refused[3] == 0, refused
+    assert refused[1] == "notInteractive" and "cannot identify the process" in refused[2] and refused[3] == 0, refused
 
 
 def challenged():
@@ -141,9 +141,9 @@ def remotely(text, typing=None):
 
 def test_a_touch_is_refused_to_a_session_from_another_machine_and_preflight_says_so():
     status, text = remotely("whorl evaluate --reason remote")
-    assert status != 0 and "at another machine" in text, (status, text)
+    assert status != 0 and "remote session" in text, (status, text)
     status, text = remotely("whorl can-evaluate")
-    assert status != 0 and "at another machine" in text, (status, text)
+    assert status != 0 and "remote session" in text, (status, text)
 
 
 def test_the_passcode_alone_is_asked_for_in_a_session_from_another_machine():
@@ -153,7 +153,7 @@ def test_the_passcode_alone_is_asked_for_in_a_session_from_another_machine():
         status, text = remotely("whorl evaluate --policy device-owner --reason remote", typing=PASSCODE)
         assert status == 0 and "ouch" not in text, (status, text)
         status, text = remotely("whorl evaluate --reason remote")
-        assert status != 0 and "at another machine" in text, (status, text)
+        assert status != 0 and "remote session" in text, (status, text)
     finally:
         whorl("passcode", "remove", "--passcode-fd", "0", secret=PASSCODE.encode())
 
@@ -174,7 +174,7 @@ def test_a_program_of_the_users_own_service_manager_counts_as_at_the_seat():
 def test_another_users_session_is_none_of_ones_own():
     """Mallory's process in owner's session has no session."""
     refused = act("mallory", evaluate, place=lambda _: sit("owner"))
-    assert refused[1] == "notInteractive" and "no login session" in refused[2], refused
+    assert refused[1] == "notInteractive" and "does not run in a login session" in refused[2], refused
 
 
 # What is shown and logged
@@ -404,7 +404,7 @@ def test_first_finger_and_passcode_and_reset_need_the_systems_consent():
     try:
         process = start("enroll", "right-thumb", user="mallory")
         status, text = error_of(process)
-        assert status != 0 and "no login session" in text, (status, text)
+        assert status != 0 and "does not run in a login session" in text, (status, text)
         for method, parameters in (
             ("io.whorl.Maintenance.Reset", {"value": False}),
             ("io.whorl.Passcode.Set", {"passcode": 0, "request": CONSENT}),

@@ -75,9 +75,9 @@ def test_shut_lid_over_the_built_in_reader_is_told_at_once_and_ends_with_it():
         assert error["message"] == "The lid is closed over the fingerprint reader.", error
         assert seconds < 15, seconds
         outcome = whorl("can-evaluate", "--json", check=False)
-        assert outcome.returncode == 15 and b"The lid is shut" in outcome.stdout, outcome
+        assert outcome.returncode == 15 and b"The lid is closed" in outcome.stdout, outcome
         lid.set(False)
-        # The lid is shut while the prompt waits.
+        # The lid is closed while the prompt waits.
         waiting = start("evaluate", "--reason", "a test", "--json")
         shown(waiting)
         lid.set(True)

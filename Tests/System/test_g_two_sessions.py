@@ -125,7 +125,7 @@ def test_restart_in_the_middle_of_a_prompt_is_told_and_costs_no_try():
     subprocess.run(["systemctl", "restart", "whorld.service"], check=True)
     status, said, err = result(process)
     assert status == 13 and said["error"]["code"] == "systemCancel", (status, said, err)
-    assert "The service whorld ended" in said["error"]["message"], said
+    assert "The service whorld stopped" in said["error"]["message"], said
     assert said["error"]["recovery"].startswith("Ask again"), said
     assert time.monotonic() - began < 30
     assert service_pid() not in (0, pid)

@@ -220,7 +220,7 @@ def polkit(place):
 
 def test_polkits_helper_is_answered_in_the_session_at_the_seat_alone():
     child = polkit(lambda: sit("owner"))
-    child.expect("the finger over the reader|finger on the reader")
+    child.expect("finger across the reader|finger on the reader")
     assert PROMPT not in child.before, child.before
     lay("right")
     status, text = ended(child)

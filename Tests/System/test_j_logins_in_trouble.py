@@ -157,7 +157,7 @@ def test_pkexec_takes_a_touch_at_the_seat_by_polkits_own_helper():
     shell = pexpect.spawn("runuser", words, encoding="utf-8", timeout=60, preexec_fn=lambda: sit("owner"))
     shell.expect_exact("$ ")
     shell.sendline("pkttyagent --process $$ & sleep 3; pkexec --disable-internal-agent id -u; echo ended-$?")
-    shell.expect("the finger over the reader|finger on the reader")
+    shell.expect("finger across the reader|finger on the reader")
     lay("right")
     shell.expect(r"ended-(\d+)")
     assert shell.match.group(1) == "0" and shell.before.rstrip().endswith("0"), shell.before

@@ -27,7 +27,7 @@ from whorl_client import Client
 SOCKET = "/run/polkit/agent-helper.socket"
 socket_of_the_helper = only_where(SOCKET, "polkit before 127 has no socket for its helper")
 NOWHERE = lambda user: None
-TOUCH = "the finger over the reader|finger on the reader"
+TOUCH = "finger across the reader|finger on the reader"
 # Without jobs of its own the shell leaves the terminal to the agent too, which reads passwords there.
 PKEXEC = "set +m; pkttyagent --process $$ & sleep 3; pkexec --disable-internal-agent id -u; echo ended-$?"
 

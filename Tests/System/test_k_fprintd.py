@@ -64,7 +64,7 @@ def right_finger_alone():
 def test_bus_starts_the_service_for_fprintds_name():
     subprocess.run(["systemctl", "stop", "whorld.service", "fprintd.service"], check=True)
     assert DEVICE in tell("call", NAME, "/net/reactivated/Fprint/Manager", NAME + ".Manager", "GetDevices")
-    assert "reach the service" in whorl("doctor", check=False).stdout.decode()
+    assert "use this service" in whorl("doctor", check=False).stdout.decode()
     owner = tell("call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetConnectionUnixProcessID", "s", NAME)
     assert owner.split() == ["u", str(service_pid())], owner
 
@@ -440,7 +440,7 @@ def test_prints_of_fprintd_are_taken_over_and_stay_where_they_are():
         assert outcomes == {
             "left-thumb": "taken", "right-index-finger": "taken", "left-index-finger": "unreadable", "left-middle-finger": "elsewhere",
         }, said
-        assert said["ada"]["unreadable"] == 1 and "already" in said["owner"]["refusal"] and "no such" in said["nobody-here"]["refusal"]
+        assert said["ada"]["unreadable"] == 1 and "already" in said["owner"]["refusal"] and "unknown user" in said["nobody-here"]["refusal"]
         listed = subprocess.run(["fprintd-list", "ada"], capture_output=True, text=True).stdout
         assert ("left-thumb" in listed) == (not options), listed
     assert "already" in importing()["ada"]["refusal"]

@@ -109,7 +109,7 @@ def test_c6_nothing_calls_a_name_verified_that_an_unconfined_program_can_take():
     assert '"confinedAs": "snap.vault.app"' in prompts and "erified" not in prompts, prompts
     lines = journal_of(pid)
     assert "WHORL_CONFINED_AS=snap.vault.app" in lines, lines
-    assert "can imitate it" in lines and "VERIFIED" not in lines and "verified" not in lines, lines
+    assert "can claim this name" in lines and "VERIFIED" not in lines and "verified" not in lines, lines
 
 
 def sandboxed(place, *more):

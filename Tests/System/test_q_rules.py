@@ -141,4 +141,4 @@ def test_c16_reader_is_opened_at_the_seat_alone():
     assert act("mallory", readers) == refused
     assert act("owner", readers)[0] == "done"
     status, text = remotely("whorl doctor")
-    assert "was not tried" in text, (status, text)
+    assert "Could not open" in text, (status, text)

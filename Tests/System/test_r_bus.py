@@ -151,7 +151,7 @@ def test_c9_what_a_session_asks_ends_when_its_seat_shows_another_one():
     try:
         out, _ = process.communicate(timeout=60)
         said = json.loads(out.decode().splitlines()[-1])
-        assert process.returncode == 20 and "Another session is shown" in said["error"]["message"], said
+        assert process.returncode == 20 and "Another session is active" in said["error"]["message"], said
     finally:
         stands_up(unit)
     with claim(verifies=True, leaves=False) as said:

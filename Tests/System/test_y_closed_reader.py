@@ -312,17 +312,17 @@ def own_engine(*arguments, service="in-process"):
 def test_c1_other_processes_are_told_that_the_reader_is_the_services():
     for service in "in-process", "private":
         status, said = own_engine("enroll", "left-thumb", service=service)
-        assert status == 15 and "belongs to the service" in said["error"]["message"], said
+        assert status == 15 and "reserved for the service" in said["error"]["message"], said
     for arguments in ("devices", "capture", "--output", "/home/owner/finger.pgm"), ("devices", "exercise"):
         status, said = own_engine(*arguments)
-        assert status == 15 and "belongs to the service" in said["error"]["message"], said
+        assert status == 15 and "reserved for the service" in said["error"]["message"], said
     unit = pathlib.Path("/usr/lib/systemd/system/whorld.socket")
     run("systemctl", "disable", "--now", "--quiet", "whorld.socket")
     text = unit.read_text()
     unit.unlink()
     try:
         status, said = own_engine("enroll", "left-thumb")
-        assert status == 15 and "An administrator has to install the service" in said["error"]["message"], said
+        assert status == 15 and "requires the service" in said["error"]["message"], said
     finally:
         unit.write_text(text)
         run("systemctl", "daemon-reload")
@@ -345,7 +345,7 @@ def test_c1_reader_is_tested_by_the_service_after_its_owner_agrees_and_at_the_se
     status, said, err = evaluates("trial-finger")
     assert status != 0, (said, err)
     refused = whorl("devices", "exercise", "--clear-storage", "--json", check=False)
-    assert refused.returncode != 0 and b"Only root may delete all prints" in refused.stdout, refused
+    assert refused.returncode != 0 and b"Only root can delete all prints" in refused.stdout, refused
     away = subprocess.run(command("owner", "whorl", "devices", "exercise", "--json"), capture_output=True, timeout=60)
     assert away.returncode != 0 and b'"steps"' not in away.stdout, away
 
@@ -355,7 +355,7 @@ def test_c1_print_is_not_trusted_after_its_reader_was_open_until_it_is_enrolled_
     assert doctor().startswith("✗") and "the user mallory" in doctor(), doctor()
     status, said, err = evaluates("owner-thumb")
     # The service has found the reader open, as the doctor has, so the fingers in it are the first obstacle.
-    assert status == 30 and "Other programs could open the reader" in said["error"]["message"], (said, err)
+    assert status == 30 and "other programs could open it" in said["error"]["message"], (said, err)
     run("setfacl", "-b", node())
     run("chmod", "600", node())
     assert doctor().startswith("✓"), doctor()

@@ -60,16 +60,16 @@ struct PasscodePromptTests {
         #expect(
             both.lines(bare)[3...] == [
                 "  Touch the reader.", "  Not recognized. 2 tries left.", "  Passcode: ",
-                "  Wrong passcode. 4 tries left before a wait.", "  [Esc] Cancel",
+                "  Wrong passcode. 4 tries left before a delay.", "  [Esc] Cancel",
             ]
         )
     }
 
     @Test(arguments: [
         (PromptUpdate.wrongPasscode(triesLeft: nil), "Wrong passcode."),
-        (.wrongPasscode(triesLeft: 1), "Wrong passcode. 1 try left before a wait."),
+        (.wrongPasscode(triesLeft: 1), "Wrong passcode. 1 try left before a delay."),
         (.wrongPasscode(triesLeft: 0), "Wrong passcode. Wait before you try again."),
-        (.throttled(for: .seconds(300)), "Too many passcodes were wrong. Wait 5 minutes."),
+        (.throttled(for: .seconds(300)), "Too many wrong passcodes. Wait 5 minutes."),
     ])
     func `a verdict says how it goes on`(_ update: PromptUpdate, _ text: String) {
         #expect(state(after: .told(.checking), .told(update)).lines(bare).contains("  " + text))

@@ -34,12 +34,12 @@ struct ArgumentTests {
     }
 
     @Test(arguments: [
-        (["--private"], "Wrong value, or none: --private <descriptor>"),
-        (["--private", "-1"], "Wrong value, or none: --private <descriptor>"),
-        (["--private=99999999999"], "Wrong value, or none: --private <descriptor>"),
-        (["--idle", "soon"], "Wrong value, or none: --idle <seconds>"),
-        (["--tcti"], "Wrong value, or none: --tcti <conf>"),
-        (["--check-config=yes"], "--check-config takes no value."),
+        (["--private"], "Missing or invalid value: --private <descriptor>"),
+        (["--private", "-1"], "Missing or invalid value: --private <descriptor>"),
+        (["--private=99999999999"], "Missing or invalid value: --private <descriptor>"),
+        (["--idle", "soon"], "Missing or invalid value: --idle <seconds>"),
+        (["--tcti"], "Missing or invalid value: --tcti <conf>"),
+        (["--check-config=yes"], "--check-config does not accept a value."),
         (["--privat", "3"], "Unknown argument: --privat"),
         (["private"], "Unknown argument: private"),
         ([""], "Unknown argument: "),

@@ -124,8 +124,8 @@ struct ConfigurationTests {
         #expect(read.configuration == ServiceConfiguration())
         #expect(
             read.warnings == [
-                "whorld.conf: there is no group [Prompts]; it is ignored.",
-                "whorld.conf: there is no key [Prompt] Agents; it is ignored.",
+                "whorld.conf: unknown section [Prompts], ignored.",
+                "whorld.conf: unknown setting [Prompt] Agents, ignored.",
             ]
         )
     }
@@ -147,7 +147,7 @@ struct ConfigurationTests {
         }
         try "[Prompt]\nAgent=never\n".write(toFile: path, atomically: false, encoding: .utf8)
         chmod(path, 0o666)
-        #expect(fault().contains("Others than root"))
+        #expect(fault().contains("Users other than root"))
         chmod(path, 0o644)
         #expect(try ServiceConfiguration.read(path).configuration.agent == .never)
         try String(repeating: "#", count: ServiceConfiguration.largest + 1)
@@ -155,7 +155,7 @@ struct ConfigurationTests {
         #expect(fault().contains("more than"))
         try FileManager.default.removeItem(atPath: path)
         mkfifo(path, 0o644)
-        #expect(fault().contains("no file"))
+        #expect(fault().contains("not a regular file"))
     }
 
     @Test func `the service does not start with a value that is not allowed, and says why`() throws {
@@ -174,7 +174,7 @@ struct ConfigurationTests {
         #expect(process.terminationStatus == 78)
         #expect(
             String(decoding: said, as: UTF8.self)
-                == "<3>whorld: error: \(path): [Prompt] Agent is “sometimes”; allowed is: required, preferred, never.\n"
+                == "<3>whorld: error: \(path): invalid value “sometimes” for [Prompt] Agent. Allowed: required, preferred, never.\n"
         )
     }
 

@@ -386,7 +386,7 @@ struct AgentTests {
         #expect(titles.first?.hasPrefix("“org.example.app” (unverified name; ") == true, "\(titles)")
         #expect(
             titles.last
-                == "flatpak.org.example.Safe (unverified: other programs of this user can claim this name)",
+                == "flatpak.org.example.Safe (other programs of this user can claim this name)",
             "\(titles)"
         )
     }

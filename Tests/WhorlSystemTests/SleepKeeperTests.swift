@@ -124,7 +124,7 @@ private final class SleepyMachine: SleepManager {
         machine.say(true)
         #expect(
             await machine.followed() == [
-                "The machine's sleep cannot be delayed: not allowed.", "begun", "prepare", "prepared",
+                "Cannot delay sleep: not allowed.", "begun", "prepare", "prepared",
             ]
         )
     }

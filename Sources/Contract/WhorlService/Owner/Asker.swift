@@ -53,10 +53,10 @@ public struct Asker: Sendable, Hashable, Codable {
     /// Returns the words for a person that say which program asks.
     ///
     /// - Parameter name: The name that the program gives itself.
-    /// - Returns: For example `snap.vault.app (unverified: other programs of this user can claim this name)`, or `“Vault” (unverified name; python3, process 77)`.
+    /// - Returns: For example `snap.vault.app (other programs of this user can claim this name)`, or `“Vault” (unverified name; python3, process 77)`.
     public func spoken(_ name: String) -> String {
         if let confinedAs {
-            return "\(confinedAs) (unverified: other programs of this user can claim this name)"
+            return "\(confinedAs) (other programs of this user can claim this name)"
         }
         let own = DisplayText.quoted(name, limit: 60) + " (unverified name"
         switch (process, processID) {

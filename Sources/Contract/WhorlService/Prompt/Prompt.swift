@@ -130,8 +130,8 @@ extension Prompt {
         case .wrongPasscode(.some(..<1)): translated("Wrong passcode. Wait before you try again.")
         case .wrongPasscode(.some(let left)):
             translated(
-                "Wrong passcode. %d attempt left before a delay.",
-                "Wrong passcode. %d attempts left before a delay.",
+                "Wrong passcode. %d try left before a delay.",
+                "Wrong passcode. %d tries left before a delay.",
                 count: left
             )
         case .throttled(let wait):
