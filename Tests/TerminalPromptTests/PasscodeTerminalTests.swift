@@ -121,7 +121,7 @@ extension PseudoTerminalTests {
             await blocking { [pty] in
                 _ = pty.output(until: "[Esc]")
                 pty.type("late\r")
-                _ = pty.output(until: "is right")
+                _ = pty.output(until: "correct.")
             }
             #expect(await shown.value == nil)
             #expect(await compared.value == [Array("late".utf8)])
@@ -136,10 +136,10 @@ extension PseudoTerminalTests {
                 pty.type("hun\u{1B}[Dt")
                 _ = pty.output(until: "••••")
                 pty.type("\u{1B}")
-                return pty.output(until: "Cancelled.")
+                return pty.output(until: "Canceled.")
             }
             #expect(await shown.value == .cancel)
-            #expect(output.contains("Cancelled."))
+            #expect(output.contains("Canceled."))
             #expect(pty.isOrdinary)
         }
 
@@ -152,7 +152,7 @@ extension PseudoTerminalTests {
                 pty.type("\t")
                 _ = pty.output(until: "Passcode: ")
                 pty.type("ok\r")
-                _ = pty.output(until: "is right")
+                _ = pty.output(until: "correct.")
             }
             #expect(await shown.value == nil)
             #expect(await compared.value == [Array("ok".utf8)])
@@ -172,7 +172,7 @@ extension PseudoTerminalTests {
                 entry.send(.fingerEnded("Locked."))
                 _ = pty.output(until: "Passcode: ")
                 pty.type("heard\r")
-                return output + pty.output(until: "is right")
+                return output + pty.output(until: "correct.")
             }
             #expect(await shown.value == nil)
             #expect(await compared.value == [Array("heard".utf8)])
@@ -186,12 +186,12 @@ extension PseudoTerminalTests {
             let output = await blocking { [pty] in
                 var output = pty.output(until: "[Esc]")
                 pty.type("a\u{0}b\r")
-                output += pty.output(until: "no control characters")
+                output += pty.output(until: "control characters")
                 // A paste that is longer than a passcode can be, in one go.
                 pty.type(String(repeating: "x", count: 1100) + "\r")
-                output += pty.output(until: "at most 1,024 bytes")
+                output += pty.output(until: "1,024 bytes")
                 pty.type("ok\r")
-                return output + pty.output(until: "is right")
+                return output + pty.output(until: "correct.")
             }
             #expect(await shown.value == nil)
             #expect(await compared.value == [Array("ok".utf8)])
@@ -245,7 +245,7 @@ extension PseudoTerminalTests {
                 _ = pty.output(until: "New passcode: ")
                 // Also in one go, as a paste brings it.
                 pty.type("one\rother\r")
-                _ = pty.output(until: "differ")
+                _ = pty.output(until: "do not match")
                 pty.type("two\rtwo\r")
             }
             let box = try await answer.value

@@ -114,7 +114,7 @@ struct PseudoTerminalTests {
                 #expect(!pty.isOrdinary)  // no echo, no waiting for the end of a line
                 pty.type("\u{1B}")
             },
-            until: "Cancelled."
+            until: "Canceled."
         )
         #expect(action == .cancel)
         #expect(pty.isOrdinary)
@@ -166,7 +166,7 @@ struct PseudoTerminalTests {
         let (other, _) = await run(
             prompt(fallback: nil),
             during: { pty, _ in pty.type("\tqf\u{1B}") },
-            until: "Cancelled."
+            until: "Canceled."
         )
         #expect(other == .cancel)
     }
@@ -245,7 +245,7 @@ struct PseudoTerminalTests {
                 _ = shown
                 pty.type("\u{1B}")
             },
-            until: "Cancelled."
+            until: "Canceled."
         )
         #expect(action == .cancel)
     }

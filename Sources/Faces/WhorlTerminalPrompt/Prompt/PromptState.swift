@@ -94,7 +94,7 @@ package struct PromptState: Drawing, Hashable {
     static func farewell(_ button: PromptAction?) -> String {
         switch button {
         case .fallback: "Fallback chosen."
-        case .cancel, nil: "Cancelled."
+        case .cancel, nil: "Canceled."
         }
     }
 

@@ -71,7 +71,7 @@ package struct ScanActivityState: Drawing, Hashable {
         self.scanType = scanType
     }
 
-    package static var interrupted: ScanActivityUpdate { .failed("Cancelled.") }
+    package static var interrupted: ScanActivityUpdate { .failed("Canceled.") }
 
     package var isOver: Bool {
         switch phase {

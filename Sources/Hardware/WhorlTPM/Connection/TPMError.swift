@@ -118,7 +118,7 @@ extension TPMError {
         case .pointRefused: "The peer's public key is not a point on P-256."
         case .tooLarge: "The value is too large for the TPM."
         case .unsupported: "The TPM lacks a required algorithm."
-        case .cancelled: "The operation was cancelled."
+        case .cancelled: "The operation was canceled."
         case .failureMode: "The TPM is in failure mode."
         case .other: "The TPM reported an error."
         }

@@ -135,7 +135,7 @@ extension ServiceCallError {
         case .connection(let error?): error.description
         case .malformed: "its answer cannot be read"
         case .refused(let refusal): "it refused with \(refusal.name)"
-        case .cancelled: "the call was cancelled"
+        case .cancelled: "the call was canceled"
         }
     }
 }
