@@ -151,7 +151,8 @@ struct BadInputTests {
         #expect(try await whorl.run(["fingers"]).lines.count == 1)
     }
 
-    @Test func `a state directory that is accessible to other users is refused, with the command that mends it`()
+    @Test
+    func `a state directory that is accessible to other users is refused, with the command that mends it`()
         async throws
     {
         try await whorl.enroll()

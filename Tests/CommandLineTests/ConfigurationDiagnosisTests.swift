@@ -18,7 +18,7 @@ struct ConfigurationDiagnosisTests {
     @Test func `without a file there is no check, and one in order is told`() throws {
         #expect(try checks(nil).isEmpty)
         let good = try checks("[Prompt]\nAgent=never\n")
-        #expect(good.map(\.isOK) == [true] && good[0].detail.hasSuffix("is in order."))
+        #expect(good.map(\.isOK) == [true] && good[0].detail.hasSuffix("is valid."))
     }
 
     @Test(.timeLimit(.minutes(1))) func `a file with more warnings than are read ends the check too`() throws
@@ -31,7 +31,9 @@ struct ConfigurationDiagnosisTests {
         let bad = try checks("[Prompt]\nAgent=sometimes\n")
         #expect(bad.map(\.isOK) == [false])
         #expect(
-            bad[0].detail.contains("invalid value “sometimes” for [Prompt] Agent. Allowed: required, preferred, never.")
+            bad[0].detail.contains(
+                "invalid value “sometimes” for [Prompt] Agent. Allowed: required, preferred, never."
+            )
         )
         #expect(bad[0].remedy?.contains("systemctl restart") == true)
     }

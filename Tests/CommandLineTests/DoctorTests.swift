@@ -90,6 +90,6 @@ struct DoctorTests {
         let trouble = try await doctor("✗ lock file:")
         #expect(trouble.status == 1)
         #expect(trouble.line.contains("\(place) is not a folder; remove it: rm \(place)"))
-        #expect(trouble.next.hasPrefix("  → Do what it says"))
+        #expect(trouble.next.hasPrefix("  → Fix this, then"))
     }
 }

@@ -39,8 +39,8 @@ struct HardwareReportTests {
         #expect(outcome.status == 0, "\(outcome)")
         let saved = try String(contentsOfFile: "\(whorl.home)/reader-mock.json", encoding: .utf8)
         #expect(outcome.err.contains(saved), "\(outcome)")
-        #expect(outcome.out.contains("The report is saved in reader-mock.json."))
-        #expect(outcome.out.contains("Docs/hardware/ of the source that whorl was built from"))
+        #expect(outcome.out.contains("Report saved to reader-mock.json."))
+        #expect(outcome.out.contains("Docs/hardware/ in Whorl's source"))
         #expect(!(outcome.out + outcome.err).contains("://"))
         let reader = try #require(try await report("reader-mock.json")["reader"] as? [String: Any])
         #expect(reader["source"] as? String == "mock" && reader["driver"] as? String == "mock")
@@ -103,10 +103,10 @@ struct HardwareReportTests {
         #expect(!exists("x.json") && !exists("reader-mock.json"))
         for arguments in [["--yes"], ["--output", "x.json"]] {
             let outcome = try await whorl.run(["devices", "exercise"] + arguments, reader: "mock:hang")
-            #expect(outcome.status == 64 && outcome.err.contains("need --report"), "\(outcome)")
+            #expect(outcome.status == 64 && outcome.err.contains("require --report"), "\(outcome)")
         }
         let folder = try await exercise(["--yes", "--output", whorl.home], reader: "mock:hang")
-        #expect(folder.status == 74 && folder.err.contains("the report cannot be written"), "\(folder)")
+        #expect(folder.status == 74 && folder.err.contains("cannot write the report"), "\(folder)")
     }
 
     @Test(arguments: [("y", true), ("YES", true), ("n", false), ("", false), ("yesterday", false)])

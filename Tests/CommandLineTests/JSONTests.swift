@@ -118,7 +118,7 @@ struct JSONTests {
     }
 
     @Test(arguments: [
-        ["enroll", "rihgt-index", "--json"], ["evaluate", "--json"], ["frobnicate", "--json"], ["--json"],
+        ["enroll", "rihgt-index", "--json"], ["evaluate", "--json"], ["frobnicate", "--json"],
         ["evaluate", "--reason", "r", "--timeout", "0", "--json"], ["devices", "frobnicate", "--json"],
     ])
     func `a command that is not understood is an error line too`(arguments: [String]) async throws {

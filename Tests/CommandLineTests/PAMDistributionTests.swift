@@ -59,7 +59,7 @@ private let distributions = [
             """,
         ],
         taken: ["sudo": "auth       include      system-auth"],
-        refused: ["su": "further lines follow the password's"]
+        refused: ["su": "skip the lines after the password's"]
     ),
     Distribution(
         description: "Fedora with authselect's profile sssd",
@@ -81,7 +81,7 @@ private let distributions = [
         ],
         links: ["system-auth": "authselect-system-auth", "password-auth": "authselect-system-auth"],
         taken: ["sudo": "auth       include      system-auth"],
-        refused: ["sshd": "further lines follow the password's"]
+        refused: ["sshd": "skip the lines after the password's"]
     ),
     Distribution(
         description: "Fedora with authselect's features with-fingerprint and with-faillock",
@@ -107,7 +107,7 @@ private let distributions = [
         ],
         taken: [:],
         refused: [
-            "sudo": "pam_fprintd.so in system-auth asks for a finger already",
+            "sudo": "pam_fprintd.so in system-auth already prompts for a touch",
             "vsftpd": "a touch would skip pam_faillock.so",
         ]
     ),
@@ -187,7 +187,7 @@ private let distributions = [
         taken: [
             "sudo": "auth     include        common-auth", "su": "auth     include        common-auth",
         ],
-        refused: ["chsh": "chsh cannot be read"]
+        refused: ["chsh": "annot read"]
     ),
     Distribution(
         description: "Ubuntu",
@@ -222,7 +222,7 @@ private let distributions = [
             """,
         ],
         taken: ["sudo": "@include common-auth"],
-        refused: ["common-auth": "is of all programs"]
+        refused: ["common-auth": "applies to all services"]
     ),
 ]
 

@@ -93,7 +93,7 @@ import Testing
         let changing = "#!/bin/sh\necho '# changed' >> \(folder)/sudo\n"
         try changing.write(toFile: program.home + "/check", atomically: false, encoding: .utf8)
         let seen = try await add(typing: "right\\n")
-        #expect(seen.contains("status 1") && seen.contains("changed meanwhile"), "\(seen)")
+        #expect(seen.contains("status 1") && seen.contains("changed by another program"), "\(seen)")
         #expect(try written == "\(text)# changed\n")
     }
 }

@@ -73,7 +73,7 @@ struct SurroundingsTests {
         #expect(outcome.out == "74\n")
         #expect(
             outcome.err.hasPrefix(
-                "whorl: error: the answer could not be written (No space left on device)\nwhorl: hint: "
+                "whorl: error: cannot write the output (No space left on device)\nwhorl: hint: "
             )
         )
         #expect(try await shell("whorl \(command) >&-; echo $?").out == "74\n")
@@ -196,7 +196,7 @@ struct SurroundingsTests {
             #expect(outcome.status == 74)
             #expect(
                 outcome.err == """
-                    whorl: error: the picture cannot be written: it is not a regular file
+                    whorl: error: cannot write the picture: it is not a regular file
                     whorl: hint: check that the folder exists and that you may write to it
 
                     """

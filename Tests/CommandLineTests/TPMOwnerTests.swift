@@ -96,7 +96,7 @@ struct TPMOwnerTests {
         )
         #expect(full.status == 31 && full.errorCode == "chipUnavailable", "\(full)")
         let error = full.answer("error")
-        #expect((error?["message"] as? String)?.contains("no room") == true, "\(full)")
+        #expect((error?["message"] as? String)?.contains("storage is full") == true, "\(full)")
         #expect(
             (error?["recovery"] as? String)?.contains("`tpm2_getcap handles-nv-index`") == true,
             "\(full)"

@@ -46,7 +46,7 @@ struct TPMStateTests {
             #expect(first.hasPrefix("whorl: error: "), "\(outcome)")
             #expect(first.contains("(\(address): tcti:"), "\(outcome)")
             #expect(
-                outcome.err.contains("whorl: hint: correct what `--tcti` or WHORL_TCTI names"),
+                outcome.err.contains("whorl: hint: fix `--tcti` or WHORL_TCTI"),
                 "\(outcome)"
             )
             #expect(!outcome.err.contains("answered"), "\(outcome)")
@@ -133,7 +133,7 @@ struct TPMStateTests {
             if verb != ["doctor"] { #expect(outcome.tpm == nil, "\(outcome)") }
         }
         let doctor = try await session.run(["doctor"], reader: "mock:match", environment: none)
-        #expect(doctor.out.contains("no TPM does"))
+        #expect(doctor.out.contains("not by a TPM"))
     }
 
     @Test func `a new directory gets its key from the TPM, an old one when its owner says so`()

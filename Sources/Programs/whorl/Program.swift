@@ -107,9 +107,9 @@ struct MeantCommand {
 
     /// Whether the command asks an engine, and the arguments ask for no help.
     func asksEngine(_ arguments: [String]) -> Bool {
-        guard unknownWord == nil, let verb = command as? any Verb.Type, verb.asks == .engine else {
-            return false
-        }
+        guard unknownWord == nil, let verb = command as? any Verb.Type,
+            verb.asks == .engine || verb.asks == .engineBriefly
+        else { return false }
         return arguments.prefix { $0 != "--" }.allSatisfy { !Self.answersItself.contains($0) }
     }
 
@@ -121,7 +121,7 @@ struct MeantCommand {
 
 /// The root of all commands.
 struct Whorl: Verb {
-    static let asks = Asked.engine
+    static let asks = Asked.engineBriefly
     static let configuration = CommandConfiguration(
         commandName: "whorl",
         abstract: "Fingerprint authentication backed by the TPM",

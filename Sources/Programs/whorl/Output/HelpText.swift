@@ -27,8 +27,8 @@ enum HelpText {
             }
         }
         lines += [
-            "", "Every command takes --json, --timeout, --reader, --profile, --state-dir, --tcti and",
-            "--verbose: see 'whorl help options'. For a command, see 'whorl help <command>'.",
+            "", "All commands accept --json, --timeout, --reader, --profile, --state-dir, --tcti,",
+            "--verbose: see 'whorl help options'. For one command: 'whorl help <command>'.",
         ]
         return lines.joined(separator: "\n")
     }

@@ -24,6 +24,8 @@ protocol Verb: AsyncParsableCommand, Sendable {
 enum Asked {
     /// The services of this user: the system's service, or an engine in a child of this program.
     case engine
+    /// The same, for a command that waits for no answer longer than it wants to.
+    case engineBriefly
     /// The system's service alone.
     case systemService
     /// No one; it reads and writes files.
@@ -48,8 +50,10 @@ extension Verb {
     private func outcome(_ console: Console) async throws -> Answer {
         let session = try Session(options: global, console: console, try global.choices(), asks: Self.asks)
         let outcome = await Result { try await answer(session) }
-        // A command that asks no one says nothing of a chip either.
-        if Self.asks != .nothing { console.isProtected(by: Protection(await session.services.facts())) }
+        // A command that asks no one says nothing of a chip either, and one in a hurry does not wait for what is said of it.
+        if Self.asks != .nothing, Self.asks != .engineBriefly {
+            console.isProtected(by: Protection(await session.services.facts()))
+        }
         return try outcome.get()
     }
 }
@@ -109,7 +113,7 @@ struct Session: Sendable {
         self.place = place == .inProcess ? .privateChild : place
         let transport: any ServiceTransport =
             switch self.place {
-            case .privateChild where asked == .engine: try child.transport()
+            case .privateChild where asked == .engine || asked == .engineBriefly: try child.transport()
             // No child is started for what does not ask it.
             case .privateChild, .inProcess: RefusedTransport(.noEngine)
             case .system: try place.transport(choices)
