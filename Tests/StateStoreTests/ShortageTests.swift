@@ -24,7 +24,7 @@ struct ShortageTests {
                     _ = try StateDatabase.openExisting(home.state)
                 } catch {
                     guard error.message.hasSuffix("this process has too many files open."),
-                        error.recovery.contains("raise its limit")
+                        error.recovery.contains("raise the limit")
                     else {
                         exit(1)
                     }

@@ -26,7 +26,7 @@ import WhorlService
         for policy in [SeatPolicy.activeSeatOnly, .localOnly] {
             let error = try #require(obstacle(remote, policy))
             #expect(error.code == .notInteractive)
-            #expect(error.message.contains("at another machine"))
+            #expect(error.message.contains("remote session"))
         }
         #expect(obstacle(remote, .any) == nil)
     }
@@ -71,7 +71,7 @@ import WhorlService
         let other = ScriptedSessions(found: LoginSession(id: "7", user: 4242, seat: "seat0"))
         let caller = await Callers(sessions: other).caller(try .thisProcess(uid: 1000))
         #expect(caller.asker?.session == nil)
-        #expect(caller.fingerObstacle?.message.contains("no login session") == true)
+        #expect(caller.fingerObstacle?.message.contains("does not run in a login session") == true)
     }
 
     @Test func `is told with the process's name and unit, and the session`() async throws {

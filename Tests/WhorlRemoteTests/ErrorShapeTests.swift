@@ -104,7 +104,7 @@ struct ErrorShapeTests {
         for error in [ServiceCallError.connection(nil), .malformed] {
             let unanswered = ServiceError(error)
             #expect(unanswered.code == .serviceUnavailable)
-            #expect(unanswered.message.contains("did not answer"))
+            #expect(unanswered.message.contains("does not respond"))
         }
     }
 
