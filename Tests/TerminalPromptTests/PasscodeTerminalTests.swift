@@ -195,7 +195,7 @@ extension PseudoTerminalTests {
             }
             #expect(await shown.value == nil)
             #expect(await compared.value == [Array("ok".utf8)])
-            #expect(output.contains("at most 1,024 bytes"))
+            #expect(output.contains("longer than 1,024 bytes"))
         }
 
         @Test func `a second prompt in the process takes no passcode`() async throws {
