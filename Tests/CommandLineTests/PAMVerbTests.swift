@@ -356,7 +356,7 @@ private let sudo = """
         #expect(outcome.status == 1 && outcome.err.contains("pam_fprintd.so in deeper-auth"), "\(outcome)")
         #expect(try String(contentsOfFile: "\(folder)/sudo", encoding: .utf8) == sudo)
         let status = try await program.run(["pam", "status", "sudo", "--folder", folder])
-        #expect(status.out.contains("by pam_fprintd.so, which deeper-auth names"), "\(status)")
+        #expect(status.out.contains("through pam_fprintd.so, named in deeper-auth"), "\(status)")
     }
 
     @Test(arguments: [
