@@ -28,7 +28,7 @@ package enum TCTIString {
             // A recorder around another recorder would only make the string hard to judge.
             return rest == "none" || rest.hasPrefix("pcap:")
                 ? "pcap: needs a TPM behind it" : faultOfKind(rest)
-        default: return "it is none of device:, tabrmd:, swtpm:, mssim:, cmd:, pcap:, none"
+        default: return "it must begin with device:, tabrmd:, swtpm:, mssim:, cmd: or pcap:, or be none"
         }
     }
 }

@@ -173,10 +173,10 @@ extension Arguments {
             "  " + option.usage + String(repeating: " ", count: width - option.usage.count) + option.help
         }
         return """
-            The service: it holds fingers, secrets and keys, and gives other programs what a touch unlocks.
+            The fingerprint service. It holds fingers, secrets and keys, and releases them to other programs after a touch.
 
-            systemd starts it when a program connects to /run/whorl/io.whorl, and it ends when nobody uses it.
-            Where it is not installed, whorl starts it for itself with --private. See whorld(8).
+            systemd starts it when a program connects to /run/whorl/io.whorl; it exits when it is idle. If it is not
+            installed, whorl starts it as a child with --private. See whorld(8).
 
             usage: whorld [option…]
 

@@ -31,7 +31,7 @@ final class Greeter {
     func begin() {
         Greeter.running = self
         connection = Connection { [weak self] event in self?.take(event) }
-        guard connection != nil else { Program.fail("There is no greetd that could be spoken to.") }
+        guard connection != nil else { Program.fail("Cannot connect to greetd.") }
         widgets.connect(to: self)
         show(greeting.screen)
         widgets.beginTyping(on: greeting.screen.page)

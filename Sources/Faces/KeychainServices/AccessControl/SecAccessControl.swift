@@ -111,7 +111,7 @@ public func SecAccessControlCreateWithFlags(
     }
     guard let protection = (protection as? NSString).map(String.init(describing:)),
         accessibleValues.contains(protection)
-    else { return refuse("the protection is none of the kSecAttrAccessible values") }
+    else { return refuse("the protection is not a kSecAttrAccessible value") }
     guard flags.isSubset(of: .all) else { return refuse("there are flags without a meaning") }
     guard !flags.isSuperset(of: [.or, .and]) else { return refuse("`or` and `and` exclude each other") }
     guard !flags.isSuperset(of: [.biometryAny, .biometryCurrentSet]) else {

@@ -11,7 +11,7 @@ struct PAMCommand: AsyncParsableCommand {
         commandName: "pam",
         abstract: "Enable or disable fingerprints for a PAM service such as sudo",
         discussion: """
-            Adds one line to a file in /etc/pam.d, or removes it. Your password keeps working. To enable all services at once, use \
+            Adds one line to a file in /etc/pam.d, or removes it. Your password keeps working. To enable all services, use \
             pam-auth-update (Docs/PAM.md). You authenticate once with the new file, by touch or password, before it is used. Keep a \
             root shell open until `sudo -k true` has worked in another terminal. Examples:
 

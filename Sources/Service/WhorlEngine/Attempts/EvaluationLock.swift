@@ -47,7 +47,7 @@ package enum EvaluationLock {
         } catch {
             switch error {
             case .held:
-                throw ServiceError(.readerInUse, cause: "another evaluation of this profile goes on")
+                throw ServiceError(.readerInUse, cause: "another evaluation of this profile is running")
             case .cancelled: throw ServiceError(.appCancel)
             case .unusable, .system: throw ServiceError(error, path: path)
             }

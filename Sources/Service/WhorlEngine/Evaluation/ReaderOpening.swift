@@ -68,7 +68,7 @@ final class ReaderOpening: Sendable {
     private init(_ reader: any FingerprintReader) {
         self.reader = reader
         lateness = Mutex(
-            ReaderError(.inUse, operation: "open", cause: "another operation of this program goes on")
+            ReaderError(.inUse, operation: "open", cause: "another operation of this program is running")
         )
     }
 

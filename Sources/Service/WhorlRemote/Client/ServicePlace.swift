@@ -29,9 +29,9 @@ package enum ServicePlace: String, Sendable {
             switch self {
             case .unknown(let other):
                 "WHORL_SERVICE is “\(DisplayText.clean(other, limit: 40))”, which is no place"
-            case .hasChoices: "the system's service has a directory, a profile, a reader and a TPM of its own"
+            case .hasChoices: "the system service uses its own directory, profile, reader and TPM"
             case .noChild(let reason): "the program whorld could not be started: \(reason)"
-            case .noEngine: "this program has no engine of its own, and the service whorld is not installed"
+            case .noEngine: "this program contains no engine, and the service whorld is not installed"
             }
         }
     }

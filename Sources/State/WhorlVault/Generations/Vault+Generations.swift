@@ -128,7 +128,7 @@ extension Vault {
         switch found {
         case .same(let value): return value
         case .other: cause = "another index is in its place"
-        case .unwritten: cause = "it was defined anew"
+        case .unwritten: cause = "it was defined again"
         case .missing: cause = "it was deleted"
         }
         throw ServiceError(try await isChipAnother() ? .chipCleared : .counterLost, profile, cause: cause)

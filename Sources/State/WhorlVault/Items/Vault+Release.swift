@@ -56,7 +56,7 @@ extension Vault {
     /// - Throws: `accessDenied` without the passcode's proof, and as ``secret(_:shown:applicationPassword:)``.
     package func reseal(_ profile: String, shown proof: OwnerProof) async throws(ServiceError) -> Resealing {
         guard proof.profile == profile, proof.passcode != nil else {
-            throw ServiceError(.accessDenied, profile, cause: "only the passcode binds anew")
+            throw ServiceError(.accessDenied, profile, cause: "only the passcode can bind it again")
         }
         let seal = seal
         var result = Resealing()

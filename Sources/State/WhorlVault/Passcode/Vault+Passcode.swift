@@ -129,7 +129,7 @@ extension Vault {
         let seal = seal
         // Another process may have changed or removed the passcode since it was read: then this change did not happen.
         guard try await database.write(.full, { try changed.replace(row, $0, seal) }) else {
-            throw ServiceError(.passcodeWrong, profile, cause: "the passcode was changed meanwhile")
+            throw ServiceError(.passcodeWrong, profile, cause: "another program changed the passcode")
         }
     }
 
@@ -149,7 +149,7 @@ extension Vault {
             let (lost, needed) = try Self.lostItems(of: profile, db, seal)
             if !force, let needed { return .failure(needed) }
             guard try PasscodeRow.delete(row, db) else {
-                return .failure(ServiceError(.passcodeWrong, profile, cause: "it was changed meanwhile"))
+                return .failure(ServiceError(.passcodeWrong, profile, cause: "another program changed it"))
             }
             for id in lost { _ = try ItemRow.delete(id, db) }
             try PasscodeBoundItems.delete(of: profile, db)
@@ -216,7 +216,7 @@ extension Vault {
             throw ServiceError(.passcodeNotSet, proof.profile)
         }
         guard row.object == shown.object else {
-            throw ServiceError(.passcodeWrong, proof.profile, cause: "the passcode was changed meanwhile")
+            throw ServiceError(.passcodeWrong, proof.profile, cause: "another program changed the passcode")
         }
         return (row, shown)
     }
