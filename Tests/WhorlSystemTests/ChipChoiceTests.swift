@@ -66,7 +66,7 @@ struct ChipChoiceTests {
             $0.allowsSimulatedTPM = false
         }
         let error = await #expect(throws: ServiceError.self) { try await services.vault() }
-        #expect(error?.message.contains("a recorded TPM is named") == true, "\(error as Any)")
+        #expect(error?.message.contains("recorded TPMs are not allowed") == true, "\(error as Any)")
         await #expect(throws: ServiceError.self) { try await services.store() }
     }
 
