@@ -166,7 +166,10 @@ struct AttackTests {
             "printf x | \(asOther) '\(privileged)' secret add s --access none \(common) --tcti pcap:device:/dev/tpmrm0",
             environment: ["TCTI_PCAP_FILE": log]
         )
-        #expect(recorded.status == 31 && recorded.out.contains("recorded TPMs are not allowed"), "\(recorded)")
+        #expect(
+            recorded.status == 31 && recorded.out.contains("recorded TPMs are not allowed"),
+            "\(recorded)"
+        )
         #expect(!FileManager.default.fileExists(atPath: log))
         // The same program with its caller's rights alone takes all of them.
         let own = try await session.sh("printf x | '\(privileged)' \(loader)", environment: logging)

@@ -98,7 +98,10 @@ struct ConfigurationTests {
         let lines = text.split(separator: "\n")
         let key = lines[1].prefix { $0 != "=" }
         let setting = try #require(Setting.all.first { $0.key == key })
-        #expect(words.hasPrefix("whorld.conf: \(lines[0]) \(key) is “"), "\(words)")
+        #expect(
+            words.hasPrefix("whorld.conf: invalid value “") && words.contains("” for \(lines[0]) \(key). "),
+            "\(words)"
+        )
         #expect(words.contains(setting.allowed), "\(words)")
     }
 

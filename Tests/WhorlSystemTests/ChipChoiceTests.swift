@@ -30,7 +30,7 @@ struct ChipChoiceTests {
         #expect(facts.tpmAddress == "none")
         let error = await #expect(throws: ServiceError.self) { try await services.vault() }
         #expect(error?.code == .noChip)
-        #expect(error?.cause.contains("allows none") == true)
+        #expect(error?.cause.contains("not allowed here") == true)
         await #expect(throws: ServiceError.self) { try await services.services.ask(ReadVaultStatus()) }
         let later = await services.services.facts()
         #expect(

@@ -81,7 +81,7 @@ private final class SleepyMachine: SleepManager {
             report: { sentence in
                 self.add(sentence)
                 // A machine that refuses at first sleeps when it no longer does.
-                if sentence.hasSuffix("from now on.") { self.say(true) }
+                if sentence.hasPrefix("Sleep is now delayed") { self.say(true) }
             }
         )
         await keeper.run { self.add("begun") }
@@ -133,7 +133,7 @@ private final class SleepyMachine: SleepManager {
         let machine = SleepyMachine(refusing: SystemBus.Fault(name: nil, cause: "no answer"), times: 3)
         #expect(
             await machine.followed() == [
-                "The machine's sleep cannot be delayed: no answer.", "begun", "delay",
+                "Cannot delay sleep: no answer.", "begun", "delay",
                 "Sleep is now delayed while the reader is in use.", "prepare", "prepared", "released",
             ]
         )
