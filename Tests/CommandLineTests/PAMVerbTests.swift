@@ -199,6 +199,40 @@ private let sudo = """
         }
     }
 
+    @Test(arguments: [
+        "garbage required pam_permit.so", "foo", "@include", "auth required",
+        "#" + String(repeating: "x", count: 1022),
+        "auth sufficient \\\npam_whorl.so", "auth required pam_unix.so \\\nauth sufficient pam_whorl.so",
+    ])
+    func `a line that libpam does not know, cuts or joins is left to the administrator`(line: String)
+        async throws
+    {
+        let program = try WhorlProgram()
+        let text = "auth required pam_unix.so\n\(line)\n"
+        let folder = try folder(program, ["g": text])
+        let added = try await program.run(["pam", "add", "g", "--folder", folder, "--no-try"])
+        #expect(added.status == 1 && added.err.contains("not known to libpam"), "\(added)")
+        #expect(try String(contentsOfFile: "\(folder)/g", encoding: .utf8) == text)
+        guard line.contains("pam_whorl") else { return }
+        for verb in ["status", "remove"] {
+            let outcome = try await program.run(["pam", verb, "g", "--folder", folder])
+            #expect(outcome.status == 1 && outcome.err.contains("not known to libpam"), "\(outcome)")
+        }
+    }
+
+    @Test(arguments: ["auth required pam_whorl.so keep", "account required pam_whorl.so"])
+    func `a line of the module that prompts for no touch is none that accepts one, and stays`(line: String)
+        async throws
+    {
+        let program = try WhorlProgram()
+        let text = "auth required pam_unix.so\n\(line)\n"
+        let folder = try folder(program, ["g": text])
+        let status = try await program.run(["pam", "status", "g", "--folder", folder])
+        #expect(status.out.contains("does not accept a touch"), "\(status)")
+        #expect(try await program.run(["pam", "remove", "g", "--folder", folder]).status == 0)
+        #expect(try String(contentsOfFile: "\(folder)/g", encoding: .utf8) == text)
+    }
+
     @Test func `says which file is missing`() async throws {
         let program = try WhorlProgram()
         let outcome = try await program.run(["pam", "add", "sudoo", "--folder", try folder(program)])

@@ -12,7 +12,7 @@ struct PAMStack: Equatable {
         case linesFollow
         /// A line before passes over a number of lines, and would get elsewhere.
         case linesCounted
-        /// A line goes on in the next one, or has bytes that are not shown.
+        /// A line that libpam reads otherwise than it looks, or does not know.
         case unclear
         /// An included file cannot be read, or includes itself.
         case unreadable(String)
@@ -38,8 +38,13 @@ struct PAMStack: Equatable {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether a line of the file names the module.
-    var hasModule: Bool { lines.contains { PAMLine($0).module == Self.module } }
+    /// Whether a line of the file has the module prompt for a touch.
+    var hasModule: Bool { lines.contains { Self.promptsForTouch(PAMLine($0)) } }
+
+    /// Whether the module stands in a file with a line that libpam reads otherwise than it looks: nothing is known of it then.
+    var isModuleUnclear: Bool {
+        lines.contains { $0.utf8.contains(Self.module.utf8) } && (try? clearLines()) == nil
+    }
 
     /// Whether a line of the file is asked in a login.
     var hasLogins: Bool { lines.contains { PAMLine($0).isLogin } }
@@ -75,13 +80,14 @@ struct PAMStack: Equatable {
 
     /// Returns the file without the lines that name the module.
     func removing() throws(Fault) -> PAMStack {
+        guard !isModuleUnclear else { throw .unclear }
         guard hasModule else { return self }
         let read = try clearLines()
-        let last = read.lastIndex { $0.module == Self.module } ?? 0
-        guard !read[..<last].contains(where: { $0.canJump && $0.module != Self.module }) else {
+        let last = read.lastIndex(where: Self.promptsForTouch) ?? 0
+        guard !read[..<last].contains(where: { $0.canJump && !Self.promptsForTouch($0) }) else {
             throw .linesCounted
         }
-        let rest = zip(lines, read).filter { $1.module != Self.module }.map(\.0)
+        let rest = zip(lines, read).filter { !Self.promptsForTouch($1) }.map(\.0)
         return PAMStack(text: rest.joined(separator: "\n"))
     }
 
@@ -90,6 +96,11 @@ struct PAMStack: Equatable {
         let read = lines.map { PAMLine($0) }
         guard !read.contains(where: { $0.goesOn || $0.isUnclear }) else { throw .unclear }
         return read
+    }
+
+    /// Whether it is a line for logins with the module, and not the one that only keeps the password.
+    private static func promptsForTouch(_ line: PAMLine) -> Bool {
+        line.isLogin && line.module == module && !line.arguments.contains("keep")
     }
 
     private static func asksPassword(_ line: PAMLine) -> Bool {
@@ -105,7 +116,9 @@ struct PAMLine {
     private let words: [String]
     /// Whether libpam reads the next line as a part of this one.
     let goesOn: Bool
-    /// Whether the line has bytes that libpam reads otherwise than an editor shows them.
+    /// Whether the line has bytes that libpam reads otherwise than an editor shows them, is cut by libpam, or is unknown to it.
+    ///
+    /// libpam 1.5 reads a line of more than 1,022 bytes as two, and refuses everybody where it does not know a line.
     let isUnclear: Bool
 
     init(_ text: String) {
@@ -113,9 +126,26 @@ struct PAMLine {
         let content = bytes.prefix { $0 != UInt8(ascii: "#") }
         let last = content.last { !Self.isSpace($0) }
         goesOn = content.count == bytes.count && last == UInt8(ascii: "\\")
-        isUnclear = bytes.contains { ($0 < 0x20 && !Self.isSpace($0)) || $0 == 0x7f }
         words = Self.words(content)
+        isUnclear =
+            bytes.contains { ($0 < 0x20 && !Self.isSpace($0)) || $0 == 0x7f } || bytes.count > Self.longest
+            || !Self.isKnown(words)
     }
+
+    /// The most bytes of a line that every libpam reads as one (BUF_SIZE in libpam's pam_private.h).
+    private static let longest = 1022
+
+    private static let kinds: Set = ["auth", "account", "password", "session"]
+
+    private static func isKnown(_ words: [String]) -> Bool {
+        guard let first = words.first?.lowercased() else { return true }
+        if first == "@include" { return words.count > 1 }
+        let kind = first.hasPrefix("-") ? String(first.dropFirst()) : first
+        return kinds.contains(kind) && words.count > 2
+    }
+
+    /// The words after the module's name.
+    var arguments: ArraySlice<String> { words.dropFirst(3) }
 
     /// Whether the line is asked in a login.
     var isLogin: Bool { kind == "auth" || kind == "-auth" }

@@ -61,6 +61,7 @@ struct PAMCommand: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws -> Answer {
             let stack = try place.files.stack(of: place.service)
+            guard !stack.isModuleUnclear else { throw Failure.stack(.unclear, place.service) }
             let by = stack.hasModule ? "own" : place.files.includesModule(stack) ? "included" : nil
             // A chain that cannot be read as a whole names no other module here; `add` says why.
             let other = (try? PAMChain(of: stack, named: place.service, in: place.files))?.otherFinger
@@ -249,7 +250,7 @@ extension PAMStack.Fault {
         case .skips(let module, let file):
             "A touch would skip \(Self.clean(module)) in \(Self.clean(file))"
         case .unclear:
-            "A line in \(service)'s file continues on the next one, or contains invisible characters"
+            "A line in \(service)'s file is not known to libpam, is too long, continues on the next one, or has invisible characters"
         }
     }
 }
