@@ -61,6 +61,7 @@ struct PAMStack: Equatable {
     /// - Returns: The new file.
     /// - Throws: the reason for which the line cannot be put in.
     func adding(hasLogins: (String) -> Bool = { _ in false }) throws(Fault) -> PAMStack {
+        guard !isModuleUnclear else { throw .unclear }
         guard !hasModule else { throw .there }
         var all = lines
         let read = try clearLines()
