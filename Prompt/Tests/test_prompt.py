@@ -41,7 +41,7 @@ def enrolling(test, finger):
 
 class Guidance(unittest.TestCase):
     def test_reader_that_is_pressed_asks_for_one_part_of_the_finger_after_the_other(self):
-        parts = ("middle of the fingertip", "tip of the finger", "left side", "right side", "lower part")
+        parts = ("middle of your fingertip", "tip of your finger", "left side", "right side", "lower part")
         for number, part in enumerate(parts):
             with self.subTest(part):
                 touches = f"touch right-index*{number}," if number else ""
@@ -208,7 +208,7 @@ class Prompts(unittest.TestCase):
             self.service.lay("left", asking=process)
         shows("Touch once more to confirm.")
         self.service.lay("left", asking=process)
-        shows("Test touches show")
+        shows("test touches show")
         for count in (1, 2):
             self.service.lay("left", asking=process)
             shows(f"{count} of {count} test touches recognized.")
@@ -232,7 +232,7 @@ class Prompts(unittest.TestCase):
     def test_enrollment_that_is_left_among_the_test_touches_is_one(self):
         process = self.enrolling()
         self.service.lay("left", 6, asking=process)
-        shows("Test touches show")
+        shows("test touches show")
         self.screen.press("Escape")
         self.assertEqual(process.wait(30), 0)
         self.assertEqual(sorted(self.fingers()), ["left-index-finger", "right-index-finger"])

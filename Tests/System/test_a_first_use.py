@@ -57,7 +57,7 @@ def test_first_passcode_takes_the_users_password_at_the_seat_and_not_a_wrong_one
         for password, isGood in (("wrong", False), ("owner", True)):
             program, *words = command("owner", "TERM=dumb", "whorl", "passcode", "set")
             child = pexpect.spawn(program, words, encoding="utf-8", timeout=120, preexec_fn=lambda: sit("owner"))
-            for question in ("asscode", "again"):
+            for question in ("asscode", "Repeat"):
                 child.expect(question)
                 time.sleep(1)
                 child.sendline("2468 hunter")

@@ -150,7 +150,7 @@ def set_passcode():
 def test_terminal_agent_shows_a_prompt_and_takes_the_passcode():
     set_passcode()
     agent = Terminal("whorl", "agent")
-    agent.wait_for(b"are shown here")
+    agent.wait_for(b"authentication prompts")
     process = start("evaluate", "--reason", "open the door")
     agent.wait_for(b"open the door", 120)
     lay("right")

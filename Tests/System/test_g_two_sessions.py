@@ -126,7 +126,7 @@ def test_restart_in_the_middle_of_a_prompt_is_told_and_costs_no_try():
     status, said, err = result(process)
     assert status == 13 and said["error"]["code"] == "systemCancel", (status, said, err)
     assert "The service whorld stopped" in said["error"]["message"], said
-    assert said["error"]["recovery"].startswith("Ask again"), said
+    assert said["error"]["recovery"].startswith("Try again"), said
     assert time.monotonic() - began < 30
     assert service_pid() not in (0, pid)
     # Nothing is left that would be charged.

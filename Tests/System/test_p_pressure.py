@@ -511,7 +511,7 @@ def begin_anew():
         assert result == {"reads": 30, "endings": []}, result
         holder.stdin.close()
     log = subprocess.run(["journalctl", "-u", "whorld", "-b", "--no-pager"], capture_output=True, text=True, check=True).stdout
-    assert log.count("Programs keep too much memory") == 1, log[-2000:]
+    assert log.count("Clients hold too much memory") == 1, log[-2000:]
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ def test_y_print_that_was_cut_is_named_and_the_service_goes_on():
     try:
         time.sleep(3)
         said = subprocess.run(["whorl", "import-fprintd", "--dry-run"], capture_output=True, text=True)
-        assert said.returncode == 0 and said.stdout.count("no print") == 2, said
+        assert said.returncode == 0 and said.stdout.count("not a print") == 2, said
         lay("right", asking=process)
         assert last(process)[0] == 0
         assert shell("systemctl show -P MainPID whorld.service").stdout == pid
