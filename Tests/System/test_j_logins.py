@@ -127,7 +127,7 @@ def test_right_finger_is_root():
     lay("right")
     assert ended(child) == (0, "\r\n0\r\n")
     said = journal().splitlines()[-1]
-    assert "(sudo, process " in said and "asked: “log in as user 1000 on /dev/pts/" in said, said
+    assert "(unverified name; sudo, process " in said and "asked: “log in as user 1000 on /dev/pts/" in said, said
     assert said.endswith(": done"), said
 
 
