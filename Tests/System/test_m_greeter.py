@@ -88,7 +88,7 @@ def test_right_finger_at_the_greeter_opens_the_session_of_its_owner():
     says(TOUCH)
     lay("right")
     arrives()
-    assert "(greetd, process " in journal().splitlines()[-1], journal().splitlines()[-1]
+    assert "(unverified name; greetd, process " in journal().splitlines()[-1], journal().splitlines()[-1]
 
 
 def test_stranger_at_the_greeter_is_told_and_left_with_the_password():
