@@ -85,4 +85,4 @@ def test_y_sandboxed_service_has_locked_memory_and_names_the_programs_that_ask()
     assert touched("right", "evaluate", "--reason", "the caller's name")[0] == 0
     shell("journalctl --sync")
     line = shell("journalctl -o cat WHORL_UID=1000 | grep -F \"the caller's name\" | tail -n 1").stdout
-    assert line.startswith("owner: ") and "(whorl, process " in line, line
+    assert line.startswith("owner: ") and "(unverified name; whorl, process " in line, line
