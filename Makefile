@@ -183,6 +183,7 @@ check: setup-test setup-test-server ## all that CI runs: format, udev rules, str
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)
 	scripts/check-prose
 	scripts/check-docs
+	scripts/security-tests check
 	REQUIRE_PEERS=1 udev/check
 	packaging/check
 	scripts/hardware check

@@ -236,6 +236,7 @@ private func record(failures: Int, at time: Moment) -> AttemptRecord {
         ),
     ]
 
+    // Docs/Security.md: S3
     @Test(arguments: cases) func `so much time has certainly passed`(_ example: Case) {
         #expect(example.now.certainlyAfter(Self.start) == example.passed, "\(example.title)")
     }

@@ -8,6 +8,7 @@ import WhorlStateStore
 import Testing
 import WhorlService
 
+// Docs/Security.md: S28
 @Suite struct `How the tries stand` {
     private func status(
         _ fixture: Fixture,

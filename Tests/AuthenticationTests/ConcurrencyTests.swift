@@ -7,6 +7,7 @@ import WhorlStateStore
 import Testing
 import WhorlService
 
+// Docs/Security.md: A5
 @Suite struct `Evaluations at the same time` {
     @Test func `get an answer each, and never scan two at once`() async throws {
         let count = 200

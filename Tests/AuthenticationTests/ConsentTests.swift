@@ -76,6 +76,7 @@ struct `Asking the owner` {
         #expect(await consent(fixture.engine()).code == .authenticationFailed)
     }
 
+    // Docs/Security.md: S10
     @Test func `three other fingers are refused, and each is charged before its scan`() async throws {
         let fixture = try await Fixture.enrolled([])
         fixture.reader.add([
@@ -177,6 +178,7 @@ struct `Asking the owner` {
         #expect(try await vault.isPasscodeSet(of: "owner"))
     }
 
+    // Docs/Security.md: C3b
     @Test func `what a first passcode needs is decided when it is set`() async throws {
         // The finger that had to be shown was removed meanwhile, and none was shown.
         let bench = try await VaultFixture()
@@ -206,6 +208,7 @@ struct `Asking the owner` {
         return (error, try await fixture.record())
     }
 
+    // Docs/Security.md: S10
     @Test func `touches that confirm nothing count with those of evaluations, and lock`() async throws {
         let three = try await confirm([.noMatch, .noMatch, .noMatch])
         #expect(three.error?.code == .inconsistent && three.record.failures == 3)
@@ -217,6 +220,7 @@ struct `Asking the owner` {
         #expect(none.error?.code == .biometryLockout)
     }
 
+    // Docs/Security.md: S10
     @Test func `a touch of the new finger sets no failures back`() async throws {
         let outcome = try await confirm([.noMatch, .match(1)], after: 2)
         #expect(outcome.error == nil)

@@ -8,6 +8,7 @@ import Testing
 import WhorlService
 import WhorlSupport
 
+// Docs/Security.md: S23
 @Suite struct `The lock of a profile` {
     private let fixture: Fixture
     private let path: String

@@ -7,6 +7,7 @@ import Foundation
 import Testing
 import WhorlService
 
+// Docs/Security.md: S19, S33, S34
 @Suite struct `An evaluation` {
     @Test func `succeeds with the finger that matched, and closes the reader`() async throws {
         let fixture = try await Fixture.enrolled([.rightIndex, .leftThumb], steps: [.match(1)])

@@ -8,6 +8,7 @@ import WhorlService
 @Suite(.timeLimit(.minutes(10))) struct `An evaluation that is interrupted` {
     private let patience = Duration.seconds(30)
 
+    // Docs/Security.md: S30
     @Test(arguments: Interruption.allCases)
     func `ends with the reason, has let the reader go, and costs no try`(
         _ interruption: Interruption
@@ -100,6 +101,7 @@ import WhorlService
         }
     }
 
+    // Docs/Security.md: S30
     @Test func `lets no finger count that comes after it`() async throws {
         let interruptions = Interruptions()
         let fixture = try await Fixture.enrolled([])

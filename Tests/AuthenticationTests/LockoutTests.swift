@@ -10,6 +10,7 @@ import WhorlService
 /// Steps for so many failures; each evaluation takes three of them at most.
 private func failures(_ count: Int) -> [ScriptedReader.Step] { Array(repeating: .noMatch, count: count) }
 
+// Docs/Security.md: S32
 /// An authority that knows one passcode, or cannot tell.
 private struct ScriptedAuthority: PasscodeAuthority {
     var right: String? = "1234"
@@ -158,6 +159,7 @@ private struct ScriptedAuthority: PasscodeAuthority {
         #expect(fixture.reader.counts.scans == 5)
     }
 
+    // Docs/Security.md: C10
     @Test func `is lifted by the right passcode, and by nothing else`() async throws {
         let fixture = try await Fixture.enrolled(failures(5) + [.match(0)])
         let engine = fixture.engine(passcode: ScriptedAuthority())

@@ -48,6 +48,7 @@ private struct Screen {
 
 private func misses(_ count: Int) -> [ScriptedReader.Step] { Array(repeating: .noMatch, count: count) }
 
+// Docs/Security.md: K2
 @Suite struct `A login screen` {
     @Test func `rests after five misses in a row, whoever was named, before anyone is locked out`()
         async throws
@@ -78,6 +79,7 @@ private func misses(_ count: Int) -> [ScriptedReader.Step] { Array(repeating: .n
         #expect(try await screen.failures(0) == 5)
     }
 
+    // Docs/Security.md: K2
     @Test func `rests twice as long after each further miss, an hour at most, over restarts`() async throws {
         let screen = try await Screen([])
         for _ in 0..<4 {

@@ -114,6 +114,7 @@ struct `One touch, one purpose` {
         }
     }
 
+    // Docs/Security.md: C2a
     @Test(arguments: purposes)
     func `a touch opens what its prompt named, and nothing else`(_ purpose: TouchPurpose) async throws {
         let scene = try await Scene(touches: Operation.allCases.count)
@@ -125,6 +126,7 @@ struct `One touch, one purpose` {
         }
     }
 
+    // Docs/Security.md: C2a
     @Test func `after a yes, nothing opens, however often and late it is tried`() async throws {
         let scene = try await Scene()
         try await scene.touch(for: .yes)
@@ -136,6 +138,7 @@ struct `One touch, one purpose` {
         }
     }
 
+    // Docs/Security.md: C2a
     @Test func `what a program stored opens until it is not used for five minutes`() async throws {
         let scene = try await Scene()
         try await scene.touch(for: .storedByProgram)
@@ -148,6 +151,7 @@ struct `One touch, one purpose` {
         #expect(try await !scene.tries(.secret))
     }
 
+    // Docs/Security.md: C2a
     @Test func `what a program stored opens for an hour, however often it is used`() async throws {
         let scene = try await Scene()
         try await scene.touch(for: .storedByProgram)
@@ -159,6 +163,7 @@ struct `One touch, one purpose` {
         #expect(try await !scene.tries(.secret))
     }
 
+    // Docs/Security.md: C2b
     @Test(arguments: [
         (TouchPurpose.setPasscode, Operation.firstPasscode), (.logIn("sudo"), .loginPassword),
         (.unlockScreen("swaylock"), .passwordAtLocker), (.signIn("bank.example"), .signInThere),
@@ -177,6 +182,7 @@ struct `One touch, one purpose` {
         #expect(try await !scene.tries(operation))
     }
 
+    // Docs/Security.md: C2a
     @Test(arguments: [
         (TouchPurpose.storedByProgram, Operation.secret), (.signIn("bank.example"), .signInThere),
         (.setPasscode, .firstPasscode),

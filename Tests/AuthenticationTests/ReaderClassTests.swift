@@ -6,6 +6,7 @@ import WhorlSecretMemory
 import Testing
 import WhorlService
 
+// Docs/Security.md: S37
 @Suite struct `Tries on a pretended reader` {
     /// Hardware and a mock, with a finger enrolled for each.
     private struct Pair {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import WhorlEngine
 
+// Docs/Security.md: S27
 @Suite(.timeLimit(.minutes(10))) struct `A driver that does not come back from opening its reader` {
     private let reader: ScriptedReader
     private let isWaiting: Gate

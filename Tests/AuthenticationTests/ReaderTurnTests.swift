@@ -39,6 +39,7 @@ import WhorlService
         #expect(ReaderTurns.count(at: reader) == 0)
     }
 
+    // Docs/Security.md: S31
     @Test(arguments: [ScriptedReader.Step.match(0), .noMatch])
     func `takes no touch that was meant for the other, and charges none`(
         _ early: ScriptedReader.Step

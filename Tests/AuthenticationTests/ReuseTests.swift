@@ -8,6 +8,7 @@ import WhorlStateStore
 import Testing
 import WhorlService
 
+// Docs/Security.md: S18, S53
 @Suite struct `The reuse window` {
     /// What happens after a match, and whether a request with a window of 60 seconds then needs a touch.
     struct Case: Sendable, CustomTestStringConvertible {

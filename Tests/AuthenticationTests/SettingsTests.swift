@@ -89,6 +89,7 @@ import WhorlService
         )
     }
 
+    // Docs/Security.md: C14a, C14b
     @Test func `a flood of one kind of lines pushes out no other`() async throws {
         let fixture = try Fixture()
         let database = try fixture.database()
@@ -148,6 +149,7 @@ import WhorlService
         #expect(try await log.entries(limit: 9).map(\.repeats) == [3, 1, 1, 1])
     }
 
+    // Docs/Security.md: C14b
     @Test
     func `has one line for the choices that a program makes for itself, however often it changes its mind`()
         async throws
@@ -179,6 +181,7 @@ import WhorlService
         #expect(try await log.entries(limit: 2).map(\.outcome) == ["ownOut", "in"])
     }
 
+    // Docs/Security.md: C14a
     @Test func `counts refusals that repeat themselves in one line`() async throws {
         let fixture = try Fixture()
         let log = AuditLog(database: try fixture.database())

@@ -87,6 +87,7 @@ import Testing
         #expect(bench.server.passwords == [password, nil])
     }
 
+    // Docs/Security.md: L24
     @Test func `a key that the server does not know stays, and signs in once the server knows it again`()
         async throws
     {
@@ -161,6 +162,7 @@ import Testing
         }
     }
 
+    // Docs/Security.md: L13
     @Test func `someone with the passcode adds a finger and gets nothing, nor is anybody asked`() async throws
     {
         let bench = try Bench()
@@ -282,6 +284,7 @@ import Testing
     }
 }
 
+// Docs/Security.md: C2b
 @Suite struct `One call for all of it` {
     @Test func `the first time enables with one touch and signs in with another, later ones sign in`()
         async throws

@@ -4,6 +4,7 @@ import BiometricLogin
 import LocalAuthenticationTesting
 import Testing
 
+// Docs/Security.md: C2b
 /// A challenge is good for a while, and its owner may take longer.
 @Suite struct `A challenge that has ended` {
     @Test(arguments: [TestDevice.Action.match, .passcode(TestDevice.usualPasscode)])

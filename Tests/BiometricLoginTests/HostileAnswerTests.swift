@@ -5,6 +5,7 @@ import Foundation
 import LocalAuthenticationTesting
 import Testing
 
+// Docs/Security.md: L14
 /// A server's answers are bytes from outside.
 @Suite struct `Answers that are none` {
     private static let challenge = Data(repeating: 7, count: 32)

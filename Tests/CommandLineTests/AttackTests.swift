@@ -13,6 +13,7 @@ struct AttackTests {
 
     // A2
 
+    // Docs/Security.md: A2c
     @Test func `whoever knows the passcode and adds a finger is seen, and kills what the set opens`()
         async throws
     {
@@ -41,6 +42,7 @@ struct AttackTests {
 
     // A5
 
+    // Docs/Security.md: A5
     @Test func `killed at every comparison, and side by side, a guesser of passcodes has five tries`()
         async throws
     {
@@ -126,6 +128,7 @@ struct AttackTests {
 
     // A9
 
+    // Docs/Security.md: A9a, A9b
     @Test(.enabled(if: geteuid() == 0, "needs root, to start a program that has more rights than its caller"))
     func `a privileged program takes neither a mock nor a simulated TPM from its caller`() async throws {
         let privileged = session.whorl.home + "/privileged"
@@ -178,6 +181,7 @@ struct AttackTests {
         #expect(plain.out.contains("mock"), "\(plain)")
     }
 
+    // Docs/Security.md: A9a
     /// The child, which has none of the capabilities, sees no sign of them.
     @Test(.enabled(if: geteuid() == 0, "needs root, to start a program that has more rights than its caller"))
     func `a program with capabilities takes neither a mock nor a simulated TPM from its caller`() async throws

@@ -52,6 +52,7 @@ struct ItemVerbTests {
         #expect(signature.status == 17 && !signature.out.contains("signature"), "\(signature)")
     }
 
+    // Docs/Security.md: A2c
     @Test func `after a finger is added, the chip refuses what was bound to the set before`() async throws {
         try await session.enroll()
         try await session.add("s", "treasure", access: "biometry-current-set")

@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 
+// Docs/Security.md: A5
 /// The program killed with SIGKILL, as a power button, the kernel or an attacker does it.
 @Suite struct KillTests {
     private let whorl: WhorlProgram
@@ -23,6 +24,7 @@ import Testing
         var pace = 0.06
     }
 
+    // Docs/Security.md: A5
     @Test func `kills at any moment lose nothing that was acknowledged, and give no try back`()
         async throws
     {

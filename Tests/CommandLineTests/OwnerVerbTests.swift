@@ -18,6 +18,7 @@ struct OwnerVerbTests {
 
     // MARK: - Enrolling
 
+    // Docs/Security.md: A2a
     @Test func `a second finger needs a touch of an enrolled one`() async throws {
         try await session.enroll()
         let alone = try await session.run(
@@ -49,6 +50,7 @@ struct OwnerVerbTests {
         #expect(try await fingers().count == 2)
     }
 
+    // Docs/Security.md: S11
     @Test func `while fingers are locked no touch is offered, and the passcode lets one in`() async throws {
         #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
         try await session.enroll(by: .passcode("1234"))
@@ -82,6 +84,7 @@ struct OwnerVerbTests {
         #expect(try await fingers() == ["left-thumb"])
     }
 
+    // Docs/Security.md: A2b
     @Test func `what the owner agreed to is refused when another program changes the fingers meanwhile`()
         async throws
     {
@@ -160,6 +163,7 @@ struct OwnerVerbTests {
 
     // MARK: - Removing, and the first passcode
 
+    // Docs/Security.md: A2a
     @Test func `removing one or all needs a touch or the passcode`() async throws {
         #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
         try await session.enroll(by: .passcode("1234"))
@@ -186,6 +190,7 @@ struct OwnerVerbTests {
         #expect(taken.status == 34 && taken.lines.count == 1, "\(taken)")
     }
 
+    // Docs/Security.md: S12
     @Test func `a first passcode needs a touch where a finger is enrolled`() async throws {
         try await session.enroll()
         let stranger = try await session.withPasscode(
@@ -224,6 +229,7 @@ struct OwnerVerbTests {
         #expect(outcome.status == 30, "\(outcome)")
     }
 
+    // Docs/Security.md: S13
     @Test func `an older state is accepted with the passcode; what was bound to a set stays closed`()
         async throws
     {
@@ -265,6 +271,7 @@ struct OwnerVerbTests {
         #expect(try await session.run(["secret", "get", "set"], reader: "mock:match").status == 33)
     }
 
+    // Docs/Security.md: S13
     @Test func `without a passcode an older state can only be given up, and items are kept`() async throws {
         try await rollBack(passcode: false)
         let accept = try await session.run(["fingers", "accept"], reader: "mock:then=match")
@@ -277,6 +284,7 @@ struct OwnerVerbTests {
         #expect(try await session.run(["secret", "get", "set"], reader: "mock:match").status == 33)
     }
 
+    // Docs/Security.md: S14
     @Test func `killed while it accepts, the fingers are as before or accepted, never trusted unasked`()
         async throws
     {

@@ -393,6 +393,7 @@ private let sudo = """
         #expect(status.out.contains("through pam_fprintd.so, named in deeper-auth"), "\(status)")
     }
 
+    // Docs/Security.md: S6
     @Test(arguments: [
         "auth requisite pam_unix.so nullok\nauth [success=1 default=ignore] pam_duo.so\nauth requisite pam_deny.so\n",
         "auth required pam_2fa.so\nauth required pam_unix.so\n",

@@ -108,6 +108,7 @@ struct USBReadersTests {
         #expect(found.map(\.isAccessible) == [false] && found.map(\.access.state) == [.unknown])
     }
 
+    // Docs/Security.md: C1a
     @Test(arguments: zip(ReaderAccess.State.allCases, [Check.Verdict.good, .bad, .warning, .warning]))
     func `doctor says that a reader is closed only where that was measured`(
         state: ReaderAccess.State,

@@ -183,6 +183,7 @@ struct TPMStateTests {
         #expect(try await session.run(["secret", "get", "s"], reader: "mock:match").status == 32)
     }
 
+    // Docs/Security.md: A4
     @Test func `yesterday's database is noticed, and removing all fingers makes it sound again`() async throws
     {
         try await session.enroll()
@@ -198,6 +199,7 @@ struct TPMStateTests {
         #expect(try await session.run(["evaluate", "--reason", "r"], reader: "mock:match").status == 0)
     }
 
+    // Docs/Security.md: A4
     @Test func `yesterday's database is noticed also where the counter and its row were taken away`()
         async throws
     {

@@ -14,6 +14,7 @@ struct VaultKillTests {
     /// The number of kills: 200 each night (`make nightly`), fewer in a run that somebody waits for.
     private static let kills = ProcessInfo.processInfo.environment["WHORL_KILLS"].flatMap(Int.init) ?? 30
 
+    // Docs/Security.md: D8
     /// Two owners at once, so that a second processor is used.
     @Test(arguments: [0, 1])
     func `kills lose nothing that was acknowledged, leave nothing half done, and revive no key`(

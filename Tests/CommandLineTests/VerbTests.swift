@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 
+// Docs/Security.md: S15
 /// Scripted sessions, with the exact words for people.
 struct VerbTests {
     private let whorl: WhorlProgram

@@ -8,6 +8,7 @@ import Testing
 
 @testable import WhorlEnrollment
 
+// Docs/Security.md: S16
 struct EnrollmentSetTests {
     static let first = EnrollmentSet.Member(
         id: id("00112233445566778899aabbccddeeff"),

@@ -9,6 +9,7 @@ import Testing
 @testable import WhorlEnrollment
 import WhorlService
 
+// Docs/Security.md: S20
 /// A counter outside the database, as a TPM has one: it starts anywhere and only counts up.
 final class OutsideCounter: GenerationCounter {
     private let values = Mutex<[String: UInt64]>([:])

@@ -61,6 +61,7 @@ import WhorlService
         #expect(await add(.rightIndex, try await consent(to: .add(.rightIndex), by: .passcode)) == nil)
     }
 
+    // Docs/Security.md: A2a
     @Test(arguments: [ReaderInfo.Storage.host, .reader])
     func `is missed before the first stage of a second finger`(storage: ReaderInfo.Storage) async throws {
         try await fixture.add(.rightIndex, "one")
@@ -74,6 +75,7 @@ import WhorlService
         #expect(try await fingers() == [.rightIndex])
     }
 
+    // Docs/Security.md: A2b
     @Test(arguments: [ReaderInfo.Storage.host, .reader])
     func `lets a second finger in, once`(storage: ReaderInfo.Storage) async throws {
         try await fixture.add(.rightIndex, "one")
@@ -94,6 +96,7 @@ import WhorlService
         #expect(reader.touches == 4)
     }
 
+    // Docs/Security.md: A2a
     @Test func `of another profile, for another change or to another finger is none`() async throws {
         try await fixture.add(.rightIndex, "one")
         try await fixture.add(.rightIndex, "one", profile: "bob")
@@ -106,6 +109,7 @@ import WhorlService
         #expect(try await fingers() == [.rightIndex])
     }
 
+    // Docs/Security.md: A2b
     @Test(arguments: [ReaderInfo.Storage.host, .reader])
     func `counts no more when somebody enrolls in between, and nothing is left`(storage: ReaderInfo.Storage)
         async throws
@@ -192,6 +196,7 @@ import WhorlService
         #expect(try await fingers().isEmpty)
     }
 
+    // Docs/Security.md: S13
     @Test(arguments: edits)
     func `is the passcode's alone where fingers cannot be trusted`(sql: String) async throws {
         try await fixture.add(.rightIndex, "one")

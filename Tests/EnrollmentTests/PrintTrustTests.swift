@@ -49,6 +49,7 @@ import WhorlService
         #expect(try await fault(store()) == nil)
     }
 
+    // Docs/Security.md: C1b
     @Test(arguments: [ReaderAccess.State.open, .unknown])
     func `does not count if others could open the reader, or no one knows`(access: ReaderAccess.State)
         async throws
@@ -63,6 +64,7 @@ import WhorlService
         #expect(try await fault(fixture.store) == nil)
     }
 
+    // Docs/Security.md: C1b
     @Test func `does not count after the reader was found open, until it is enrolled again`() async throws {
         try await add(.closed)
         #expect(try await fault(store(foundOpen: true)) == .readerWasOpen)
@@ -77,6 +79,7 @@ import WhorlService
         #expect(try await fault(store(foundOpen: true)) == nil)
     }
 
+    // Docs/Security.md: C1b
     @Test func `is not accepted with the passcode, which does not say whose finger the reader matches`()
         async throws
     {
@@ -92,6 +95,7 @@ import WhorlService
         #expect(try await fault(store) == nil)
     }
 
+    // Docs/Security.md: C1b
     @Test func `that is edited to have been enrolled while the reader was closed is tampered with`()
         async throws
     {

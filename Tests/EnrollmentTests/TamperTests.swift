@@ -8,6 +8,7 @@ import WhorlStateStore
 import Testing
 import WhorlService
 
+// Docs/Security.md: A3, S18, S21
 /// Somebody who can write the database, but has not its key, changes rows.
 struct TamperTests {
     /// A statement that changes the set of the profile `ada`, who has the fingers `right-index` (print 7) and
@@ -61,6 +62,7 @@ struct TamperTests {
         return fixture
     }
 
+    // Docs/Security.md: A3
     @Test(arguments: edits)
     func `every edit is found, and biometry is refused`(what: String, sql: String) async throws {
         let fixture = try await fixture()

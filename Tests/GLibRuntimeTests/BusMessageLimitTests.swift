@@ -59,6 +59,7 @@ import Testing
         #expect(try passed(fields, pieces: 5_000).isEmpty)
     }
 
+    // Docs/Security.md: C13o
     @Test(arguments: [1, 2, 3, 5, 7, 15, 16, 17, 31, 1_000, 16_384, 100_000])
     func `of too many bytes are left out between others, however the bytes are split`(pieces: Int) throws {
         let before = message(1, body: 40, filler: 1)

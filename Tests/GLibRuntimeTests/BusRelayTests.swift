@@ -32,6 +32,7 @@ private func peak() throws -> Int {
     return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
 }
 
+// Docs/Security.md: C13o
 @Suite(.timeLimit(.minutes(2)), .enabled(if: PrivateBus.isAvailable)) struct `A connection to a bus` {
     @Test func `takes no long message and no memory for one, and the next short one is answered`() async {
         await #expect(processExitsWith: .success) {
@@ -78,6 +79,7 @@ private func peak() throws -> Int {
         }
     }
 
+    // Docs/Security.md: C13o
     @Test func `gives a client no more than its share for calls that are refused for their arguments`() async
     {
         await #expect(processExitsWith: .success) {

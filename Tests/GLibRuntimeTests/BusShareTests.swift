@@ -4,6 +4,7 @@ import Testing
 
 @testable import WhorlGLib
 
+// Docs/Security.md: C13n
 /// The calls of a client of the bus that wait for their answers.
 @Suite struct `The share of a client of the bus` {
     @Test func `is refused when it is used up, and another client has its own`() {

@@ -192,6 +192,7 @@ import WhorlService
         }
     }
 
+    // Docs/Security.md: D4
     @Test func `an item whose chip cannot be asked is found, keeps its name and is not deleted`() {
         bench.run {
             #expect(add("a", .biometryCurrentSet) == errSecSuccess)

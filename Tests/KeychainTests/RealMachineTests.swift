@@ -67,6 +67,7 @@ struct `With a TPM and a finger` {
         try await expectRefusal(of: kept, by: machine)
     }
 
+    // Docs/Security.md: D2
     @Test func `the right passcode opens an item of an old set after the chip has refused the touch`()
         async throws
     {

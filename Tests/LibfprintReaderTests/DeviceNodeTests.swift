@@ -8,6 +8,7 @@ import WhorlFingerprint
 
 import WhorlUSB
 
+// Docs/Security.md: C1a
 /// Who can open a device node, measured at files that stand in for one.
 @Suite struct `The access to a node` {
     private let path = NSTemporaryDirectory() + "whorl-node-" + UUID().uuidString

@@ -7,6 +7,7 @@ import WhorlSupport
 
 @testable import WhorlLibfprint
 
+// Docs/Security.md: S25
 /// The lock files of readers, and what others may have put in their places.
 @Suite struct `The lock of a reader` {
     private let id = ReaderID(rawValue: "elan-0")

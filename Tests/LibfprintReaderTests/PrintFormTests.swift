@@ -5,6 +5,7 @@ import WhorlFingerprint
 
 @testable import WhorlLibfprint
 
+// Docs/Security.md: S5
 /// A print's bytes from elsewhere are checked before libfprint reads them, since it ends the process for some.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct `A print from elsewhere` {
     private func requireSafe(_ print: Template) async throws {

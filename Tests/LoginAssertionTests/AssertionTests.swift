@@ -213,6 +213,7 @@ import Testing
         #expect(Set([LoginName("\u{e9}"), LoginName("e")]).count == 2)
     }
 
+    // Docs/Security.md: L29
     @Test(arguments: [("e\u{301}", "\u{e9}"), ("o\u{308}tti", "\u{f6}tti"), ("\u{1100}\u{1161}", "\u{ac00}")])
     func `is the same however a keyboard writes its accents`(decomposed: String, composed: String) throws {
         let name = try #require(LoginName(decomposed))

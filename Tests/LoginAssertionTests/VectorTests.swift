@@ -23,6 +23,7 @@ import Testing
         #expect(try Protocol.python(["check", file]) == "\(count) vectors, 0 wrong")
     }
 
+    // Docs/Security.md: L4
     /// Each byte of a good assertion, made another one, is noticed.
     @Test func `no byte of an assertion can be changed`() throws {
         let vector = try #require(Protocol.vectors?.first { $0.result == "accepted" })

@@ -33,6 +33,7 @@ import Testing
         }
     }
 
+    // Docs/Security.md: S36
     @Test func `a mock may not take the name of a reader that is none`() {
         #expect(throws: MockScriptError.self) { try MockScript(parsing: "id=virtual_image-0, match") }
         #expect(throws: Never.self) { try MockScript(parsing: "id=mock-1, match") }

@@ -17,6 +17,7 @@ struct KillTests {
     /// By night it goes on until each cell of the table was made once, which takes a hundred kills of each owner.
     private static let makesAll = kills >= 200
 
+    // Docs/Security.md: D8
     /// Two owners at once, so that a second processor is used.
     @Test(arguments: [0, 1])
     func `kills while items of every kind are made, used and deleted lose none that was acknowledged`(

@@ -8,6 +8,7 @@ import Testing
 /// judges, and whatever it says, the item is still there afterwards.
 @Suite(.timeLimit(.minutes(20)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct `Nothing that is kept is lost` {
+    // Docs/Security.md: D1
     @Test(arguments: Happening.allCases)
     func `an item opens to whom the table names, and stays whoever was refused`(
         _ happening: Happening

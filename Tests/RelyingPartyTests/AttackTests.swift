@@ -6,6 +6,7 @@ import LoginAssertion
 import RelyingParty
 import Testing
 
+// Docs/Security.md: A11b
 @Suite struct `What is not the device's answer to its own challenge is refused` {
     @Test(arguments: StoreKind.all)
     func `the challenge of another user`(_ kind: StoreKind) async throws {
@@ -19,6 +20,7 @@ import Testing
         )
     }
 
+    // Docs/Security.md: L2
     @Test(arguments: StoreKind.all)
     func `the challenge of another device`(_ kind: StoreKind) async throws {
         let bank = try await Bank(kind)
@@ -31,6 +33,7 @@ import Testing
         )
     }
 
+    // Docs/Security.md: L2
     @Test(arguments: StoreKind.all)
     func `the name of another device, with the own key`(_ kind: StoreKind) async throws {
         let bank = try await Bank(kind)
@@ -46,6 +49,7 @@ import Testing
         #expect(await bank.refusal(named) == .assertionRefused(.signature))
     }
 
+    // Docs/Security.md: A11b
     @Test func `what is for another server, or answers another server's challenge`() async throws {
         let (bank, shop) = (try await Bank(), try await Bank())
         let device = Device()
@@ -86,6 +90,7 @@ import Testing
         #expect(await bank.refusal(try await bank.answer(device)) == .unknownKey)
     }
 
+    // Docs/Security.md: L3
     @Test func `an assertion that is too old, or from the future`() async throws {
         let bank = try await Bank()
         let device = Device()
@@ -102,6 +107,7 @@ import Testing
         #expect(try await refusal(31) == .assertionRefused(.notYetValid))
     }
 
+    // Docs/Security.md: L4
     @Test func `an assertion with any character altered`() async throws {
         let bank = try await Bank()
         let device = Device()
@@ -130,6 +136,7 @@ import Testing
         _ = try await bank.signIn(answer)
     }
 
+    // Docs/Security.md: L5
     @Test(arguments: [
         #"{"alg":"none","kid":"KID","typ":"whorl-login+jwt"}"#,
         #"{"alg":"None","kid":"KID","typ":"whorl-login+jwt"}"#,

@@ -91,6 +91,7 @@ import Testing
         #expect(refused == .attestationRefused(.endorsement))
     }
 
+    // Docs/Security.md: L21
     @Test func `makes no credential for a chip of a maker that it does not know`() async throws {
         let bank = try await Bank(trusting: SoftChip())
         let refused = await code { () async throws(RelyingPartyError) in
@@ -119,6 +120,7 @@ import Testing
         #expect(refused == .attestationRefused(.statement))
     }
 
+    // Docs/Security.md: L20
     @Test func `refuses the attestation of another user's or another device's credential`() async throws {
         let bank = try await Bank(trusting: chip)
         for other in [Device("eve"), Device("ada", "phone")] {
@@ -128,6 +130,7 @@ import Testing
         }
     }
 
+    // Docs/Security.md: L20
     @Test func `refuses an attestation that is shown again for another key, and one that is too old`()
         async throws
     {
@@ -156,6 +159,7 @@ import Testing
         #expect(await distrusting.refusal(device, with: statement) == .attestationRefused(.endorsement))
     }
 
+    // Docs/Security.md: L20
     @Test(arguments: SoftChip.Kind.allCases)
     func `refuses one chip's statement beside another's endorsement key`(_ kind: SoftChip.Kind) async throws {
         let other = try SoftChip(kind)

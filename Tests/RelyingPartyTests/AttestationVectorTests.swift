@@ -17,6 +17,7 @@ import Testing
         #expect(Set(vectors.map(\.name)).count == vectors.count)
     }
 
+    // Docs/Security.md: L19
     @Test(arguments: AttestationVectors.all?.attestations ?? [])
     func `each has the result that it says`(vector: AttestationVectors.Attestation) throws {
         let (result, opensFor) = try Self.result(of: vector)

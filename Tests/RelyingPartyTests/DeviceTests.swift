@@ -54,6 +54,7 @@ import Testing
         #expect(try await party.devices(of: device.user).map(\.approval) == [nil])
     }
 
+    // Docs/Security.md: L7
     @Test(arguments: StoreKind.all)
     func `one key is not registered for two users, nor for two devices`(_ kind: StoreKind) async throws {
         let bank = try await Bank(kind)
@@ -181,6 +182,7 @@ import Testing
         _ = try await bank.signIn(bank.answer(foreign))
     }
 
+    // Docs/Security.md: L8
     @Test func `a key without proof of its private half is not registered`() async throws {
         let bank = try await Bank()
         let (device, other) = (Device(), Device())

@@ -86,6 +86,7 @@ import Testing
         return told
     }
 
+    // Docs/Security.md: L9
     @Test(arguments: StoreKind.all)
     func `nobody learns from them which users and devices there are`(_ kind: StoreKind) async throws {
         func bank() async throws -> Bank {

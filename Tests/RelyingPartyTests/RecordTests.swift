@@ -30,6 +30,7 @@ import Testing
         #expect(try await party.audit(of: LoginName("nobody")).isEmpty)
     }
 
+    // Docs/Security.md: L10
     @Test(arguments: StoreKind.all)
     func `is nothing that a stranger says, who would push out what matters`(_ kind: StoreKind) async throws {
         let bank = try await Bank(kind) {
@@ -128,6 +129,7 @@ import Testing
         #expect(late == .unknownKey)
     }
 
+    // Docs/Security.md: L10
     @Test(arguments: StoreKind.all)
     func `of refused passwords, which strangers can try, pushes out nothing else`(
         _ kind: StoreKind

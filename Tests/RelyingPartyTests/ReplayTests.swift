@@ -21,6 +21,7 @@ import Testing
         #expect(known.first?.enabledAt == enabled.enabledAt)
     }
 
+    // Docs/Security.md: L1
     @Test(arguments: StoreKind.all)
     func `the same answer again is refused`(_ kind: StoreKind) async throws {
         let bank = try await Bank(kind)
@@ -31,6 +32,7 @@ import Testing
         #expect(await bank.refusal(answer) == .challengeUnknown)
     }
 
+    // Docs/Security.md: A11a
     @Test(arguments: StoreKind.all)
     func `the same answer is refused after the server was started again, and by another instance`(
         _ kind: StoreKind
@@ -54,6 +56,7 @@ import Testing
         #expect(await bank.refusal(answer) == .challengeUnknown)
     }
 
+    // Docs/Security.md: A11a
     @Test(.timeLimit(.minutes(3)), arguments: StoreKind.all)
     func `of 1,000 that use one challenge at once at two instances, one signs in`(
         _ kind: StoreKind

@@ -22,6 +22,7 @@ import Testing
         _ = consume store
     }
 
+    // Docs/Security.md: L28
     @Test(arguments: ["removed", "replaced by a backup", "in another folder", "beside another log", "empty"])
     func `does nothing once its file was removed or replaced, until the file is back`(_ how: String)
         async throws

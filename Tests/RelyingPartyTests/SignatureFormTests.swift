@@ -24,6 +24,7 @@ import Testing
         stride(from: 0, to: hex.count, by: 2).compactMap { UInt8(hex.dropFirst($0).prefix(2), radix: 16) }
     }
 
+    // Docs/Security.md: L6
     @Test func `with r or s at an edge are refused, behind each other and in DER`() async throws {
         let bank = try await Bank { $0.domainStatePolicy = .allow }
         let device = Device()

@@ -8,6 +8,7 @@ import Testing
 @testable import WhorlStateStore
 import WhorlService
 
+// Docs/Security.md: S39
 /// Whatever is wrong with the files: a typed error, and not a byte of them is changed.
 struct DamagedDatabaseTests {
     /// The version of a database that a later program wrote.

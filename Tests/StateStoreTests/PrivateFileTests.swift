@@ -8,6 +8,7 @@ import Testing
 @testable import WhorlStateStore
 import WhorlService
 
+// Docs/Security.md: S26
 struct PrivateFileTests {
     private let home: TemporaryDirectory
     private var folder: String { home.state.path }

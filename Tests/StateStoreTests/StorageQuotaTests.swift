@@ -25,6 +25,7 @@ import WhorlService
         }
     }
 
+    // Docs/Security.md: C13a
     @Test func `has an end, with an error of its own`() async throws {
         let (database, folder) = try database()
         defer { try? FileManager.default.removeItem(at: folder) }

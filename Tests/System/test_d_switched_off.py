@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: S1
 """A service that an administrator has switched off stays off, and each call says so."""
 
 import json

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: S2
 """Who asks the installed service, and from where: sessions and seats, confined programs, the rules of polkit."""
 
 import json
@@ -365,6 +366,7 @@ os.execv("/usr/bin/tail", ["tail", "-s", "0.1", "-f", relayed])
 """
 
 
+# Docs/Security.md: C15b
 def test_b6_confined_program_gets_no_more_by_becoming_an_unconfined_one():
     open_directory()
     whorl("secret", "delete", "plain", check=False)

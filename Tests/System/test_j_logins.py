@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: S45
 """Logins by a finger: sudo and su with the installed module, and a service that is away, stuck or killed."""
 
 import os

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: S46
 """polkit's prompts by a finger, and attacks on its helper.
 
 Up to polkit 126 the helper is the agent's child and belongs to its session. From 127 on systemd starts it for a connection to a
@@ -371,6 +372,7 @@ def sleeping(user, place=sit):
         process.wait(30)
 
 
+# Docs/Security.md: S47
 def test_process_that_root_passes_counts_in_the_helpers_unit_alone():
     unit = f"{HELPERS}/polkit-agent-helper@9.service"
     with sleeping("owner") as agent:

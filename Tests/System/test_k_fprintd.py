@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: C13m, C13n
 """fprintd's own programs and Debian's pam_fprintd.so with the installed service in fprintd's place on the bus."""
 
 import json

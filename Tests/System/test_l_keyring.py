@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: S49
 """The desktop's keyring after a login by touch, with GNOME's keyring and its own PAM module."""
 
 import pathlib

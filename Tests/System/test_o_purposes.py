@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: C8, C9b
 """A touch counts for the purpose that its prompt named, in the process that asked, and a locked session asks nothing."""
 
 import os

@@ -54,6 +54,7 @@ def test_c4_names_that_libraries_compare_differently_end_nothing():
     assert service_pid() == pid, "the service ended"
 
 
+# Docs/Security.md: C4b
 @nightly("12 crashes; one is by day")
 def test_c4_no_number_of_crashes_closes_the_socket():
     """The service is killed more often than systemd starts a unit by default, each time with a client at work."""
@@ -84,6 +85,7 @@ def journal_of(pid):
     ).stdout.decode()
 
 
+# Docs/Security.md: C6a
 def test_c6_nothing_calls_a_name_verified_that_an_unconfined_program_can_take():
     """A program that is not confined enters the profile of another one, as `aa-exec` lets it."""
     open_directory()
@@ -420,6 +422,7 @@ NIGHT = int(os.environ.get("WHORL_PRESSURE", "1"))
 WAYS = ("keep", "read and keep", "keep by path", "move into sockets") if NIGHT > 1 else ("keep", "move into sockets")
 
 
+# Docs/Security.md: C5b
 @nightly("fills memory")
 def test_c5_what_a_user_keeps_of_the_services_memory_takes_it_from_no_one_else():
     pid = wake()
@@ -464,6 +467,7 @@ def fill(mebibytes):
     sys.stdin.read()
 
 
+# Docs/Security.md: C5b
 @nightly("fills memory")
 def test_c5_service_whose_memory_clients_keep_begins_anew_when_no_one_is_being_asked():
     subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
@@ -580,6 +584,7 @@ def keep_refused(count, seconds):
     return len(kept)
 
 
+# Docs/Security.md: C11c
 @nightly("a flood")
 def test_c11_what_the_refused_keep_takes_no_memory():
     with Pressed((as_number, 100_000, lambda: keep_refused(20_000 * NIGHT, 15 * NIGHT))) as pressed:
@@ -597,6 +602,7 @@ def search_at_once(connections):
     time.sleep(20)
 
 
+# Docs/Security.md: C13b
 @nightly("a flood")
 def test_c13_many_searches_at_once_hold_few_values():
     with Pressed((act, "mallory", search_at_once, 240)) as pressed:
@@ -662,6 +668,7 @@ def search_long_attributes(seconds):
         time.sleep(0.05)
 
 
+# Docs/Security.md: C13c
 @nightly("a flood")
 def test_c13_searches_for_long_attributes_hold_no_one_up():
     assert act("mallory", store_long_attributes, 1, 500_000).endswith("InvalidParameter")
@@ -702,6 +709,7 @@ def send_large_calls(seconds):
         client.close()
 
 
+# Docs/Security.md: C13d
 @nightly("a flood")
 def test_c13_large_calls_of_one_user_are_decoded_one_after_the_other():
     with Pressed((act, "mallory", send_large_calls, 15 * NIGHT)) as pressed:
@@ -732,6 +740,7 @@ def hold_as_root(results, number):
     signal.pause()
 
 
+# Docs/Security.md: C13i
 def test_c13_programs_with_roots_rights_that_one_account_has_stopped_take_no_other_logins():
     from people import lay
     from test_j_logins import PROMPT, sudo
@@ -775,6 +784,7 @@ def keep_a_password():
     return stored
 
 
+# Docs/Security.md: C13b
 @nightly("fills memory")
 def test_c13_large_values_of_five_accounts_are_held_one_after_the_other():
     with five_accounts() as names:
@@ -805,6 +815,7 @@ def ask_about_large_items(seconds):
         thread.join()
 
 
+# Docs/Security.md: C13e
 @nightly("fills memory")
 def test_c13_large_items_of_five_accounts_are_looked_at_one_after_the_other():
     with five_accounts() as names:
@@ -829,6 +840,7 @@ def store_a_large_value():
     passwords.delete()
 
 
+# Docs/Security.md: C13e
 @nightly("a flood; questions without an answer are by day")
 def test_c13_calls_that_last_hold_no_turn_with_files_that_they_do_not_take():
     with Pressed((act, "mallory", keep_large_files, 15), probe=store_a_large_value) as pressed:
@@ -853,6 +865,7 @@ def keep_prompts(seconds):
             time.sleep(0.2)
 
 
+# Docs/Security.md: C13e
 @nightly("fills memory")
 def test_c13_prompts_of_five_accounts_take_little_memory():
     allow("true")
@@ -895,6 +908,7 @@ def many_values(kind, seconds):
             client.close()
 
 
+# Docs/Security.md: C13j
 @nightly("a flood")
 def test_c13_messages_of_many_values_are_not_decoded():
     for kind in ("0", "[]", "{}"):
@@ -918,6 +932,7 @@ def connect_without_end(seconds):
         client.close()
 
 
+# Docs/Security.md: C13k
 @nightly("a flood")
 def test_c13_flood_of_connections_leaves_the_others_their_logins():
     from people import lay
@@ -1120,6 +1135,7 @@ def send_lingering(ready):
     time.sleep(600)
 
 
+# Docs/Security.md: C13l
 def test_c13_descriptors_whose_closing_waits_keep_no_one_else_waiting():
     pid = wake()
     subprocess.run(["ip", "link", "set", "lo", "up"], check=False)
@@ -1184,6 +1200,7 @@ def make_mounts(ready):
     time.sleep(300)
 
 
+# Docs/Security.md: C13p
 @nightly("a flood")
 def test_c13_caller_with_many_mounts_keeps_no_one_waiting():
     wake()

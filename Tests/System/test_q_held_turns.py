@@ -50,6 +50,7 @@ def look_at_the_place():
     store_a_large_value()
 
 
+# Docs/Security.md: C13g
 def test_c13_questions_that_no_one_answers_keep_no_other_users_calls_waiting():
     with Pressed((act, "mallory", keep_questions, 250, 25 * NIGHT), probe=look_at_the_place) as pressed:
         assert pressed.calls > 2 and pressed.slowest < 15, (pressed.calls, pressed.slowest)
@@ -70,6 +71,7 @@ def send_silent_file(ready, done):
     os.waitpid(server, 0)
 
 
+# Docs/Security.md: C13h
 @nightly("waits for idle times")
 def test_c13_service_does_not_leave_while_a_file_is_being_closed():
     configure(idle=3)
@@ -121,6 +123,7 @@ def make_secrets(connections, seconds):
                 client.reply(None)
 
 
+# Docs/Security.md: C13f
 @nightly("fills memory")
 def test_c13_secrets_of_one_mebibyte_of_five_accounts_take_little_memory():
     with five_accounts() as names:
@@ -151,6 +154,7 @@ def keep_uses(seconds):
     keep_prompts(end - time.monotonic())
 
 
+# Docs/Security.md: C13f
 @nightly("fills memory")
 def test_c13_large_items_behind_prompts_of_five_accounts_take_little_memory():
     allow("true")

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: C12, C14a
 """The rules that take something from callers: passcodes, deletions, the logs, readers that are tried out from elsewhere."""
 
 import json

@@ -28,6 +28,7 @@ def connections():
     return [words[0] for words in map(str.split, listed.splitlines()) if words[1] == str(service_pid())]
 
 
+# Docs/Security.md: C13m
 def test_c13_no_connection_of_the_service_takes_a_descriptor():
     # GLib closes what comes with a signal on the thread that reads all connections.
     wake()
@@ -49,6 +50,7 @@ def send_long(names):
     return bus.call(NAME, "/net/reactivated/Fprint/Manager", NAME + ".Manager", "GetDefaultDevice")
 
 
+# Docs/Security.md: C13o
 @nightly("fills memory")
 def test_c13_long_message_on_the_bus_takes_no_memory():
     # GLib makes 70 bytes of each one before anyone looks at a message.
@@ -122,6 +124,7 @@ def lockers_turn():
     return answer.strip()
 
 
+# Docs/Security.md: C9c
 def test_c9_claim_ends_with_the_lock_whether_or_not_it_does_anything_and_whoever_has_the_connection():
     right_finger_alone()
     for verifies, leaves in (True, False), (True, True), (False, False), (False, True):
@@ -141,6 +144,7 @@ def test_c9_claim_ends_with_the_lock_whether_or_not_it_does_anything_and_whoever
     forgive()
 
 
+# Docs/Security.md: C9a
 def test_c9_what_a_session_asks_ends_when_its_seat_shows_another_one():
     right_finger_alone()
     whorl("secret", "delete", "bank", check=False)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: C17, S4
 """An identity is an account: numbers and names are given out again, and accounts are renamed (C17)."""
 
 import contextlib

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: S3
 """The sandbox of the installed service takes away only what the service does not need: boots and clocks."""
 
 import pathlib

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: C1a, C1c, K3a
 """A reader that matches on its chip belongs to the service (C1, K3): no one else can open its node."""
 
 import errno

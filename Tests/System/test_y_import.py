@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: S5
 """A damaged file in fprintd's folder is named and not taken (Docs/Fprintd.md); the service and other people go on."""
 
 import subprocess

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: S6
 """`whorl pam add` beside other modules, in stacks that are made of several files."""
 
 import os

@@ -27,6 +27,7 @@ import Testing
         #expect(error?.code == .invalidAddress)
     }
 
+    // Docs/Security.md: A9d
     @Test func `tell simulators from chips`() throws {
         for text in ["swtpm:x", "mssim:x", "cmd:x", "pcap:swtpm:x", "pcap:mssim:x", "pcap:cmd:x"] {
             #expect(try TPMAddress(text).isSimulated, "\(text)")
@@ -49,6 +50,7 @@ import Testing
         #expect(TPMAddress.standard.text == "device:/dev/tpmrm0")
     }
 
+    // Docs/Security.md: A9c
     /// GLib finds the system bus by it.
     @Test func `count a resource manager as a simulator while a variable names the system bus`() async {
         await #expect(processExitsWith: .success) {
@@ -80,6 +82,7 @@ import Testing
 
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct `A list of the TPM's` {
+    // Docs/Security.md: A6c
     /// TPM2_GetCapability with the same page again and again, and the word that there is more.
     @Test(.timeLimit(.minutes(5)))
     func `that repeats itself ends`() async throws {

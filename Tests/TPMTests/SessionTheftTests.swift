@@ -8,6 +8,7 @@ import Testing
 /// An active interposer, who may answer and send whatever it likes.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct `A policy session` {
+    // Docs/Security.md: A6b
     @Test(arguments: SessionThief.Trick.allCases)
     func `of an interposer's own is never authorized`(trick: SessionThief.Trick) async throws {
         let chip = try SoftwareTPM()

@@ -5,6 +5,7 @@ import Testing
 @testable import WhorlTerminalPrompt
 
 struct TerminalTextTests {
+    // Docs/Security.md: S38
     @Test(arguments: [
         ("\u{1B}[2J\u{1B}[31mred", "[2J[31mred"),  // CSI
         ("\u{9B}2Jclear", "2Jclear"),  // CSI as one C1 character

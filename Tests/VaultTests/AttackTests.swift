@@ -16,6 +16,7 @@ import WhorlService
 struct AttackTests {
     // A1
 
+    // Docs/Security.md: A1
     @Test func `the disk read on another machine gives nothing`() async throws {
         let bench = try VaultBench()
         let vault = try bench.vault()
@@ -51,6 +52,7 @@ struct AttackTests {
 
     // A7
 
+    // Docs/Security.md: A7
     @Test func `another process with the chip and the key's blobs cannot sign or unseal`() async throws {
         let bench = try VaultBench()
         let vault = try bench.vault()
@@ -90,6 +92,7 @@ struct AttackTests {
 
     // A8
 
+    // Docs/Security.md: A8
     @Test(arguments: ["deleted", "made anew as it was", "made anew as a plain index with the old value"])
     func `with the owner hierarchy the counter can be lost, and never be used`(how: String) async throws {
         let bench = try VaultBench()
@@ -146,6 +149,7 @@ struct AttackTests {
 
     // A4, as far as it is the vault's
 
+    // Docs/Security.md: A4
     @Test func `a database of before the first finger is noticed, and accepting it kills bound keys`()
         async throws
     {
@@ -171,6 +175,7 @@ struct AttackTests {
 
     // A3, for items
 
+    // Docs/Security.md: A3
     @Test func `an edited, swapped or moved item row is refused`() async throws {
         let bench = try VaultBench()
         let vault = try bench.vault()
@@ -214,6 +219,7 @@ struct AttackTests {
 
     // A12
 
+    // Docs/Security.md: A12
     @Test func `a program that says yes by itself still needs what the authority's file holds`() async throws
     {
         let bench = try VaultBench()

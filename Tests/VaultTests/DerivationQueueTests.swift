@@ -35,6 +35,7 @@ struct DerivationQueueTests {
         }
     }
 
+    // Docs/Security.md: C5a
     @Test func `at most two run at a time, and one of each user`() async {
         let queue = DerivationQueue()
         let room = Room()
@@ -60,6 +61,7 @@ struct DerivationQueueTests {
         #expect(queue.counts == (0, 0))
     }
 
+    // Docs/Security.md: C5a
     @Test func `who sends more than may wait is refused, and no one else`() async throws {
         let queue = DerivationQueue()
         let (holds, hold) = AsyncStream.makeStream(of: Void.self)
@@ -122,6 +124,7 @@ struct DerivationQueueTests {
         #expect(try await first.value == 0)
     }
 
+    // Docs/Security.md: C5a
     @Test func `a burst of passcodes derives no more of them than may be tried`() async throws {
         let bench = try VaultBench()
         let set = try bench.tpm.tool("dictionarylockout", "-s", "-n", "100", "-t", "1000", "-l", "1000")
@@ -141,6 +144,7 @@ struct DerivationQueueTests {
         await vault.letGo()
     }
 
+    // Docs/Security.md: C5a
     @Test
     func `wrong application passwords are counted for the user, and a right one gives none of them back`()
         async throws

@@ -171,6 +171,7 @@ struct GenerationTests {
         #expect(try bench.tpm.handles(from: 0x0100_0000).filter { $0 >> 8 == 0x01_8057 }.count == 1)
     }
 
+    // Docs/Security.md: D5
     @Test func `a counter that cannot be read now is not taken for a lost one`() async throws {
         let (bench, vault) = try await provisioned()
         let generation = try await vault.changeFingers(from: 0)

@@ -39,6 +39,7 @@ struct ItemNameTests {
         #expect(Array(composed.text.utf8) == Array(decomposed.text.utf8))
     }
 
+    // Docs/Security.md: C4a
     @Test func `two names are equal exactly where their bytes are, for every letter that can be taken apart`()
         throws
     {

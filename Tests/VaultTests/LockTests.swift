@@ -9,6 +9,7 @@ import WhorlSupport
 
 @testable import WhorlVault
 
+// Docs/Security.md: S24
 @Suite struct `The vault's lock` {
     @Test func `is waited for while every thread of the shared pool is blocked`() async {
         await #expect(processExitsWith: .success) {

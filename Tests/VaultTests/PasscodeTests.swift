@@ -203,6 +203,7 @@ struct PasscodeTests {
         #expect(await code { try await vault.verify(secret("0000"), of: "ada") } == .passcodeWrong)
     }
 
+    // Docs/Security.md: A5
     @Test func `two processes together have no more tries than one`() async throws {
         let bench = try patient()
         let first = try bench.vault()
@@ -220,6 +221,7 @@ struct PasscodeTests {
         #expect(try await first.passcodeWait(of: "ada") == .seconds(60))
     }
 
+    // Docs/Security.md: A5
     @Test func `the look at the tries and the count of the next are one step, many at once`() async throws {
         let bench = try patient()
         let first = try bench.vault()
@@ -239,6 +241,7 @@ struct PasscodeTests {
         #expect(try await second.passcodeWait(of: "ada") == .seconds(60))
     }
 
+    // Docs/Security.md: A5
     @Test func `a program that is killed at the chip's answer has used its try`() async throws {
         let bench = try patient()
         let vault = try bench.vault()

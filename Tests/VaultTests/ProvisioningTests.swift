@@ -238,6 +238,7 @@ struct ProvisioningTests {
         }
     }
 
+    // Docs/Security.md: D7
     @Test func `a reset during which the database is busy takes nothing away, and may be run again`()
         async throws
     {
@@ -273,6 +274,7 @@ struct ProvisioningTests {
         #expect(!FileManager.default.fileExists(atPath: bench.file("vault.authority")))
     }
 
+    // Docs/Security.md: D6
     @Test func `a program that runs on after a reset makes items that open in its next run`() async throws {
         let bench = try VaultBench()
         let running = try bench.vault()

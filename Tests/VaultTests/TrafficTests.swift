@@ -109,6 +109,7 @@ struct TrafficTests {
         #expect(interposer.heard.count <= 12, "\(interposer.commands)")
     }
 
+    // Docs/Security.md: A6a
     @Test func `no secret goes over the bus in clear`() async throws {
         let bench = try VaultBench()
         let interposer = try Interposer(inFrontOf: bench.tpm)

@@ -30,6 +30,7 @@ struct WayTests {
         try #require(try await vault.verify(secret("1234"), of: "ada").and(finger()))
     }
 
+    // Docs/Security.md: D2
     @Test(arguments: ["", "+application-password"])
     func `with both shown, the passcode opens what the fingers do not open any more`(more: String)
         async throws
@@ -53,6 +54,7 @@ struct WayTests {
         #expect(try bench.tpm.leaks().isEmpty)
     }
 
+    // Docs/Security.md: D3
     @Test func `with both shown, the finger opens an item while the chip compares no passcode`() async throws
     {
         let name = try id(.secret, "s")
@@ -91,6 +93,7 @@ struct WayTests {
         #expect(standings == [.unknown, .valid])
     }
 
+    // Docs/Security.md: D4
     @Test func `without the chip the list says that it could not ask`() async throws {
         let (bound, free) = (try id(.secret, "bound"), try id(.secret, "free"))
         try await vault.add(secret("x"), as: bound, access: .biometryCurrentSet)

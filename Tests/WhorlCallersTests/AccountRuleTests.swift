@@ -12,12 +12,14 @@ import WhorlIPC
         #expect(AccountRule(definitions: "/nowhere") { _ in true }.refusal(of: uid) == nil)
     }
 
+    // Docs/Security.md: C19
     @Test(arguments: [1, 33, 999, 61_184, 65_519, 65_534] as [UInt32])
     func `is no user of the system's`(uid: UInt32) {
         let refusal = AccountRule(definitions: "/nowhere") { _ in true }.refusal(of: uid)
         #expect(refusal?.name == "io.whorl.Connection.NoAccount")
     }
 
+    // Docs/Security.md: C11a
     @Test(arguments: [false, nil]) func `has an account, and the database says so`(hasAccount: Bool?) {
         let rule = AccountRule(definitions: "/nowhere") { _ in hasAccount }
         #expect(rule.refusal(of: 100_000)?.name == "io.whorl.Connection.NoAccount")

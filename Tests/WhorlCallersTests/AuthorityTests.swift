@@ -24,6 +24,7 @@ import WhorlService
         #expect(asked.action == .enroll && asked.subject == subject && asked.mayAsk)
     }
 
+    // Docs/Security.md: S9
     @Test func `refuse a process without a proof, and are not asked`() async {
         let authority = ScriptedAuthority()
         let callers = Callers(sessions: ScriptedSessions(), authority: authority)

@@ -62,6 +62,7 @@ import WhorlService
         #expect(Self.confinement(lines.joined(separator: "\n")) == nil)
     }
 
+    // Docs/Security.md: C7
     @Test(arguments: [
         "/files", "/app/a.b/c/files",
         "/home/ada/.local/share/flatpak/app/org.example.Vault/x86_64/stable/0123abc/files",
@@ -79,6 +80,7 @@ import WhorlService
         #expect(Self.confinement(strange) == nil)
     }
 
+    // Docs/Security.md: C7
     @Test
     func `is refused to a Flatpak whose files their user could write, or which lie on another file system`() {
         #expect(Self.confinement(Self.flatpak, isRoots: false) == nil)
@@ -108,6 +110,7 @@ import WhorlService
         #expect(!FlatpakInstallation.isRoots(folder.path))
     }
 
+    // Docs/Security.md: C7
     @Test func `is unknown in a sandbox with process numbers of its own that is not a Flatpak`() async throws
     {
         let mounts = "1 0 254:0 / / rw - ext4 d rw"
@@ -144,6 +147,7 @@ import WhorlService
         #expect(snap == .id("snap.vault.app"))
     }
 
+    // Docs/Security.md: S7
     @Test(arguments: [PeerLabel.none, .unreadable, .text("unconfined")])
     func `is unknown without a process that has proven itself`(label: PeerLabel) async {
         await #expect(throws: ServiceRefusal.self) {
@@ -176,6 +180,7 @@ import WhorlService
         return folder
     }
 
+    // Docs/Security.md: C15b
     @Test(arguments: [
         ("snap.helper.app (enforce)", "unconfined"),
         ("snap.helper.app (enforce)", "snap.helper.app (complain)"),
@@ -209,6 +214,7 @@ import WhorlService
         #expect(try await callers.confinement(of: client) == Confinement(label: label) ?? Confinement.none)
     }
 
+    // Docs/Security.md: C13p
     @Test func `is looked for in a program's mounts once for each connection`() async throws {
         let folder = try Self.processes(Self.flatpak, status: "NSpid:\t\(getpid())\t2\n")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -222,6 +228,7 @@ import WhorlService
         await #expect(throws: ServiceRefusal.self) { try await callers.confinement(of: .thisProcess()) }
     }
 
+    // Docs/Security.md: C13p
     @Test func `of a program with the machine's process numbers takes no look at its mounts`() async throws {
         let folder = try Self.processes(Self.flatpak, status: "NSpid:\t\(getpid())\n")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -232,6 +239,7 @@ import WhorlService
         #expect(try await callers.confinement(of: .thisProcess()) == Confinement.none)
     }
 
+    // Docs/Security.md: C13p
     @Test func `mounts are read up to a mebibyte, whatever follows`() async throws {
         let line = "1 0 254:0 / /mnt rw - ext4 d rw\n"
         for count in [1 << 20, (1 << 20) + 1] {
@@ -247,6 +255,7 @@ import WhorlService
         }
     }
 
+    // Docs/Security.md: C13p
     @Test(.timeLimit(.minutes(1)))
     func `a look that takes long keeps only programs of the same user waiting`() async throws {
         let looks = ProcessLooks()
@@ -269,6 +278,7 @@ import WhorlService
         #expect(looks.users == 0)
     }
 
+    // Docs/Security.md: S54
     @Test func `a name that is no text is repaired, and hides no process`() async throws {
         let folder = try Self.processes("", status: "NSpid:\t\(getpid())\n")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -30,6 +30,7 @@ import WhorlService
 
     private func asker(_ user: UInt32) -> Asker { Asker(user: user) }
 
+    // Docs/Security.md: C14a
     @Test func `is not used up by refusals where a success follows, nor by another user`() {
         let (pages, clock) = (Pages(), Clock())
         let journal = JournalShares(of: pages) { clock.now }

@@ -34,11 +34,13 @@ import WhorlService
         #expect(record("x", .success(1)).outcome == "done")
     }
 
+    // Docs/Security.md: K7
     @Test func `takes no field from a text of the caller's`() {
         let fields = SystemJournal.fields(record("a\nWHORL_UID=0", .success(1)), asker)
         #expect(fields.allSatisfy { !$0.value.contains("\n") })
     }
 
+    // Docs/Security.md: C6b
     @Test func `quotes what the caller says, which ends no quotation`() throws {
         let purpose = CallPurpose(
             application: "whorl” (unverified name; sudo, process 1)",

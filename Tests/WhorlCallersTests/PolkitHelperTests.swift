@@ -8,6 +8,7 @@ import WhorlService
 
 @testable import WhorlIPC
 
+// Docs/Security.md: S46
 /// Login sessions of processes, as a test says.
 private struct SessionsOfProcesses: LoginSessions {
     var found: [Int32: LoginSession] = [:]
@@ -164,6 +165,7 @@ private final class HelperAndAgent {
         #expect(try await machine.caller() == nil)
     }
 
+    // Docs/Security.md: S47
     @Test(arguments: [
         "0::/system.slice/cron.service", "0::/", "",
         // A unit of a user's own manager may have any name.

@@ -60,6 +60,7 @@ import WhorlService
         #expect(CallerPlace.session(remote).obstacle(under: .activeSeatOnly, isRoot: true) != nil)
     }
 
+    // Docs/Security.md: C9a
     @Test func `that is locked lets nothing be asked for`() {
         var session = LoginSession(id: "2", user: 1000, seat: "seat0")
         #expect(CallerPlace.session(session).lock == nil && CallerPlace.noSession.lock == nil)
@@ -67,6 +68,7 @@ import WhorlService
         #expect(CallerPlace.session(session).lock == .sessionLocked)
     }
 
+    // Docs/Security.md: S2
     @Test func `is no session where that is another user's`() async throws {
         let other = ScriptedSessions(found: LoginSession(id: "7", user: 4242, seat: "seat0"))
         let caller = await Callers(sessions: other).caller(try .thisProcess(uid: 1000))
@@ -84,6 +86,7 @@ import WhorlService
         #expect(caller.fingerObstacle == nil)
     }
 
+    // Docs/Security.md: S7
     @Test func `has no name and no session without a proof, whatever the session of its number is`() async {
         let sessions = ScriptedSessions(found: LoginSession(id: "1", user: 1000, seat: "seat0"))
         let caller = await Callers(sessions: sessions).caller(.unproven())
@@ -92,6 +95,7 @@ import WhorlService
         #expect(caller.confinement == nil)
     }
 
+    // Docs/Security.md: S45
     @Test func `is the machine's own place for what root has started, and not for what a user has`()
         async throws
     {

@@ -37,6 +37,7 @@ private final class SlowRights: ClientRights {
     }
 }
 
+// Docs/Security.md: C20
 @Suite struct `A dialog about a client` {
     @Test func `is one for all calls that begin the same thing`() async throws {
         let rights = SlowRights()
@@ -56,6 +57,7 @@ private final class SlowRights: ClientRights {
         #expect(rights.asked == [.changeFingers, .changeFingers])
     }
 
+    // Docs/Security.md: C13g
     @Test func `is refused where four others of the same user are open`() async throws {
         let rights = SlowRights()
         let dialogs = ClientDialogs(rights)

@@ -21,11 +21,13 @@ private struct OneSession: LoginSessions {
         .success(LoginSession(id: "2", user: 1000, seat: "seat0", isLocked: isLocked))
     }
 
+    // Docs/Security.md: C9c
     @Test func `is refused, and served again after the lock`() async {
         #expect(await rule(session(isLocked: true)).refuses(user: 1000, process: 42))
         #expect(await !rule(session(isLocked: false)).refuses(user: 1000, process: 42))
     }
 
+    // Docs/Security.md: C9c
     @Test func `is served if it is root's, as PAM's modules for lockers are`() async {
         #expect(await !rule(session(isLocked: true)).refuses(user: 0, process: 42))
     }
@@ -38,6 +40,7 @@ private struct OneSession: LoginSessions {
         #expect(await !rule(.success(nil)).refuses(user: 1000, process: 42))
     }
 
+    // Docs/Security.md: C9c
     @Test func `is refused where a child goes on with the connection of a process that has ended`() async {
         #expect(await rule(.success(nil)).refuses(user: 1000, process: 43))
     }

@@ -9,6 +9,7 @@ import WhorlSecretMemory
 
 @testable import WhorlIPC
 
+// Docs/Security.md: C5b
 /// A sum that a test chooses in place of the kernel's.
 private final class Sum: Sendable {
     private let bytes = Mutex(0)

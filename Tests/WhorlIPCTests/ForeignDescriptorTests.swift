@@ -100,6 +100,7 @@ private func echo(_ client: ServiceConnection) async throws {
     _ = try await client.call("org.example.test.Echo", words, returning: TestService.Words.self)
 }
 
+// Docs/Security.md: C13l
 /// Each in a process of its own: a program that another test starts at this moment has a copy of the descriptor, and waits for its
 /// end before it begins.
 @Suite(.timeLimit(.minutes(5))) struct `A descriptor that lingers when it is closed` {

@@ -76,6 +76,7 @@ import Testing
         #expect(PeerProcess(challenging: user) == nil)
     }
 
+    // Docs/Security.md: C15c
     @Test func `sends no message once it has ended, whoever has its number then`() throws {
         let child = Process()
         child.executableURL = URL(filePath: "/bin/sleep")
@@ -89,6 +90,7 @@ import Testing
         #expect(!process.hasSent(pid))
     }
 
+    // Docs/Security.md: C15c
     @Test func `has ended before the service looked, and another has its connection, which gets no answer`()
         async throws
     {
@@ -144,6 +146,7 @@ import Testing
         }
     }
 
+    // Docs/Security.md: C15b
     @Test func `is the only one that is served over its connection`() async throws {
         try await apart {
             let service = try TestService()

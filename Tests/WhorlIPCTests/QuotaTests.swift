@@ -57,6 +57,7 @@ import Testing
         )
     }
 
+    // Docs/Security.md: C13a
     @Test func `of bytes holds a call until it has been answered`() async throws {
         let service = try TestService { $0.bytesOfUser = 1 << 20 }
         let text = String(repeating: "x", count: 700_000)
@@ -93,6 +94,7 @@ import Testing
         try await echo(try service.connect(), text)
     }
 
+    // Docs/Security.md: C13a
     @Test func `of descriptors holds those of a call until it has been answered`() async throws {
         let service = try TestService { $0.descriptorsOfUser = 8 }
         let files = try (0..<6).map { _ in try SecretDescriptor.make([1]) }
@@ -172,6 +174,7 @@ import Testing
         while service.server.descriptorsHeld(of: geteuid()) > 0 { await Task.yield() }
     }
 
+    // Docs/Security.md: C13a
     @Test func `of bytes holds what no one reads`() async throws {
         let service = try TestService {
             $0.bytesOfUser = 300_000
@@ -183,6 +186,7 @@ import Testing
         while service.server.bytesHeld(of: geteuid()) > 0 { await Task.yield() }
     }
 
+    // Docs/Security.md: C11c
     @Test func `of reasons ends in a flood, and comes back with time`() async throws {
         func told(_ refusals: Refusals, _ count: Int) throws -> Int {
             let (socket, client) = try UnixSocket.pair()
@@ -240,6 +244,7 @@ import Testing
         #expect(told.withLock { $0.count { $0 == "org.example.test.Refused" } } == 256)
     }
 
+    // Docs/Security.md: C11a
     @Test func `that is not served is told why, and looked for once`() async throws {
         let asked = Mutex(0)
         let path = FileManager.default.temporaryDirectory.appending(path: "whorl-\(UUID())").path

@@ -5,6 +5,7 @@ import Testing
 
 @testable import WhorlIPC
 
+// Docs/Security.md: C13i
 @Suite struct `The share that a connection of root's takes` {
     @Test(
         arguments: [

@@ -7,6 +7,7 @@ import Testing
 
 @testable import WhorlIPC
 
+// Docs/Security.md: C13b, C13e
 @Suite(.timeLimit(.minutes(5))) final class `Calls that hold large values`: Sendable {
     private let turns = Turns<UInt32>(most: 2)
     private let running = Mutex<[UInt32: Int]>([:])

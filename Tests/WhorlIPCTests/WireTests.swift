@@ -99,6 +99,7 @@ import Testing
         }
     }
 
+    // Docs/Security.md: C4c
     @Test(arguments: ["\u{301}\u{316}", #"\u0301\u0316"#, "\u{f73}", "\u{1d165}"])
     func `is refused when a text has more than 30 combining marks in a row`(marks: String) throws {
         let many = String(repeating: marks, count: 160_000)
@@ -109,6 +110,7 @@ import Testing
         try JSONCheck.object(Array(#"{"a":"e\#(few)e\#(few)"}"#.utf8))
     }
 
+    // Docs/Security.md: C13j
     @Test(arguments: ["0", "[]", "{}", "\"\""])
     func `is refused when it has more values than its reader takes`(value: String) throws {
         func text(_ count: Int) -> [UInt8] {

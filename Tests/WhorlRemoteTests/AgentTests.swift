@@ -109,6 +109,7 @@ struct AgentTests {
         _ = try await resting.value
     }
 
+    // Docs/Security.md: S42
     @Test func `a passcode that is typed at an agent goes past the program that asks`() async throws {
         let word = "ztq8 vb1x 4kwj"
         let machine = try await HostMachine(reader: "mock:then=no-match,match", passcode: word)
@@ -131,6 +132,7 @@ struct AgentTests {
         #expect(!tap.hasDescriptors)
     }
 
+    // Docs/Security.md: S40
     @Test func `an agent that says yes to everything gets no success`() async throws {
         let machine = try await HostMachine(reader: "mock:then=no-match,match", passcode: "2468 hunter")
         let client = ServiceClient(transport: machine.transport)
@@ -168,6 +170,7 @@ struct AgentTests {
         #expect(said.withLock(\.self).allSatisfy { $0 == "refused" } && said.withLock(\.count) == 6)
     }
 
+    // Docs/Security.md: S40
     @Test func `the first answer of an agent counts, and what it says after the end changes nothing`()
         async throws
     {
@@ -199,6 +202,7 @@ struct AgentTests {
         }
     }
 
+    // Docs/Security.md: S41
     @Test func `a prompt is answered by the process that shows it, of its user, and by no other`() throws {
         let board = PromptBoard()
         let (end, _) = try UnixSocket.pair()
@@ -216,6 +220,7 @@ struct AgentTests {
         #expect(board.prompt(prompt.id, of: own) == nil)
     }
 
+    // Docs/Security.md: S43
     @Test
     func `an agent that dies during a prompt ends the request with its reason, and asks for nothing more`()
         async throws
@@ -275,6 +280,7 @@ struct AgentTests {
         #expect(try await asking.value == 1)
     }
 
+    // Docs/Security.md: S43
     @Test func `where an agent has to show prompts and none is registered, none is shown, with the remedy`()
         async throws
     {
@@ -400,6 +406,7 @@ struct AgentTests {
         #expect(await machine.ask().presenter.prompts.count == 1)
     }
 
+    // Docs/Security.md: S51
     @Test func `a second agent is refused while the first one stays`() async throws {
         let machine = try await HostMachine()
         let first = ScriptedPresenter()
@@ -443,6 +450,7 @@ struct AgentTests {
         #expect(evaluation.method == .passcode && agent.prompts.isEmpty)
     }
 
+    // Docs/Security.md: C8
     @Test func `a prompt for a finger is the agent's, whatever the program has`() async throws {
         let machine = try await HostMachine(passcode: "2468 hunter")
         let item = try await machine.services.seal(
@@ -478,6 +486,7 @@ struct AgentTests {
         #expect(agent.updates.last?.end == agent.prompts.first)
     }
 
+    // Docs/Security.md: S52
     @Test func `a request waits no longer than the service allows, whatever it or its keys say`() async throws
     {
         var rules = PromptRules()

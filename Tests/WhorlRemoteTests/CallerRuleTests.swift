@@ -228,6 +228,7 @@ struct CallerRuleTests {
         #expect(try await services.ask(ListFingers()).isEmpty)
     }
 
+    // Docs/Security.md: S2
     @Test func `a finger is not asked for where the caller's place forbids it, and nothing is shown`()
         async throws
     {
@@ -252,6 +253,7 @@ struct CallerRuleTests {
         )
     }
 
+    // Docs/Security.md: S2
     @Test func `no earlier touch stands in where the caller's place forbids one`() async throws {
         let machine = try await RuledMachine(enrolled: .leftThumb)
         let services = machine.services()
@@ -293,6 +295,7 @@ struct CallerRuleTests {
         #expect(await !services.preflight(.biometrics, for: services.application).canEvaluate)
     }
 
+    // Docs/Security.md: C10
     @Test func `a confined program that shows its prompt itself gets no passcode compared`() async throws {
         let machine = try await RuledMachine()
         let services = machine.services()
@@ -383,6 +386,7 @@ struct CallerRuleTests {
 struct FirstOwnerTests {
     private let no = ServiceError(.notPermitted, message: "The rules say no.")
 
+    // Docs/Security.md: S9
     @Test func `a first finger is enrolled only where the system's rules allow it`() async throws {
         let machine = try await RuledMachine(reader: "mock:touch right-index*20")
         let services = machine.services()
@@ -404,6 +408,7 @@ struct FirstOwnerTests {
         #expect(machine.rules.asked == [.enroll, .enroll])
     }
 
+    // Docs/Security.md: C18
     @Test func `the rules are asked by the state that the enrollment finds, not by an earlier look`()
         async throws
     {
@@ -421,6 +426,7 @@ struct FirstOwnerTests {
         #expect(try await machine.root.services.ask(ListFingers()).isEmpty)
     }
 
+    // Docs/Security.md: S9
     @Test func `a first passcode is set only where the system's rules allow it`() async throws {
         let machine = try await RuledMachine()
         let services = machine.services()
@@ -436,6 +442,7 @@ struct FirstOwnerTests {
         )
     }
 
+    // Docs/Security.md: C3b
     @Test func `the rules are asked by the fingers that the setting of a passcode finds`() async throws {
         // The service that looked before still saw a finger; it has been removed since.
         let machine = try await RuledMachine(sawBefore: .leftThumb)
@@ -448,6 +455,7 @@ struct FirstOwnerTests {
         #expect(try await !services.ask(IsPasscodeSet()))
     }
 
+    // Docs/Security.md: S9
     @Test func `all items are deleted only where the system's rules allow it`() async throws {
         let machine = try await RuledMachine()
         let services = machine.services()

@@ -32,6 +32,7 @@ struct DeletionTests {
         return presenter.prompts
     }
 
+    // Docs/Security.md: C12
     @Test func `the owner is asked before an item that requires its owner is deleted`() async throws {
         let machine = try await RuledMachine(reader: "mock:then=match,no-match*3", enrolled: .leftThumb)
         let services = machine.services()
@@ -49,6 +50,7 @@ struct DeletionTests {
         #expect(try await services.ask(ListItems()).isEmpty)
     }
 
+    // Docs/Security.md: C12
     @Test func `an item that needs no owner, or can never be opened again, is deleted without one`()
         async throws
     {
@@ -62,6 +64,7 @@ struct DeletionTests {
         #expect(try await delete("bound", services).isEmpty)
     }
 
+    // Docs/Security.md: C12
     @Test func `the opt-out of another program needs the owner, a confined one's own does not`() async throws
     {
         let machine = try await RuledMachine(reader: "mock:then=match,no-match*3", enrolled: .leftThumb)
@@ -114,6 +117,7 @@ struct ChangeTests {
         #expect(Set(described) == changes.union(Self.questions))
     }
 
+    // Docs/Security.md: C14a
     @Test func `a change is in both, with the program that made it`() async throws {
         let machine = try await RuledMachine()
         let services = machine.services()
@@ -144,6 +148,7 @@ struct ChangeTests {
         )
     }
 
+    // Docs/Security.md: C10
     @Test func `failed tries are reported at the next success, and no longer afterwards`() async throws {
         let machine = try await RuledMachine(enrolled: .leftThumb)
         let services = machine.services()

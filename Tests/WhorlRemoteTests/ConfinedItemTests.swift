@@ -34,6 +34,7 @@ struct ConfinedItemTests {
         try await services.ask(ListItems()).map(\.id.name.text)
     }
 
+    // Docs/Security.md: S8
     @Test func `a confined program finds its own items, whatever names it gives`() async throws {
         let machine = try await RuledMachine(enrolled: .leftThumb)
         let services = machine.services()
@@ -81,6 +82,7 @@ struct ConfinedItemTests {
         }
     }
 
+    // Docs/Security.md: C4a
     /// The letter U+0CCB, whole and in two other spellings, which libraries put together in different ways.
     @Test func `spellings of one name are one item, and listing them ends nothing`() async throws {
         let machine = try await RuledMachine()
@@ -131,6 +133,7 @@ struct ConfinedItemTests {
         #expect(try await services.ask(IsPasscodeSet()))
     }
 
+    // Docs/Security.md: S8
     @Test(arguments: [
         ("a", "a:b"), ("a.b", "a+2eb"), ("/usr/bin/x", "+2fusr+2fbin+2fx"), ("ä", "+c3+a4"), ("a b", "a+20b"),
     ]) func `no two ids have one beginning of names`(one: String, other: String) throws {
@@ -174,6 +177,7 @@ struct ConfinedItemTests {
         )
     }
 
+    // Docs/Security.md: S8
     @Test func `a confined program finds the rows of its own id, whatever groups it names`() async throws {
         let machine = try await RuledMachine()
         let keychain = machine.services().keychain

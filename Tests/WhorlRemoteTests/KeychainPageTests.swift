@@ -82,6 +82,7 @@ struct KeychainPageTests {
         #expect(found.count == min(limit, 200) && found == expected)
     }
 
+    // Docs/Security.md: C13c
     @Test func `gives long attributes in messages that are not too long, and takes no longer ones`()
         async throws
     {

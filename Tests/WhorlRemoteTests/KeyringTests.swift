@@ -13,6 +13,7 @@ import WhorlSystem
 
 @testable import WhorlRemote
 
+// Docs/Security.md: S49
 extension LoginMachine {
     /// Turns the keyring on, by a touch.
     fileprivate func turnKeyringOn() async throws {

@@ -21,6 +21,7 @@ struct `A locked session` {
         return request
     }
 
+    // Docs/Security.md: C9a
     @Test func `a lock ends an open prompt, and refuses those that come`() async throws {
         let rules = ScriptedRules()
         rules.set(session: "2")
@@ -88,6 +89,7 @@ struct `A locked session` {
         #expect(await !opens())
     }
 
+    // Docs/Security.md: C2c
     @Test(arguments: ["lock", "beginLocking", "leave", "sleep"])
     func `an earlier match ends with a lock, a switch to another session and a sleep`(_ event: String)
         async throws
@@ -136,6 +138,7 @@ struct `A locked session` {
         #expect(await machine.ask().outcome != .failure(.sessionLocked))
     }
 
+    // Docs/Security.md: C9a
     @Test(arguments: ["locked", "unknown"])
     func `a lock that is heard of too late gives nothing to the caller`(_ state: String) async throws {
         let rules = ScriptedRules()
@@ -155,6 +158,7 @@ struct `A locked session` {
         await #expect(throws: ServiceError.sessionLocked) { _ = try await asking.value }
     }
 
+    // Docs/Security.md: C9a
     @Test func `a switch of the seat ends an open prompt where only the session that is shown may ask`()
         async throws
     {
@@ -176,6 +180,7 @@ struct `A locked session` {
         await asking.value
     }
 
+    // Docs/Security.md: C10
     @Test func `no passcode is set or compared behind the lock`() async throws {
         let rules = ScriptedRules()
         let machine = try await HostMachine(callers: rules, passcode: "2468 hunter")

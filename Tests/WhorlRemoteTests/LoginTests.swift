@@ -127,6 +127,7 @@ extension LoginInterface.Verify {
 
 @Suite("Logins")
 struct LoginTests {
+    // Docs/Security.md: C9a
     @Test func `a login in a locked session serves lockers alone, and a lock ends the others`() async throws {
         let machine = try await LoginMachine("mock:then=match")
         machine.rules.set(lock: .sessionLocked, session: "2")
@@ -156,6 +157,7 @@ struct LoginTests {
         #expect(record?.purpose == "log in as user 1000 on /dev/pts/7")
     }
 
+    // Docs/Security.md: S48
     @Test func `a user who is not the one that may ask is refused before the reader is asked`() async throws {
         let machine = try await LoginMachine("mock:then=match", asker: getuid() + 1)
         let (messages, outcome) = try await machine.verify()
@@ -173,6 +175,7 @@ struct LoginTests {
         #expect(!host.router(version: "test").methods.contains(LoginInterface.Verify.name))
     }
 
+    // Docs/Security.md: S45
     @Test func `a person at another machine is refused at once, and so is one in a session elsewhere`()
         async throws
     {
@@ -190,6 +193,7 @@ struct LoginTests {
         }
     }
 
+    // Docs/Security.md: S44
     @Test func `a server that names this machine outside any session asks for no touch`() async throws {
         let machine = try await LoginMachine("mock:then=match")
         var asking = LoginInterface.Verify.sudo(remoteHost: "localhost")
@@ -199,6 +203,7 @@ struct LoginTests {
         #expect(try await machine.verify().outcome.get() == true)
     }
 
+    // Docs/Security.md: S44
     @Test(arguments: [
         ("login", nil), ("openvpn", nil), ("smtp", nil), ("cups", "cups"), ("sshd", "ssh"),
         ("dovecot", "dovecot"),
@@ -270,6 +275,7 @@ struct LoginTests {
         }
     }
 
+    // Docs/Security.md: S46
     @Test func `polkit's helper is refused where its agent is not certain`() async throws {
         let machine = try await LoginMachine("mock:then=match")
         // The rules do not believe the caller.
@@ -305,6 +311,7 @@ struct LoginTests {
         #expect(machine.rules.agents.isEmpty)
     }
 
+    // Docs/Security.md: S46
     @Test func `a lock of the agent's session ends the request, and a touch after the agent's end is none`()
         async throws
     {
@@ -535,6 +542,7 @@ struct UnlockTests {
         }
     }
 
+    // Docs/Security.md: K2
     @Test func `misses at a greeter make it rest before the person is locked out, and the reason says which`()
         async throws
     {
@@ -554,6 +562,7 @@ struct UnlockTests {
         #expect(refusal.failure(as: LoginRefused.self)?.reason != .resting)
     }
 
+    // Docs/Security.md: K2
     @Test func `a match at a greeter ends the row of misses there`() async throws {
         let machine = try await LoginMachine(
             "mock:then=match,no-match*2,match,no-match*3",

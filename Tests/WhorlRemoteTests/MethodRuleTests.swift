@@ -67,6 +67,7 @@ struct MethodRuleTests {
         #expect(silent.isSubset(of: ["io.whorl.Owner.Evaluate", "io.whorl.Owner.Preflight"]))
     }
 
+    // Docs/Security.md: C15a
     @Test func `a confined program may call what its row allows, and nothing else`() async throws {
         let machine = try await RuledMachine(loginsOf: 4711)
         machine.rules.set(.id("snap.vault.app"))
@@ -83,6 +84,7 @@ struct MethodRuleTests {
         }
     }
 
+    // Docs/Security.md: C15a
     @Test func `a program that may be confined may call no more than a confined one`() async throws {
         let machine = try await RuledMachine(loginsOf: 4711)
         machine.rules.set(isUnknown: true)
@@ -113,6 +115,7 @@ struct MethodRuleTests {
         await #expect(throws: ServiceError.self) { _ = try await services.ask(ReadVaultStatus()) }
     }
 
+    // Docs/Security.md: C16
     @Test(arguments: ["io.whorl.Readers.TryOut", "io.whorl.Readers.Prints", "io.whorl.Fingers.Reconcile"])
     func `a reader is tried out, listed or reset only from where a finger may be asked for`(
         method: String

@@ -32,6 +32,7 @@ struct `A touch for one purpose, over the socket` {
             != nil
     }
 
+    // Docs/Security.md: C3a
     @Test func `a yes opens nothing and sets no passcode`() async throws {
         let machine = try await HostMachine()
         let (services, session) = (machine.services, OwnerSession())
@@ -108,6 +109,7 @@ struct `A touch for one purpose, over the socket` {
         #expect(presenter.prompts.map(\.purposeLine) == ["Unlocks “bank”, once."])
     }
 
+    // Docs/Security.md: C3a
     @Test func `the touch for a first passcode sets one, once`() async throws {
         let machine = try await HostMachine()
         let (services, session) = (machine.services, OwnerSession())
@@ -129,6 +131,7 @@ struct `A touch for one purpose, over the socket` {
         try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: session))
     }
 
+    // Docs/Security.md: C2a
     @Test func `what was shown ends in another login session of the same process`() async throws {
         let rules = ScriptedRules()
         rules.set(session: "2")

@@ -52,6 +52,7 @@ struct ServiceInstallationTests {
         #expect(!installation.isInstalled && !installation.isSwitchedOff)
     }
 
+    // Docs/Security.md: S1
     @Test func `a socket's file that was left behind neither installs nor switches on the service`() throws {
         do { _ = try UnixSocket.listen(at: root + PathTransport.systemPath) }
         #expect(!installation.isInstalled)

@@ -39,6 +39,7 @@ struct SessionBoardTests {
         #expect(board.session(id, of: own, in: "2") == nil && shown(session) == nil)
     }
 
+    // Docs/Security.md: C2a
     @Test func `is no session to another process of the same user, or to one that is not known`() throws {
         let board = SessionBoard()
         let id = board.begin(for: try client(), in: nil)

@@ -14,6 +14,7 @@ import WhorlSupport
         #expect(DisplayText.isBlank(hidden + hidden))
     }
 
+    // Docs/Security.md: S54
     @Test func `has no character that Unicode lets a screen ignore`() {
         let ignorable = (UInt32(0)...0x10_FFFF).compactMap(Unicode.Scalar.init)
             .filter(\.properties.isDefaultIgnorableCodePoint)
@@ -36,6 +37,7 @@ import WhorlSupport
         #expect(DisplayText.word("zähler") == "zähler")
     }
 
+    // Docs/Security.md: C6b
     @Test func `in quotation marks looks like no end of the quotation, and like no column`() {
         #expect(DisplayText.quoted("open your vault") == "“open your vault”")
         #expect(DisplayText.quoted("whorl” (unverified name; sudo") == "“whorl' (unverified name; sudo”")

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 import WhorlSupport
 
+// Docs/Security.md: S24
 @Suite(.timeLimit(.minutes(5))) struct `A file lock` {
     private let folder = URL(filePath: NSTemporaryDirectory() + "whorl-lock-\(UUID().uuidString)")
     private var path: String { folder.path + "/x.lock" }

@@ -28,6 +28,7 @@ import WhorlSupport
         }
     }
 
+    // Docs/Security.md: C11a
     @Test func `ends when it has nothing to do, and begins again`() async {
         let thread = JobThread("whorl-jobs", idle: .milliseconds(50))
         #expect(!thread.isRunning)
@@ -40,6 +41,7 @@ import WhorlSupport
         }
     }
 
+    // Docs/Security.md: C11b
     @Test func `waits for a thread where the system has none left, and ends no program`() async {
         let refused = Mutex(0)
         let thread = JobThread("whorl-late") { name, body in

@@ -9,6 +9,7 @@ import WhorlSupport
 
 @testable import WhorlSystem
 
+// Docs/Security.md: C17
 /// The user database of a test.
 private final class Database: Sendable {
     private let answers = Mutex<[UInt32: AccountLookup]>([:])
@@ -51,6 +52,7 @@ private final class Database: Sendable {
         #expect(resident == .init(account: anna, profile: "anna", isRenamed: false))
     }
 
+    // Docs/Security.md: S4
     @Test func `keeps its rows after a rename, and trusts no fingers until confirmed`() throws {
         try enroll()
         let renamed = account("ada.smith")

@@ -24,6 +24,7 @@ struct ChipChoiceTests {
         #expect(unanswered.isEmpty && Operations.all.count > 40, "no handler: \(unanswered)")
     }
 
+    // Docs/Security.md: A9a
     @Test func `a simulated TPM is refused where none is allowed, before it is looked for`() async throws {
         let services = services { $0.allowsSimulatedTPM = false }
         let facts = await services.services.facts()
@@ -60,6 +61,7 @@ struct ChipChoiceTests {
         #expect(!FileManager.default.fileExists(atPath: key))
     }
 
+    // Docs/Security.md: A9b
     @Test func `a recorded TPM is refused where no simulated one is allowed`() async throws {
         let services = services {
             $0.tpm = "pcap:device:/dev/tpmrm0"

@@ -110,6 +110,7 @@ struct OwnStayTests {
         return false
     }
 
+    // Docs/Security.md: C2c
     @Test(arguments: [SessionChange.locking("2"), .locked("2"), .left("2")])
     func `ends with a lock and a switch, and with it an earlier match and each proof`(
         change: SessionChange
@@ -149,6 +150,7 @@ struct OwnStayTests {
         (try? await root.services.evaluate(request(), presenter: presenter))?.isReused == false
     }
 
+    // Docs/Security.md: C9a
     @Test func `ends an open prompt, and no other comes until the screen is unlocked`() async throws {
         let sessions = ScriptedSessions()
         let root = try await root(sessions, reader: "mock:then=match,hang")
@@ -168,6 +170,7 @@ struct OwnStayTests {
         #expect(try await eventually { await isAskable(root) })
     }
 
+    // Docs/Security.md: C9b
     @Test func `goes on where the login manager has forgotten the lock and the screen is to be unlocked`()
         async throws
     {

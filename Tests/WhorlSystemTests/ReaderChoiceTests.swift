@@ -24,6 +24,7 @@ import WhorlSystem
         }
     }
 
+    // Docs/Security.md: S35
     @Test func `is never a mock where the program allows none`() async {
         let error = await #expect(throws: ServiceError.self) {
             _ = try await services(["WHORL_READER": "mock:match"], pretended: false).services.readers
@@ -32,6 +33,7 @@ import WhorlSystem
         #expect(error?.code == .readerNotChosen)
     }
 
+    // Docs/Security.md: A10
     @Test func `is asked for by name, and a name that nobody has is an error`() async {
         let error = await #expect(throws: ServiceError.self) {
             _ = try await services(["WHORL_READER": "no-such-reader"]).services.readers.chosenReader()

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: S46, S48, S49, S50
 """The module that is installed, in a real libpam, on a terminal: touches, passwords, signals, and a service that lies."""
 
 import json

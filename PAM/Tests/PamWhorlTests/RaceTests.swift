@@ -67,6 +67,7 @@ struct RaceTests {
         #expect(older.firstCall(verify) == Call.challenge)
     }
 
+    // Docs/Security.md: S50
     @Test func `a match before the question was asked is none`() {
         var race = Race(takesPassword: true, isProven: false)
         expect(race.message(match, verify).step, .goOn)

@@ -17,6 +17,7 @@ struct ReplyTests {
         #expect(reply(text)?.isMatch == true)
     }
 
+    // Docs/Security.md: S50
     @Test(arguments: [
         "",
         " ",

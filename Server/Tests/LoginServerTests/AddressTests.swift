@@ -40,6 +40,7 @@ struct `addresses that count together` {
         }
     }
 
+    // Docs/Security.md: L33
     @Test(arguments: pairs)
     func `are the same for every count`(pair: Pair) async throws {
         let server = try await TestServer()

@@ -304,6 +304,7 @@ struct `attacks over HTTP` {
         }
     }
 
+    // Docs/Security.md: L32
     @Test func `who never reads the answers loses the connection`() async throws {
         try await withServer(timeout: 5) { _, client, _ in
             let request = Data("GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n".utf8)

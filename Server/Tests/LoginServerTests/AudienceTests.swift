@@ -55,6 +55,7 @@ struct `what a token and a password are worth` {
         }
     }
 
+    // Docs/Security.md: L22
     @Test func `a token that a service was given opens nothing here`() async throws {
         try await withServer { _, client, laptop, now in
             let token = try token(try await laptop.signIn(client, at: now, service: shop))
@@ -68,6 +69,7 @@ struct `what a token and a password are worth` {
         }
     }
 
+    // Docs/Security.md: L22
     @Test func `a token for the server itself looks at devices and changes none`() async throws {
         try await withServer { _, client, laptop, now in
             let token = try token(try await laptop.signIn(client, at: now))
@@ -83,6 +85,7 @@ struct `what a token and a password are worth` {
         }
     }
 
+    // Docs/Security.md: L23
     @Test(arguments: [60, 61]) func `a device is enabled by a token of the last minute, and no older one`(
         age: Int
     ) async throws {
@@ -107,6 +110,7 @@ struct `what a token and a password are worth` {
         }
     }
 
+    // Docs/Security.md: L18
     @Test func `a phished password gives a key that is neither one in hardware nor a second factor`()
         async throws
     {

@@ -26,6 +26,7 @@ struct `the guard of a connection` {
         #expect(try channel(from: peer, trusting: ["192.0.2.2"]).isActive)
     }
 
+    // Docs/Security.md: L26
     @Test(arguments: ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::1", "128.0.0.1", "fe80::1", "0.0.0.0"])
     func `lets nobody else in without TLS, and reads nothing of theirs`(peer: String) throws {
         let channel = try channel(from: peer, trusting: ["192.0.2.2"])
@@ -33,6 +34,7 @@ struct `the guard of a connection` {
         #expect(try channel.readOutbound(as: HTTPResponsePart.self) == nil)
     }
 
+    // Docs/Security.md: L31
     @Test func `lets one address have so many connections, and as many again once they are closed`() throws {
         let counter = ConnectionCounter(most: 2) { $0.isLoopback }
         func connection(_ peer: String) throws -> EmbeddedChannel {

@@ -28,6 +28,7 @@ struct `what an operator sees and undoes` {
         "Bearer \(try #require(answer.json["token"] as? String, "\(answer.text)"))"
     }
 
+    // Docs/Security.md: L11
     @Test func `every password that is tried is in the audit log, for users who are not there too`()
         async throws
     {
@@ -87,6 +88,7 @@ struct `what an operator sees and undoes` {
         #expect(lines.count == 2 && lines.allSatisfy { $0.contains(#""user":"anna""#) })
     }
 
+    // Docs/Security.md: L12
     @Test func `a stolen laptop is revoked, at once, and nothing else is`() async throws {
         let (server, laptop) = try await server()
         let phone = try TestDevice("anna", "phone")

@@ -187,6 +187,7 @@ struct `passwords` {
         (0..<256).map { "2001:db8:1:\(String($0 * 256, radix: 16))::1" },
     ]
 
+    // Docs/Security.md: L27
     @Test(arguments: strangers)
     func `strangers who spend a user's tries cannot keep out a user who has an enabled device`(
         addresses: [String]

@@ -75,6 +75,7 @@ struct `the gate of requests` {
         #expect(try paths(channel) == ["/2"])
     }
 
+    // Docs/Security.md: L30
     @Test func `reads nothing more while a request is being answered or waits`() throws {
         let channel = try channel()
         for part in request("/1") + request("/2") { try channel.writeInbound(part) }

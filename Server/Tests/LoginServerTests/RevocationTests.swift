@@ -33,6 +33,7 @@ struct `what is revoked while a request is under way` {
         ]
     }
 
+    // Docs/Security.md: L15
     @Test func `a body that is held back until its session is revoked enables nothing`() async throws {
         let (server, laptop, stranger) = try await server()
         let now = server.clock.seconds
@@ -71,6 +72,7 @@ struct `what is revoked while a request is under way` {
         #expect(try await server.store().devices(of: laptop.user).isEmpty)
     }
 
+    // Docs/Security.md: L15
     @Test(arguments: [false, true])
     func `a device whose session was revoked is not registered, and gives itself no other key`(
         isItself: Bool
@@ -97,6 +99,7 @@ struct `what is revoked while a request is under way` {
         #expect(try await store.devices(of: laptop.user).isEmpty)
     }
 
+    // Docs/Security.md: L15
     @Test func `a device is not registered with a password that was changed during the request`() async throws
     {
         let (server, laptop, stranger) = try await server()
@@ -128,6 +131,7 @@ struct `what is revoked while a request is under way` {
         }
     }
 
+    // Docs/Security.md: L16
     @Test func `an old password gives no token of the one that is set while it is checked`() async throws {
         let (server, laptop, _) = try await server()
         let accounts = server.service.accounts

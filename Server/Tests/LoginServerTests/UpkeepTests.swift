@@ -52,6 +52,7 @@ struct `a server that runs` {
         }
     }
 
+    // Docs/Security.md: L24
     @Test func `calls no key unknown while its database is an empty one`() async throws {
         let server = try await server()
         let laptop = try TestDevice("anna", "laptop")
@@ -71,6 +72,7 @@ struct `a server that runs` {
         }
     }
 
+    // Docs/Security.md: L25
     @Test func `does no more work with keys that were replaced together with the key file`() async throws {
         let server = try await server()
         let other = server.folder.appending(path: "new-keys").path

@@ -33,6 +33,7 @@ struct `a user who is removed` {
         return isDone ? EventfulStore(base: base, after: event) : EventfulStore(base: base, before: event)
     }
 
+    // Docs/Security.md: L17
     @Test(
         arguments: [.revoke, .setDocument("account/anna")] as [EventfulStore.Call],
         [false, true]
@@ -65,6 +66,7 @@ struct `a user who is removed` {
         }
     }
 
+    // Docs/Security.md: L17
     @Test func `leaves no device to the next user of that name`() async throws {
         let (server, laptop) = try await server()
         let command = AccountsCommand(store: failing(.revoke, isDone: false, try server.store()))

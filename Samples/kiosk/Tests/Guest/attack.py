@@ -104,12 +104,14 @@ def presses_every_key():
     assert standing() == before, (before, standing())
 
 
+# Docs/Security.md: K1
 def test_no_key_restarts_the_machine_or_leads_away_from_the_screen():
     presses_every_key()
     kiosk.types("\x1b")
     lets_in("owner", "right")
 
 
+# Docs/Security.md: K1
 def test_no_key_restarts_the_machine_or_leads_away_from_a_session():
     begins("owner")
     lay("right")
@@ -119,6 +121,7 @@ def test_no_key_restarts_the_machine_or_leads_away_from_a_session():
     leaves("owner")
 
 
+# Docs/Security.md: K1
 def test_session_may_not_switch_the_machine_off_or_outlive_itself():
     session_does(
         "for what in poweroff reboot suspend halt; do systemctl $what --no-ask-password && echo $what; done >/tmp/allowed 2>&1\n"
@@ -133,6 +136,7 @@ def test_session_may_not_switch_the_machine_off_or_outlive_itself():
     assert not pathlib.Path("/var/lib/systemd/linger/owner").exists()
 
 
+# Docs/Security.md: K3b
 def test_nothing_that_a_person_leaves_running_outlives_the_session():
     session_does(
         "setsid --fork sh -c 'trap \"\" HUP TERM; exec sleep 47110' </dev/null >/dev/null 2>&1\n"
@@ -188,6 +192,7 @@ def refuses(name, reason):
         assert time.monotonic() < deadline, f"no reason was shown: {reason}"
 
 
+# Docs/Security.md: K2
 def test_screen_rests_after_five_misses_whoever_was_named_and_takes_people_again():
     assert unlock("root").returncode == 0
     assert RESTS not in misses("owner", "left", 3)
@@ -209,6 +214,7 @@ def test_screen_rests_after_five_misses_whoever_was_named_and_takes_people_again
         lets_in(name, finger)
 
 
+# Docs/Security.md: K2
 def test_three_people_whom_a_stranger_has_locked_out_are_told_so_and_have_a_way_back():
     people = (("owner", "right"), ("mallory", "left"), ("ada", "third"))
     assert unlock("root").returncode == 0
@@ -240,11 +246,13 @@ def test_three_people_whom_a_stranger_has_locked_out_are_told_so_and_have_a_way_
     assert journal.count("mallory: ") >= 3 and "unlock the fingers of user 1000" in journal, journal
 
 
+# Docs/Security.md: K3b
 def test_greeter_has_no_group_that_could_open_the_reader():
     groups = output("id", "-Gn", "_greetd").split()
     assert groups == ["_greetd"], groups
 
 
+# Docs/Security.md: K4
 def test_account_with_an_empty_password_opens_nothing():
     subprocess.run(["useradd", "-m", "grace"], check=False)
     for user in ("grace", "root"):
@@ -274,6 +282,7 @@ def test_account_with_an_empty_password_opens_nothing():
     lets_in("owner", "right")
 
 
+# Docs/Security.md: K4
 def test_missing_or_misspelled_configuration_lets_no_one_in():
     for text in (None, "Comand=/usr/local/bin/our-app\n", "Title=Hello\n"):
         before = CHOICES.read_text()
@@ -300,6 +309,7 @@ def test_missing_or_misspelled_configuration_lets_no_one_in():
     lets_in("owner", "right")
 
 
+# Docs/Security.md: K4
 def test_module_that_is_missing_lets_no_one_in():
     module = next(pathlib.Path("/").glob("*/lib/*/security/pam_whorl.so"))
     away = module.with_suffix(".away")
@@ -314,6 +324,7 @@ def test_module_that_is_missing_lets_no_one_in():
     lets_in("owner", "right")
 
 
+# Docs/Security.md: K5
 def test_files_in_a_home_start_nothing_before_the_command():
     home = pathlib.Path("/home/owner")
     ran = pathlib.Path("/tmp/ran")
@@ -347,6 +358,7 @@ def closes_files():
     subprocess.run(["systemd-tmpfiles", "--create", "/etc/tmpfiles.d/whorl-kiosk.conf"], check=True)
 
 
+# Docs/Security.md: K6
 def test_screen_and_its_files_can_be_run_and_read_by_its_user_only():
     program = "/usr/libexec/whorl/kiosk-greeter"
     for file, how in ((program, "-x"), (program, "-r"), (str(CHOICES), "-r"), (str(CHOICES.parent / "badges"), "-r")):
@@ -355,6 +367,7 @@ def test_screen_and_its_files_can_be_run_and_read_by_its_user_only():
             assert tried.returncode == status, (user, how, file)
 
 
+# Docs/Security.md: K6
 def test_session_ends_at_its_time_limit_whatever_it_does():
     session_does("trap '' TERM HUP INT; systemctl stop --no-ask-password 'kiosk-limit-*.timer' 2>/dev/null || true")
     try:
@@ -385,6 +398,7 @@ def check_ins():
     return lines
 
 
+# Docs/Security.md: K7
 def test_line_of_a_check_in_cannot_be_written_by_another_account():
     try:
         with changed(CHOICES, "Mode=counter\n"):
@@ -416,6 +430,7 @@ def test_line_of_a_check_in_cannot_be_written_by_another_account():
         asks_again()
 
 
+# Docs/Security.md: K8
 def test_numbers_that_are_tried_out_are_slow_and_show_no_name():
     kiosk.forget()
     first = len(kiosk.pages())
