@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// The one rule of the house: a target uses targets of its own floor and of lower ones (Docs/Architecture.md, section 1).
+/// The one rule of the house: a target uses targets of its own floor and of lower ones (Docs/Architecture.md).
 ///
 /// The floors are the list `house` of Package.swift; there is no second list.
 @Suite struct `The floors` {
