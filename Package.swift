@@ -86,7 +86,7 @@ let tests: KeyValuePairs<String, String> = [
     """,
     "LoginAssertionTests": "LoginAssertion crypto",
     "MockReaderTests": "BlockedPool WhorlFingerprint MockReader ReaderConformance",
-    "NothingLostTests": """
+    "ItemDurabilityTests": """
     ChildPipe WhorlFingerprint KeepingProbe KeptThings KeychainServices SeededGenerator \
     SoftwareTPM
     """,

@@ -26,7 +26,7 @@ struct ProofTests {
         let callers = try files(containing: ".consentOfAccount(").map(\.lastPathComponent)
         #expect(
             callers.sorted() == [
-                "AccountFingers.swift", "InProcessRoot+Forgetting.swift", "InProcessRoot+TakingOver.swift",
+                "AccountFingers.swift", "InProcessRoot+Forgetting.swift", "InProcessRoot+ImportOutcome.swift",
             ]
         )
     }
@@ -41,7 +41,7 @@ struct ProofTests {
         #expect(ofProcess == ["TestDevice.swift"])
         // A right's work hands its own task's machine on to a thread.
         let ofTask = try files(containing: "ContextParts.$ofTask").map(\.lastPathComponent)
-        #expect(ofTask.sorted() == ["RightWork.swift", "TestDevice.swift"])
+        #expect(ofTask.sorted() == ["RightQueue.swift", "TestDevice.swift"])
     }
 
     /// The target whose source a file is: `Sources/FLOOR/TARGET/…`.

@@ -204,7 +204,7 @@ import WhorlService
         #expect(await task.value == .appCancel)
     }
 
-    /// What the reader answers at the moment when the program cancels, and what then stands on the books.
+    /// What the reader answers at the moment when the program cancels, and what then stands on the bookkeeping.
     @Test(arguments: [
         (ScriptedReader.Step.match(0), ["evaluation appCancel"], 0),
         (ScriptedReader.Step.noMatch, ["failedTry noMatch", "evaluation appCancel"], 1),
@@ -318,7 +318,7 @@ import WhorlService
     }
 }
 
-@Suite struct `The books of a match` {
+@Suite struct `The bookkeeping of a match` {
     @Test func `keep the better template that a reader made`() async throws {
         let better = Template(bytes: [1, 2, 3])
         let fixture = try await Fixture.enrolled([.matchImproving(0, better)])

@@ -132,7 +132,7 @@ import WhorlService
 
     @Test func `computes the chance as the page says`() {
         for (prints, oneIn) in [(1, 1737), (5, 347), (10, 174), (17, 102), (20, 87), (50, 35)] {
-            let chance = StrangerChance.among(prints: prints, at: .minutiaeScore(threshold: 40))
+            let chance = FalseMatchRate.among(prints: prints, at: .minutiaeScore(threshold: 40))
             #expect(chance.map { Int(1 / $0) } == oneIn)
         }
     }

@@ -236,7 +236,7 @@ private struct ScriptedAuthority: PasscodeAuthority {
     /// A run that dies between its scan and its bookkeeping leaves what this leaves.
     private func reserveAndDie(_ fixture: Fixture) async throws {
         let database = try fixture.database()
-        let books = EvaluationBooks(
+        let bookkeeping = EvaluationBookkeeping(
             database: database,
             profile: fixture.profile,
             application: Fixture.application,
@@ -245,7 +245,7 @@ private struct ScriptedAuthority: PasscodeAuthority {
             lockEndsByTime: true,
             time: fixture.clock.time
         )
-        try await books.reserve()
+        try await bookkeeping.reserve()
     }
 
     @Test func `is a failure for the next run`() async throws {

@@ -15,7 +15,7 @@ import WhorlService
 /// What was shown to a session opens items without another prompt, and nothing else does.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct `A session of the owner` {
-    private func scope(of profile: String = "owner") -> ShownProofs.Scope {
+    private func scope(of profile: String = "owner") -> SessionProofs.Scope {
         .init(profile: profile, application: Fixture.application, purpose: .storedByProgram, stay: "")
     }
 
@@ -253,7 +253,7 @@ struct `A session of the owner` {
         let right = try await bench.vault.verify(box("1234"), of: "owner")
         let object = try #require(right.passcode).object
         let session = OwnerSession()
-        let shown = ShownProofs(
+        let shown = SessionProofs(
             scope(),
             passcode: OwnerProof(
                 profile: "owner",
@@ -280,7 +280,7 @@ struct `A session of the owner` {
         )
         let silent = release(in: session, interactionAllowed: false)
         for (profile, opens) in [("bob", false), ("owner", true)] {
-            let shown = ShownProofs(
+            let shown = SessionProofs(
                 scope(of: profile),
                 touch: .init(print: print, strength: .any),
                 at: bench.fixture.clock.time.now()

@@ -51,54 +51,54 @@ import WhorlSupport
     @Test func `are written down once, whoever comes to the disk first`() async throws {
         for order in [[Evaluation.Method.passcode, .biometry], [.biometry, .passcode]] {
             let fixture = try await Fixture.enrolled([])
-            let (books, match, fingers) = try await parts(fixture)
+            let (bookkeeping, match, fingers) = try await parts(fixture)
             let decision = Decision()
-            try await books.reserve()
-            try await write(order[0], books, match, fingers, decision)
+            try await bookkeeping.reserve()
+            try await write(order[0], bookkeeping, match, fingers, decision)
             await #expect(throws: ServiceError(.appCancel)) {
-                try await write(order[1], books, match, fingers, decision)
+                try await write(order[1], bookkeeping, match, fingers, decision)
             }
             let first = order[0] == .passcode ? "evaluation passcode" : "evaluation matched"
             #expect(try await fixture.log() == [first])
             #expect(try await !fixture.record().isPending)
-            let reusable = try await books.reusableMatch(of: fingers, within: .seconds(60))
+            let reusable = try await bookkeeping.reusableMatch(of: fingers, within: .seconds(60))
             #expect((reusable != nil) == (order[0] == .biometry))
         }
     }
 
     @Test func `leave the success to the other one, when the first cannot be written down`() async throws {
         let fixture = try await Fixture.enrolled([])
-        let (books, match, fingers) = try await parts(fixture)
+        let (bookkeeping, match, fingers) = try await parts(fixture)
         let decision = Decision()
-        try await books.reserve()
+        try await bookkeeping.reserve()
         try await fixture.execute(
             "CREATE TRIGGER full BEFORE INSERT ON reuse BEGIN SELECT RAISE(ABORT, 'disk full'); END"
         )
         await #expect(throws: ServiceError.self) {
-            try await books.settle(match, of: fingers, decision)
+            try await bookkeeping.settle(match, of: fingers, decision)
         }
-        try await books.settlePasscode(decision)
+        try await bookkeeping.settlePasscode(decision)
         #expect(try await fixture.log() == ["evaluation passcode"])
     }
 
     private func write(
         _ method: Evaluation.Method,
-        _ books: EvaluationBooks,
+        _ bookkeeping: EvaluationBookkeeping,
         _ match: ReusableMatch,
         _ fingers: EnrollmentSnapshot,
         _ decision: Decision
     ) async throws(ServiceError) {
         switch method {
-        case .biometry: try await books.settle(match, of: fingers, decision)
-        case .passcode: try await books.settlePasscode(decision)
+        case .biometry: try await bookkeeping.settle(match, of: fingers, decision)
+        case .passcode: try await bookkeeping.settlePasscode(decision)
         }
     }
 
     private func parts(_ fixture: Fixture) async throws -> (
-        EvaluationBooks, ReusableMatch, EnrollmentSnapshot
+        EvaluationBookkeeping, ReusableMatch, EnrollmentSnapshot
     ) {
         let info = await fixture.reader.info
-        var books = EvaluationBooks(
+        var bookkeeping = EvaluationBookkeeping(
             database: try fixture.database(),
             profile: fixture.profile,
             application: Fixture.application,
@@ -107,7 +107,7 @@ import WhorlSupport
             lockEndsByTime: false,
             time: fixture.clock.time
         )
-        books.stay = "a stay"
+        bookkeeping.stay = "a stay"
         let fingers = try await fixture.store().snapshot(of: fixture.profile)
         let finger = try #require(await fixture.store().fingers(of: fixture.profile).first)
         let match = ReusableMatch(
@@ -119,7 +119,7 @@ import WhorlSupport
             in: "a stay",
             at: fixture.clock.time.now()
         )
-        return (books, match, fingers)
+        return (bookkeeping, match, fingers)
     }
 }
 

@@ -140,7 +140,7 @@ import WhorlService
         let fixture = try await Fixture.enrolled([.match(0)])
         _ = try await #require(fixture.evaluate().success)
         let fingers = try await fixture.store().snapshot(of: fixture.profile)
-        var made = EvaluationBooks(
+        var made = EvaluationBookkeeping(
             database: try fixture.database(),
             profile: fixture.profile,
             application: Fixture.application,
@@ -150,10 +150,10 @@ import WhorlService
             time: fixture.clock.time
         )
         made.stay = ""
-        let books = made
-        #expect(try await books.reusableMatch(of: fingers, within: .seconds(60))?.finger == .rightIndex)
+        let bookkeeping = made
+        #expect(try await bookkeeping.reusableMatch(of: fingers, within: .seconds(60))?.finger == .rightIndex)
         try await fixture.execute(edit)
-        let match = try await books.reusableMatch(of: fingers, within: .seconds(60))
+        let match = try await bookkeeping.reusableMatch(of: fingers, within: .seconds(60))
         #expect((match != nil) == isReused)
     }
 

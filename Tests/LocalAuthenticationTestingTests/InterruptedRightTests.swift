@@ -11,7 +11,7 @@ import WhorlService
 
 /// Rights whose program ends after any number of changes to the keychain's rows.
 @Suite struct InterruptedRightTests {
-    private let machine = PretendedMachine()
+    private let machine = SimulatedMachine()
     private let application = ApplicationID(rawValue: "org.example.app")
 
     private func parts(_ keychain: any KeychainRowService) -> ContextParts {

@@ -258,7 +258,7 @@ import WhorlService
     // Docs/Security.md: C13p
     @Test(.timeLimit(.minutes(1)))
     func `a look that takes long keeps only programs of the same user waiting`() async throws {
-        let looks = ProcessLooks()
+        let looks = ProcessInspections()
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let gate = Gate()
         let long = Task {

@@ -51,7 +51,7 @@ import WhorlService
 
     @Test func `of an enrollment tells each stage, and asks again after a touch that confirmed nothing`() {
         let told = Told()
-        let stages = StageTeller(StatusReport { told.take($0) }, {})
+        let stages = EnrollmentReporter(StatusReport { told.take($0) }, {})
         stages.tell(.scan(.stage(completed: 1, total: 1)))
         stages.tell(.confirming(triesLeft: 3))
         stages.tell(.confirming(triesLeft: 2))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct `Connections that are kept` {
     @Test func `are given out once, the newest first`() throws {
-        let kept = KeptSockets()
+        let kept = IdleConnections()
         let (first, second) = (try UnixSocket.pair(), try UnixSocket.pair())
         kept.keep(first.0)
         kept.keep(second.0)
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `are closed after a while`() async throws {
-        let kept = KeptSockets(for: .milliseconds(20)) { .current }
+        let kept = IdleConnections(for: .milliseconds(20)) { .current }
         let other = try { () throws -> Descriptor in
             let (own, other) = try UnixSocket.pair()
             kept.keep(own)
@@ -31,13 +31,13 @@ import Testing
     }
 
     @Test func `that the other side has closed are not given out`() throws {
-        let kept = KeptSockets()
+        let kept = IdleConnections()
         kept.keep(try UnixSocket.pair().0)
         #expect(kept.take() == nil)
     }
 
     @Test func `on which something came in are not given out`() throws {
-        let kept = KeptSockets()
+        let kept = IdleConnections()
         let (own, other) = try UnixSocket.pair()
         kept.keep(own)
         #expect(write(other.number, "x", 1) == 1)
@@ -45,12 +45,12 @@ import Testing
     }
 
     @Test(arguments: [
-        KeptSockets.Owner(process: 2, user: 1, group: 1), .init(process: 1, user: 2, group: 1),
+        IdleConnections.Owner(process: 2, user: 1, group: 1), .init(process: 1, user: 2, group: 1),
         .init(process: 1, user: 1, group: 2),
     ])
-    func `of another process, user or group are not given out`(other: KeptSockets.Owner) throws {
+    func `of another process, user or group are not given out`(other: IdleConnections.Owner) throws {
         let box = OwnerBox()
-        let kept = KeptSockets(for: .seconds(60)) { box.owner }
+        let kept = IdleConnections(for: .seconds(60)) { box.owner }
         let (own, end) = try UnixSocket.pair()
         kept.keep(own)
         box.owner = other
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func `are four at the most`() throws {
-        let kept = KeptSockets()
+        let kept = IdleConnections()
         let pairs = try (0..<6).map { _ in try UnixSocket.pair() }
         for pair in pairs { kept.keep(pair.0) }
         var count = 0
@@ -72,8 +72,8 @@ import Testing
 
 /// The owner that a test says.
 private final class OwnerBox: Sendable {
-    private let state = Mutex(KeptSockets.Owner(process: 1, user: 1, group: 1))
-    var owner: KeptSockets.Owner {
+    private let state = Mutex(IdleConnections.Owner(process: 1, user: 1, group: 1))
+    var owner: IdleConnections.Owner {
         get { state.withLock(\.self) }
         set { state.withLock { $0 = newValue } }
     }

@@ -23,7 +23,7 @@ final class HostMachine {
 
     init(
         _ rules: PromptRules = PromptRules(),
-        callers: any CallerRules = SameRulesForAll(),
+        callers: any CallerRules = UniformCallerRules(),
         reader: String = "mock:then=match",
         enrolled: Finger? = .leftThumb,
         passcode: String? = nil

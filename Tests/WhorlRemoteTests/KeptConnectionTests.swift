@@ -130,7 +130,10 @@ private final class Place: Sendable {
         path = NSTemporaryDirectory() + "/whorl-kept-\(UUID().uuidString.prefix(8))"
         transport = CountedTransport(PathTransport(path: path, owners: [getuid()]))
         // Kept for longer than the test lasts, however slow the machine is.
-        client = ServiceClient(transport: transport, keeping: KeptSockets(for: .seconds(600)) { .current })
+        client = ServiceClient(
+            transport: transport,
+            keeping: IdleConnections(for: .seconds(600)) { .current }
+        )
         try start()
     }
 

@@ -439,7 +439,7 @@ struct LoginTests {
 
     @Test func `a shut lid has a reason of its own`() throws {
         let shut = try #require(
-            ReaderReach.obstacle(to: .builtIn, under: Lid(isShut: true, isDocked: false))
+            ReaderReachability.obstacle(to: .builtIn, under: Lid(isShut: true, isDocked: false))
         )
         #expect(LoginReason(shut) == .lidShut)
         #expect(LoginReason(ServiceError(.biometryNotAvailable)) == .noReader)

@@ -113,7 +113,7 @@ extension MessageSamples {
             + of([MakeAttestedKey(access: .biometryAny, attestedFor: credential)], [attested])
             + of([makeKey, makeSecret], attached)
             + of([DecodeItem(bytes)], attached)
-            + of([JudgeItems([sealedKey, large])], [Valued(standings)])
+            + of([CheckItems([sealedKey, large])], [Valued(standings)])
             + asking(
                 [reading, sharing, signing],
                 [
@@ -339,15 +339,15 @@ extension MessageSamples {
             IdentifiedPerson(user: 1000, finger: .leftThumb, chance: $0, leftOut: [leftOut])
         }
         let identify = [request, fullRequest].map { LoginInterface.Identify(users: [1000], request: $0) }
-        let accounts = AccountOfFolder.State.allCases.flatMap { state in
-            [nil, "ada"].map { AccountOfFolder(number: 1000, name: $0, current: $0, state: state) }
+        let accounts = StoredAccount.State.allCases.flatMap { state in
+            [nil, "ada"].map { StoredAccount(number: 1000, name: $0, current: $0, state: state) }
         }
         return try of(
             [verify, full],
             [.init(message: "m"), .init(matched: true), .init(matched: true, password: secret("p"))]
         )
             + of(keep, [Valued(true)]) + of([LoginInterface.Forget(value: 1000)], [NoValue()])
-            + of([takeOver], [Valued(TakingOver.allCases)]) + asking(identify, people)
+            + of([takeOver], [Valued(ImportOutcome.allCases)]) + asking(identify, people)
             + of([LoginInterface.Unlock(value: 1000)], [Valued(true)])
             + of([LoginInterface.ListAccounts()], [Valued(accounts)])
             + of([LoginInterface.RemoveAccount(value: 1000)], [NoValue()])

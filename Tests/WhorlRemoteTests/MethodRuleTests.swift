@@ -60,7 +60,7 @@ struct MethodRuleTests {
         var silent: Set<String> = []
         for operation in open {
             let isConfined = (operation as? any ConfinedOperation.Type) != nil
-            let isSame = (operation as? any SameForAllPrograms.Type) != nil
+            let isSame = (operation as? any ProgramIndependent.Type) != nil
             if !isConfined, !isSame { silent.insert(operation.name) }
         }
         // The host has methods of its own for these: they take the name that the system knows.

@@ -27,7 +27,7 @@ import WhorlSystem
             configuration,
             of: AccountTrust(),
             interruptions: interruptions,
-            reach: ReaderReach(lid: nil),
+            reach: ReaderReachability(lid: nil),
             ownStay: { nil }
         )
         .services

@@ -31,13 +31,13 @@ private final class MovingLid: LidManager {
         for placement in ReaderPlacement.allCases {
             for isDocked in [false, true] {
                 let open = Lid(isShut: false, isDocked: isDocked)
-                #expect(ReaderReach.obstacle(to: placement, under: open) == nil)
+                #expect(ReaderReachability.obstacle(to: placement, under: open) == nil)
                 let shut = Lid(isShut: true, isDocked: isDocked)
-                let obstacle = ReaderReach.obstacle(to: placement, under: shut)
+                let obstacle = ReaderReachability.obstacle(to: placement, under: shut)
                 #expect((obstacle != nil) == (placement == .builtIn))
             }
         }
-        let docked = ReaderReach.obstacle(to: .builtIn, under: Lid(isShut: true, isDocked: true))
+        let docked = ReaderReachability.obstacle(to: .builtIn, under: Lid(isShut: true, isDocked: true))
         #expect(docked?.code == .lidShut)
         #expect(docked?.recovery == "Open the lid, or connect a reader that can be touched.")
     }
@@ -59,7 +59,7 @@ private final class MovingLid: LidManager {
             configuration,
             of: AccountTrust(),
             interruptions: Interruptions(),
-            reach: ReaderReach(lid: TestLid(state: lid), builtIn: builtIn ? [id] : []),
+            reach: ReaderReachability(lid: TestLid(state: lid), builtIn: builtIn ? [id] : []),
             ownStay: { nil }
         ).services
     }
@@ -77,13 +77,13 @@ private final class MovingLid: LidManager {
     @Test func `that shuts while a prompt waits ends the wait for a touch, with what to do`() async {
         let lid = MovingLid()
         let reader = MockReader()
-        let reach = ReaderReach(lid: lid, builtIn: [reader.info.id])
+        let reach = ReaderReachability(lid: lid, builtIn: [reader.info.id])
         async let obstacle = reach.untilObstructed(reader)
         lid.shut()
         #expect(await obstacle?.message == "The lid is closed over the fingerprint reader.")
-        #expect(await ReaderReach(lid: lid).untilObstructed(reader) == nil)
+        #expect(await ReaderReachability(lid: lid).untilObstructed(reader) == nil)
         let waiting = Task {
-            await ReaderReach(lid: MovingLid(), builtIn: [reader.info.id]).untilObstructed(reader)
+            await ReaderReachability(lid: MovingLid(), builtIn: [reader.info.id]).untilObstructed(reader)
         }
         waiting.cancel()
         #expect(await waiting.value == nil)

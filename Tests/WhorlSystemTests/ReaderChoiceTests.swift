@@ -11,7 +11,7 @@ import WhorlSystem
 @Suite struct `The reader that is meant` {
     private func services(_ environment: [String: String], pretended: Bool = true) -> InProcessRoot {
         var configuration = SystemConfiguration(environment: environment)
-        configuration.allowsPretendedReaders = pretended
+        configuration.allowsTestReaders = pretended
         configuration.stateDirectory = "/nonexistent/whorl"
         return InProcessRoot(configuration)
     }

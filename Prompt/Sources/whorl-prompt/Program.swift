@@ -12,12 +12,12 @@ import WhorlSupport
 enum Program {
     /// Runs GTK's loop on this thread, and speaks to the service on others, until the process is told to end.
     static func main() {
-        guard let errand = Errand(CommandLine.arguments.dropFirst()) else {
+        guard let task = LaunchTask(CommandLine.arguments.dropFirst()) else {
             fail("usage: whorl-prompt [--idle SECONDS] | enroll FINGER", status: 64)
         }
         guard whorl_hide_memory() != 0 else { fail("The system does not keep this program's memory apart.") }
         // No program that GTK starts gets the registration.
-        if case .show(let rest) = errand, let socket = rest.registration {
+        if case .show(let rest) = task, let socket = rest.registration {
             _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
         }
         // The name by which screen readers and window managers know the program.
@@ -28,7 +28,7 @@ enum Program {
         Translations.begin()
         guard gtk_init_check() != 0 else { fail("There is no display on which prompts could be shown.") }
         MainActor.assumeIsolated { Look.adopt() }
-        switch errand {
+        switch task {
         case .enroll(let finger): Task.detached { await EnrollmentWindow.enroll(finger) }
         case .show(let rest): Task.detached { await showPrompts(rest) }
         }

@@ -5,7 +5,7 @@ import Glibc
 import WhorlFingerprint
 
 /// The work that the program is started for.
-enum Errand: Sendable {
+enum LaunchTask: Sendable {
     /// Enrolls a finger in a window.
     case enroll(Finger)
     /// Shows the prompts of the session.

@@ -16,7 +16,7 @@ struct LoginService: Sendable {
     let passwords: PasswordGate
     let proxies: ProxyPolicy
     let readiness: Readiness
-    let proxyWarning = Occasion()
+    let proxyWarning = OnceNotice()
     let connections: ConnectionCounter
     let certificate: CertificateFiles?
     /// The token of operators' programs; `nil` if there are none.

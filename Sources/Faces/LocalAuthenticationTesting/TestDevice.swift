@@ -27,7 +27,7 @@ public final class TestDevice: Sendable {
     /// The default passcode: `"246810"`.
     public static let usualPasscode = "246810"
 
-    let machine: PretendedMachine
+    let machine: SimulatedMachine
     let person = Person()
     package let parts: ContextParts
 
@@ -44,7 +44,7 @@ public final class TestDevice: Sendable {
         hasReader: Bool = true,
         application: String = "app-under-test"
     ) {
-        let machine = PretendedMachine()
+        let machine = SimulatedMachine()
         self.machine = machine
         person.reader = machine.reader
         let application = ApplicationID(rawValue: application)
@@ -162,7 +162,7 @@ extension TestDevice {
 
     /// Performs asynchronous work, and blocks the caller's thread until it is done.
     private func waiting<Value: Sendable>(
-        _ body: @escaping @Sendable (PretendedMachine) async throws -> Value
+        _ body: @escaping @Sendable (SimulatedMachine) async throws -> Value
     ) -> Value {
         let result = WorkerThread.preflights.wait { [machine] () async -> Result<Value, any Error> in
             do { return .success(try await body(machine)) } catch { return .failure(error) }

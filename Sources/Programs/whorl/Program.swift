@@ -24,13 +24,13 @@ enum Program {
     private static func leave(_ status: Int32) -> Never { _exit(status) }
 
     private static func status(of arguments: [String]) async -> Int32 {
-        if let problem = OpenFiles.makeRoom() ?? WordsFromOutside.problemWithArguments() {
+        if let problem = OpenFiles.makeRoom() ?? ProcessInput.problemWithArguments() {
             return end(problem, arguments)
         }
         if arguments == ["help", "options"] {
             return Console(json: false).finish(lines: [HelpText.options]).rawValue
         }
-        EarlyChild.begin(MeantCommand(arguments), arguments)
+        EarlyChild.begin(IntendedCommand(arguments), arguments)
         do {
             var command = try Whorl.parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
@@ -53,7 +53,7 @@ enum Program {
             return Console(json: false).finish(lines: [HelpText.shown(Whorl.fullMessage(for: error))])
                 .rawValue
         }
-        let meant = MeantCommand(arguments)
+        let meant = IntendedCommand(arguments)
         let failure =
             meant.unknownWord.map { unknown($0, of: meant) }
             ?? .usage(Whorl.message(for: error), hint: "`\(meant.help)` shows what it takes.")
@@ -71,14 +71,14 @@ enum Program {
         recovery: "Run it outside the sandbox that forbids this."
     )
 
-    private static func unknown(_ word: String, of meant: MeantCommand) -> Failure {
+    private static func unknown(_ word: String, of meant: IntendedCommand) -> Failure {
         let typed = DisplayText.clean(word, limit: 40)
         return .usage("Unknown command “\(typed)”.", hint: "`\(meant.help)` lists the commands.")
     }
 }
 
 /// The intended command, as far as its words were understood.
-struct MeantCommand {
+struct IntendedCommand {
     private(set) var words = ["whorl"]
     /// The first word that is not a command although one is needed.
     private(set) var unknownWord: String?

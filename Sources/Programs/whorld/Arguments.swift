@@ -65,7 +65,7 @@ struct Arguments: Sendable {
         if let reader { configuration.reader = reader }
         if let tpm { configuration.tpm = tpm }
         if isElevated {
-            configuration.allowsPretendedReaders = false
+            configuration.allowsTestReaders = false
             configuration.allowsSimulatedTPM = false
         }
         return configuration

@@ -9,11 +9,11 @@ import WhorlSystem
 
 /// fprintd's place on the bus, taken by the service of the whole system with the fingers of its users.
 final class FprintPlace: Sendable {
-    private let roots: RootsOfUsers
+    private let roots: UserEngines
     private let isServed: @Sendable (ReaderInfo) -> Bool
     private let service = Mutex<FprintService?>(nil)
 
-    init(of roots: RootsOfUsers, readers isServed: @escaping @Sendable (ReaderInfo) -> Bool) {
+    init(of roots: UserEngines, readers isServed: @escaping @Sendable (ReaderInfo) -> Bool) {
         self.roots = roots
         self.isServed = isServed
     }

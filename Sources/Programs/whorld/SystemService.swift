@@ -18,7 +18,7 @@ struct SystemService {
     func run() async throws {
         let listener = try ListeningSocket.inherited()
         if let fault = InProcessRoot.clockFault { ServiceManager.log(.warning, fault) }
-        let roots = RootsOfUsers(self)
+        let roots = UserEngines(self)
         var host = ServiceHost(prompts: prompts, rules: Callers(seats: configuration.touch)) {
             user throws(ServiceRefusal) in
             try roots.rootForCaller(user.uid).services
@@ -78,7 +78,7 @@ struct SystemService {
     /// no client keeps much of what was sent and no descriptor is being closed.
     private func wait(
         for place: FprintPlace,
-        _ stays: SessionStays,
+        _ stays: SessionPeriods,
         _ memory: ClientMemory?,
         _ server: ServiceServer
     ) async {
@@ -107,8 +107,7 @@ struct SystemService {
 
     /// Ends the service in the middle of its work: callers whose owner is being asked get the reason, and what is being
     /// written is written.
-    private func end(_ server: ServiceServer, _ roots: RootsOfUsers, at begin: ContinuousClock.Instant) async
-    {
+    private func end(_ server: ServiceServer, _ roots: UserEngines, at begin: ContinuousClock.Instant) async {
         ServiceManager.notify("STOPPING=1")
         for user in server.usersWhoseFilesClose.sorted() {
             ServiceManager.log(
@@ -131,7 +130,7 @@ struct SystemService {
     /// minutes in any case, unless a descriptor is being closed.
     ///
     /// systemd starts the next one for the next client, and what clients hold does not count as its memory.
-    private func beginAnew(_ server: ServiceServer, _ roots: RootsOfUsers) async {
+    private func beginAnew(_ server: ServiceServer, _ roots: UserEngines) async {
         ServiceManager.log(
             .warning,
             "Clients hold too much memory that the service has sent; restarting without it."

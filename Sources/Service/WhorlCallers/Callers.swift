@@ -17,7 +17,7 @@ package struct Callers: CallerRules {
     private let seats: SeatPolicy
     private let processes: String
     private let flatpak: @Sendable () -> FlatpakInstallation?
-    private let looks = ProcessLooks()
+    private let looks = ProcessInspections()
     /// The questions of each user that a person may have to answer: a few at a time, as they last for minutes.
     private let questions = Turns<UInt32>(most: 2)
 
@@ -96,7 +96,7 @@ package struct Callers: CallerRules {
 
     private func asker(
         _ client: ServiceClientIdentity,
-        _ seen: ProcessLook?,
+        _ seen: ProcessInspection?,
         _ confinement: Confinement?,
         _ place: CallerPlace?
     ) -> Asker {
@@ -114,7 +114,7 @@ package struct Callers: CallerRules {
 
     /// Returns the confinement of a caller; `nil` for one of whom that cannot be told: it has no name, and what is an item's
     /// is refused to it.
-    private func known(_ client: ServiceClientIdentity, _ seen: ProcessLook?) -> Confinement? {
+    private func known(_ client: ServiceClientIdentity, _ seen: ProcessInspection?) -> Confinement? {
         try? confinement(of: client, seen)
     }
 
@@ -125,7 +125,7 @@ package struct Callers: CallerRules {
 
     private func confinement(
         of client: ServiceClientIdentity,
-        _ seen: ProcessLook?
+        _ seen: ProcessInspection?
     ) throws(ServiceRefusal) -> Confinement {
         if let confined = try Self.profile(client.label) { return confined }
         guard let seen, client.process?.isRunning == true else { throw .unknownProgram }
@@ -163,11 +163,11 @@ package struct Callers: CallerRules {
     /// Looks at a caller's process once, for all that is needed of it; `nil` where the process is not known.
     ///
     /// Its sandbox is looked at once for each connection.
-    private func look(at client: ServiceClientIdentity) async -> ProcessLook? {
+    private func look(at client: ServiceClientIdentity) async -> ProcessInspection? {
         let (flatpak, known) = (flatpak, client.findings.finding(as: Sandbox.self))
         let (hasLabel, isRoot) = (client.label != .none, client.user.uid == 0)
         return await look(at: client) { facts in
-            ProcessLook(
+            ProcessInspection(
                 label: hasLabel ? .none : PeerLabel(ofProcess: facts.pid, in: facts.folder),
                 sandbox: known ?? facts.sandbox(flatpak),
                 name: facts.name,

@@ -108,7 +108,7 @@ struct ProcessFacts: Sendable {
 }
 
 /// The facts that one look at a caller's process has found; they are that process's if it runs afterwards.
-struct ProcessLook: Sendable {
+struct ProcessInspection: Sendable {
     /// The label of the process; `none` where the socket has one, or the kernel keeps none.
     let label: PeerLabel
     let sandbox: Sandbox

@@ -27,9 +27,9 @@ extension InProcessRoot {
         _ prints: [ForeignPrint],
         isTrial: Bool,
         readersWereClosed: Bool
-    ) async throws(ServiceError) -> [TakingOver] {
+    ) async throws(ServiceError) -> [ImportOutcome] {
         try await requireNoOwner()
-        var outcomes: [TakingOver] = []
+        var outcomes: [ImportOutcome] = []
         for print in prints {
             let (outcome, saved) = await outcome(of: print, readersWereClosed)
             outcomes.append(outcome)
@@ -52,7 +52,7 @@ extension InProcessRoot {
     private func outcome(
         of print: ForeignPrint,
         _ readersWereClosed: Bool
-    ) async -> (TakingOver, SavedPrint?) {
+    ) async -> (ImportOutcome, SavedPrint?) {
         guard let saved = await LibfprintSource.shared.saved(print.template) else {
             return (.unreadable, nil)
         }

@@ -45,7 +45,7 @@ public final class InProcessRoot: Sendable {
     /// Makes the services of a configuration for a process in the login sessions of a manager.
     package convenience init(_ configuration: SystemConfiguration, sessions: any SessionManager) {
         let interruptions = Interruptions()
-        let own = OwnStay(sessions, interruptions)
+        let own = LoginSessionWatch(sessions, interruptions)
         self.init(
             configuration,
             of: AccountTrust(),
@@ -66,7 +66,7 @@ public final class InProcessRoot: Sendable {
         _ configuration: SystemConfiguration,
         of trust: AccountTrust,
         interruptions: Interruptions,
-        reach: ReaderReach,
+        reach: ReaderReachability,
         ownStay: @escaping AuthenticationEngine.OwnStayProvider
     ) {
         let directory =
@@ -75,7 +75,7 @@ public final class InProcessRoot: Sendable {
         let choice = ReaderChoice(
             wanted: configuration.reader,
             namedIn: configuration.readerIsNamedIn,
-            allowsPretended: configuration.allowsPretendedReaders,
+            allowsPretended: configuration.allowsTestReaders,
             reach: reach,
             openReaders: configuration.openReaders
         )

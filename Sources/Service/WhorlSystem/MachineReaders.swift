@@ -42,9 +42,9 @@ extension InProcessRoot {
 }
 
 /// Whether a person can touch a reader: a built-in one is out of reach under a shut lid.
-package struct ReaderReach: Sendable {
+package struct ReaderReachability: Sendable {
     /// The reach of a program that does not ask for the lid: every reader can be touched.
-    static let everywhere = ReaderReach(lid: nil)
+    static let everywhere = ReaderReachability(lid: nil)
 
     private let lid: (any LidManager)?
     private let builtIn: Set<ReaderID>

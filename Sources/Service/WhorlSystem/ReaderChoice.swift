@@ -19,7 +19,7 @@ final class ReaderChoice: ReaderService {
     private let namedIn: String?
     /// Whether virtual readers and mocks may be used.
     let allowsPretended: Bool
-    private let reach: ReaderReach
+    private let reach: ReaderReachability
     /// The record of open readers, in the service that owns the readers.
     private let openReaders: OpenReaders?
     /// The mock keeps its place in its script for as long as the process runs.
@@ -29,7 +29,7 @@ final class ReaderChoice: ReaderService {
         wanted: String?,
         namedIn: String? = nil,
         allowsPretended: Bool,
-        reach: ReaderReach = .everywhere,
+        reach: ReaderReachability = .everywhere,
         openReaders: OpenReaders? = nil
     ) {
         self.wanted = wanted

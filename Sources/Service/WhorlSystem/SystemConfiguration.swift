@@ -33,7 +33,7 @@ public struct SystemConfiguration: Sendable {
     /// Whether a mock or one of libfprint's virtual readers may stand in for a real one if it is named.
     ///
     /// A privileged program sets it to `false`: otherwise a person who can set its environment could supply a finger.
-    public var allowsPretendedReaders = true
+    public var allowsTestReaders = true
     /// Whether a simulated TPM may stand in for a chip if it is named; as for readers, a privileged program allows
     /// none.
     public var allowsSimulatedTPM = true
@@ -51,7 +51,7 @@ public struct SystemConfiguration: Sendable {
         reader = environment["WHORL_READER"].nonEmpty
         tpm = environment["WHORL_TCTI"].nonEmpty
         accessGroups = (environment["WHORL_ACCESS_GROUPS"] ?? "").split(separator: ",").map(String.init)
-        allowsPretendedReaders = !ThisProcess.isElevated
+        allowsTestReaders = !ThisProcess.isElevated
         allowsSimulatedTPM = !ThisProcess.isElevated
     }
 

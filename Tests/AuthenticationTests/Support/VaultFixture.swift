@@ -63,7 +63,7 @@ final class VaultFixture: Sendable {
 
     func engine(strength: TouchStrength = .any) -> AuthenticationEngine {
         let (reader, vault) = (fixture.reader, vault)
-        let found = FoundVault(vault)
+        let found = ExistingVault(vault)
         return AuthenticationEngine(
             profile: fixture.profile,
             state: StateAccess(directory: fixture.directory, generations: VaultCounter(vault: vault)),

@@ -21,11 +21,11 @@ extension FuzzTarget {
         }
         _ = try? Wire.decode(CallHead.self, input)
         _ = try? Wire.decode(ReplyHead.self, input)
-        if let words = try? Wire.decode(ParametersOf<[String: String]>.self, input).parameters {
+        if let words = try? Wire.decode(CallParameters<[String: String]>.self, input).parameters {
             guard let written = try? Wire.encode(ReplyMessage(parameters: words)) else {
                 throw BrokenPromise("texts that were read cannot be written")
             }
-            let again = try? Wire.decode(ParametersOf<[String: String]>.self, written).parameters
+            let again = try? Wire.decode(CallParameters<[String: String]>.self, written).parameters
             try promise((try? JSONCheck.object(written)) != nil, "what is written does not pass")
             try promise(again == words, "texts change on their way")
         }

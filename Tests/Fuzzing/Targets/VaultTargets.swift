@@ -73,7 +73,9 @@ extension FuzzTarget {
     private static func sealedItem(_ input: [UInt8]) throws(BrokenPromise) {
         let bytes = Data(input)
         guard let item = try? SealedItem(encoded: bytes) else { return }
-        guard let parts = LooseItem(encoded: bytes) else { throw BrokenPromise("it is read in one way only") }
+        guard let parts = DetachedItem(encoded: bytes) else {
+            throw BrokenPromise("it is read in one way only")
+        }
         try promise(
             parts.encoded == bytes && item.encoded == bytes,
             "a sealed item is written as other bytes"

@@ -134,7 +134,7 @@ package struct ForeignPrint: Sendable, Hashable {
 }
 
 /// The outcome for a print that was to be taken over.
-package enum TakingOver: String, Sendable, Codable, CaseIterable {
+package enum ImportOutcome: String, Sendable, Codable, CaseIterable {
     /// It is enrolled from now on; in a trial, it would be.
     case taken = "taken"
     /// The bytes are no print.

@@ -46,7 +46,7 @@ package protocol AuthenticationService: Sendable {
     /// Answers ``DecodeItem``.
     func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem
 
-    /// Answers ``JudgeItems``.
+    /// Answers ``CheckItems``.
     func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing]
 
     /// Answers ``UseItem``.
@@ -137,7 +137,7 @@ extension AuthenticationService {
         AttachedItem(try sealedItem(encoded: asked.encoded.bytes.withUnsafeBytes { Data($0) }))
     }
 
-    private func standing(_ asked: JudgeItems) async throws(ServiceError) -> [VaultItem.Standing] {
+    private func standing(_ asked: CheckItems) async throws(ServiceError) -> [VaultItem.Standing] {
         try await standing(of: asked.items.map(\.item))
     }
 

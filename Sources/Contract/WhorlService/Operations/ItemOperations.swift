@@ -13,7 +13,7 @@ public import WhorlSecretMemory
 extension Operations {
     static let ofItems: [any ServiceOperation.Type] = [
         HasChip.self, ReadChipIdentity.self, MakeAttestedKey.self, MakeItem.self, DecodeItem.self,
-        JudgeItems.self, UseItem.self,
+        CheckItems.self, UseItem.self,
     ]
 }
 
@@ -135,7 +135,7 @@ public struct DecodeItem: ServiceOperation {
 /// Returns the standing of sealed items, in their order, as far as it can be determined without the owner and the chip.
 ///
 /// The chip decides in the end: it may refuse an item that is reported as valid here. Errors: a storage error.
-public struct JudgeItems: ServiceOperation {
+public struct CheckItems: ServiceOperation {
     public typealias Reply = Valued<[VaultItem.Standing]>
     public static let name = "io.whorl.Items.Standing"
     public static let rules = OperationRules(.repeatable, by: .anyProgram, attaching: .values(Self.mostItems))

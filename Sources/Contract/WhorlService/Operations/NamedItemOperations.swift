@@ -26,7 +26,7 @@ public struct PrepareVault: ServiceOperation {
 ///
 /// Errors: `itemExists`, `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`, `applicationPasswordNeeded`,
 /// `noChip`, a storage error, and other errors of the chip.
-public struct AddItem: ServiceOperation, NamedChange {
+public struct AddItem: ServiceOperation, DescribedChange {
     public typealias Reply = Optionally<SigningKeyPublic>
     public static let name = "io.whorl.Items.Add"
     public static let rules = OperationRules(
@@ -105,7 +105,7 @@ public struct ReadPublicKey: ServiceOperation {
 ///
 /// The owner is asked first where the item requires its owner and may still open. Errors: the reason why the owner did not
 /// agree; `noSuchItem`, a storage error.
-public struct DeleteItem: OwnerOperation, NamedChange {
+public struct DeleteItem: OwnerOperation, DescribedChange {
     public typealias Reply = NoValue
     public static let name = "io.whorl.Items.Delete"
     public static let rules = OperationRules(change: "delete an item", "itemDeleted", by: .anyProgram)

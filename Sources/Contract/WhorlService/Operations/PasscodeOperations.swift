@@ -126,7 +126,7 @@ public struct ListItemsLostWithoutPasscode: ServiceOperation {
 /// Asks for the passcode, removes it, and removes the items that only the passcode opens; the answer has these items.
 ///
 /// Errors: `passcodeNeeded(by:)`, and as ``ChangePasscode``.
-public struct RemovePasscode: OwnerOperation, NamedChange {
+public struct RemovePasscode: OwnerOperation, DescribedChange {
     public typealias Reply = [ItemID]
     public static let name = "io.whorl.Passcode.Remove"
     public static let rules = OperationRules(

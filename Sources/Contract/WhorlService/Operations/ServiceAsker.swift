@@ -156,13 +156,13 @@ extension ServiceAsker {
 
     /// Returns the standing of any number of sealed items, in their order.
     ///
-    /// - Throws: as ``JudgeItems``.
+    /// - Throws: as ``CheckItems``.
     public func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing] {
         var standings: [VaultItem.Standing] = []
         // A few at a time, so that each call stays small.
-        for start in stride(from: 0, to: items.count, by: JudgeItems.mostItems) {
-            let part = items[start..<min(start + JudgeItems.mostItems, items.count)]
-            let judged: [VaultItem.Standing] = try await ask(JudgeItems(part))
+        for start in stride(from: 0, to: items.count, by: CheckItems.mostItems) {
+            let part = items[start..<min(start + CheckItems.mostItems, items.count)]
+            let judged: [VaultItem.Standing] = try await ask(CheckItems(part))
             guard judged.count == part.count else { throw ServiceError.otherProduct }
             standings += judged
         }

@@ -94,7 +94,7 @@ package protocol SessionOperation: ServiceOperation {
 }
 
 /// An operation that says more about its change than its name does.
-package protocol NamedChange {
+package protocol DescribedChange {
     /// The thing that is changed, such as `secret "wifi"`.
     var subject: String { get }
 }

@@ -84,7 +84,7 @@ public struct EvaluationRequest: Sendable {
     /// it afterwards.
     package var waived = TouchStrength.any
 
-    /// The stay in a login session in which an earlier match must have been made (``SessionStays``); `nil` where the service
+    /// The stay in a login session in which an earlier match must have been made (``SessionPeriods``); `nil` where the service
     /// says none, and the engine takes that of its own process.
     package var stay: String?
 

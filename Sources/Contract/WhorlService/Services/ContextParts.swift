@@ -16,7 +16,7 @@ package struct ContextParts: ServiceAsker {
     /// An event for each reader that comes or goes.
     package let readerEvents: @Sendable () async -> AsyncStream<Void>
     /// The objects that exist once in this environment.
-    package let only = OnlyOnes()
+    package let only = SharedInstances()
     /// Whether this machine has a chip that this user may use; finding out creates nothing.
     package let hasChip: @Sendable () async -> Bool
     /// Returns numbers that differ after each change of the state; `nil` if they are unknown.
@@ -72,7 +72,7 @@ package struct ContextParts: ServiceAsker {
 }
 
 /// The objects that exist once in each environment, such as `LAEnvironment.currentUser`.
-package final class OnlyOnes: Sendable {
+package final class SharedInstances: Sendable {
     private let objects = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
     /// Returns the one object of a type, and makes it at the first call.

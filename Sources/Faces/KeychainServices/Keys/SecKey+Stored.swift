@@ -47,7 +47,7 @@ extension SecKey: ItemReference {
         let items = keys.map { key, place in
             place.merging([String(describing: kSecValueRef): key]) { $1 } as NSDictionary
         }
-        let status = SecItemsTogether.add(items)
+        let status = SecItemBatch.add(items)
         guard status == errSecSuccess else { throw .status(status, "the key was not stored") }
     }
 

@@ -100,7 +100,7 @@ func status(_ body: () throws(KeychainError) -> Void) -> OSStatus {
 
 /// Calls for several items, which Apple's keychain does not have: a program that is killed leaves all of a change,
 /// or nothing.
-package enum SecItemsTogether {
+package enum SecItemBatch {
     /// Stores items as ``SecItemAdd(_:_:)`` does, all or none.
     ///
     /// - Parameters:

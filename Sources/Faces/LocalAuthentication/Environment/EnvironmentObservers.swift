@@ -56,7 +56,7 @@ final class EnvironmentObservers: Sendable {
         // This look is taken before this function returns, so that whatever changes afterwards is reported.
         let (events, look) = WorkerThread.preflights.wait {
             let events = await machine.readerEvents()
-            return (events, await MachineLook(machine))
+            return (events, await MachinePoll(machine))
         }
         let watch = Task(executorPreference: WorkerThread.preflights) { [weak self, weak environment] in
             await Self.watch(look, events) { old in
@@ -86,7 +86,7 @@ final class EnvironmentObservers: Sendable {
     ///   - events: An event for each reader that comes or goes.
     ///   - tell: Receives the previous state if the state has changed; returns whether there are still observers.
     private static func watch(
-        _ first: MachineLook,
+        _ first: MachinePoll,
         _ events: AsyncStream<Void>,
         _ tell: (LAEnvironment.State?) -> Bool
     ) async {
@@ -171,7 +171,7 @@ struct ObservedMachine: Sendable {
 }
 
 /// A series of looks at the machine that skips the ones that would find nothing new.
-struct MachineLook: Sendable {
+struct MachinePoll: Sendable {
     let machine: ObservedMachine
     private var mark: [Int]?
     private(set) var state: LAEnvironment.State

@@ -43,7 +43,7 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
     // MARK: - Use
 
     override func checkExistence() async throws {
-        try await RightWork.run { _ = try self.keptKey(nil) }
+        try await RightQueue.run { _ = try self.keptKey(nil) }
     }
 
     /// Performs an operation with the key in the chip.
@@ -112,11 +112,11 @@ public final class LASecret: NSObject, Sendable {
     ///   is revoked during the operation; otherwise a status of `NSOSStatusErrorDomain`: `errSecItemNotFound` if the
     ///   right has no secret, or no longer exists; another one if the chip or the store refused.
     public var rawData: Data {
-        get async throws { try await RightWork.run { try self.right.openSecret() } }
+        get async throws { try await RightQueue.run { try self.right.openSecret() } }
     }
 
     /// The same with a completion, which is called once, on a private thread.
     public func loadData(completion: @escaping @Sendable (Data?, (any Error)?) -> Void) {
-        RightWork.start({ try self.right.openSecret() }, completion: completion)
+        RightQueue.start({ try self.right.openSecret() }, completion: completion)
     }
 }

@@ -31,7 +31,7 @@ public final class LAPrivateKey: NSObject, Sendable {
     /// - Returns: The signature.
     /// - Throws: as the class says.
     public func sign(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
-        try await RightWork.run { try self.signature(data, algorithm) }
+        try await RightQueue.run { try self.signature(data, algorithm) }
     }
 
     /// The same with a completion, which is called once, on a private thread.
@@ -40,7 +40,7 @@ public final class LAPrivateKey: NSObject, Sendable {
         algorithm: SecKeyAlgorithm,
         completion: @escaping @Sendable (Data?, (any Error)?) -> Void
     ) {
-        RightWork.start({ try self.signature(data, algorithm) }, completion: completion)
+        RightQueue.start({ try self.signature(data, algorithm) }, completion: completion)
     }
 
     /// Whether the key signs with an algorithm; this needs no prompt.
@@ -62,7 +62,7 @@ public final class LAPrivateKey: NSObject, Sendable {
     /// - Returns: The plain data.
     /// - Throws: as the class says.
     public func decrypt(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
-        try await RightWork.run { try self.decrypted(data, algorithm) }
+        try await RightQueue.run { try self.decrypted(data, algorithm) }
     }
 
     /// The same with a completion, which is called once, on a private thread.
@@ -71,7 +71,7 @@ public final class LAPrivateKey: NSObject, Sendable {
         algorithm: SecKeyAlgorithm,
         completion: @escaping @Sendable (Data?, (any Error)?) -> Void
     ) {
-        RightWork.start({ try self.decrypted(data, algorithm) }, completion: completion)
+        RightQueue.start({ try self.decrypted(data, algorithm) }, completion: completion)
     }
 
     /// Whether the key decrypts with an algorithm; this needs no prompt.
@@ -100,7 +100,7 @@ public final class LAPrivateKey: NSObject, Sendable {
         parameters: [AnyHashable: Any]
     ) async throws -> Data {
         let parameters = Result { try ExchangeParameters(named: parameters) }
-        return try await RightWork.run { try self.exchanged(publicKey, algorithm, parameters) }
+        return try await RightQueue.run { try self.exchanged(publicKey, algorithm, parameters) }
     }
 
     /// The same with a completion, which is called once, on a private thread.
@@ -111,7 +111,7 @@ public final class LAPrivateKey: NSObject, Sendable {
         completion: @escaping @Sendable (Data?, (any Error)?) -> Void
     ) {
         let parameters = Result { try ExchangeParameters(named: parameters) }
-        RightWork.start({ try self.exchanged(publicKey, algorithm, parameters) }, completion: completion)
+        RightQueue.start({ try self.exchanged(publicKey, algorithm, parameters) }, completion: completion)
     }
 
     /// Whether the key exchanges keys with an algorithm; this needs no prompt.

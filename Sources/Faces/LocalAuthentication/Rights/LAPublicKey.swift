@@ -22,7 +22,7 @@ public final class LAPublicKey: NSObject, Sendable {
 
     /// The same with a completion, which is called once, on a private thread.
     public func exportBytes(completion: @escaping @Sendable (Data?, (any Error)?) -> Void) {
-        RightWork.start({ try self.exported() }, completion: completion)
+        RightQueue.start({ try self.exported() }, completion: completion)
     }
 
     private func exported() throws -> Data {
@@ -48,7 +48,7 @@ public final class LAPublicKey: NSObject, Sendable {
         algorithm: SecKeyAlgorithm,
         completion: @escaping @Sendable (Data?, (any Error)?) -> Void
     ) {
-        RightWork.start({ try self.encrypted(data, algorithm) }, completion: completion)
+        RightQueue.start({ try self.encrypted(data, algorithm) }, completion: completion)
     }
 
     /// Whether the key encrypts with an algorithm.
@@ -81,7 +81,7 @@ public final class LAPublicKey: NSObject, Sendable {
         algorithm: SecKeyAlgorithm,
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        RightWork.start({ try self.check(signedData, signature, algorithm) }, completion: completion)
+        RightQueue.start({ try self.check(signedData, signature, algorithm) }, completion: completion)
     }
 
     /// Whether the key verifies with an algorithm.

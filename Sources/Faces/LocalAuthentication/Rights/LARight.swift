@@ -88,7 +88,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
 
     /// The same with a completion, which is called once, on a private thread.
     open func authorize(localizedReason: String, completion: @escaping @Sendable ((any Error)?) -> Void) {
-        RightWork.startTask(
+        RightQueue.startTask(
             { try await self.authorize(localizedReason: localizedReason) },
             completion: completion
         )
@@ -101,7 +101,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         try await checkExistence()
         let policy: LAPolicy =
             requirement.needsFinger ? .deviceOwnerAuthenticationWithBiometrics : .deviceOwnerAuthentication
-        try await RightWork.run {
+        try await RightQueue.run {
             var error: NSError?
             guard !LAContext().canEvaluatePolicy(policy, error: &error) else { return }
             throw error.map(LAError.init(_nsError:)) ?? LAError(.biometryNotAvailable)
@@ -110,7 +110,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
 
     /// The same with a completion, which is called once, on a private thread.
     open func checkCanAuthorize(completion: @escaping @Sendable ((any Error)?) -> Void) {
-        RightWork.startTask({ try await self.checkCanAuthorize() }, completion: completion)
+        RightQueue.startTask({ try await self.checkCanAuthorize() }, completion: completion)
     }
 
     /// Revokes the authorization: the next use needs a new one, and a prompt that is shown for it ends.
@@ -119,7 +119,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     /// The same with a completion, which is called once, on a private thread.
     open func deauthorize(completion: @escaping @Sendable () -> Void) {
         giveBack()
-        RightWork.start({}, completion: { _ in completion() })
+        RightQueue.start({}, completion: { _ in completion() })
     }
 
     // MARK: - State

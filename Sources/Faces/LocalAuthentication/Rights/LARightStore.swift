@@ -32,7 +32,7 @@ public final class LARightStore: NSObject, Sendable {
     /// - Throws: `errSecItemNotFound` if there is no such right, or if it was saved for the current set of fingers and
     ///   that has changed since; `errSecParam` for an empty name.
     public func right(forIdentifier identifier: String) async throws -> LAPersistedRight {
-        try await RightWork.run { try Self.find(identifier) }
+        try await RightQueue.run { try Self.find(identifier) }
     }
 
     /// The same function with a completion.
@@ -40,7 +40,7 @@ public final class LARightStore: NSObject, Sendable {
         forIdentifier identifier: String,
         completion: @escaping @Sendable (LAPersistedRight?, (any Error)?) -> Void
     ) {
-        RightWork.start({ try Self.find(identifier) }, completion: completion)
+        RightQueue.start({ try Self.find(identifier) }, completion: completion)
     }
 
     // MARK: - Saving
@@ -57,7 +57,7 @@ public final class LARightStore: NSObject, Sendable {
     ///   the means that the right requires (a passcode, an enrolled finger); `errSecParam` for an empty name.
     public func saveRight(_ right: LARight, identifier: String) async throws -> LAPersistedRight {
         let requirement = right.requirement
-        return try await RightWork.run { try Self.save(requirement, identifier, nil) }
+        return try await RightQueue.run { try Self.save(requirement, identifier, nil) }
     }
 
     /// The same function with a completion.
@@ -67,7 +67,7 @@ public final class LARightStore: NSObject, Sendable {
         completion: @escaping @Sendable (LAPersistedRight?, (any Error)?) -> Void
     ) {
         let requirement = right.requirement
-        RightWork.start({ try Self.save(requirement, identifier, nil) }, completion: completion)
+        RightQueue.start({ try Self.save(requirement, identifier, nil) }, completion: completion)
     }
 
     /// Saves a right, with a new key and a secret.
@@ -84,7 +84,7 @@ public final class LARightStore: NSObject, Sendable {
         secret: Data
     ) async throws -> LAPersistedRight {
         let requirement = right.requirement
-        return try await RightWork.run { try Self.save(requirement, identifier, secret) }
+        return try await RightQueue.run { try Self.save(requirement, identifier, secret) }
     }
 
     /// The same function with a completion.
@@ -95,7 +95,7 @@ public final class LARightStore: NSObject, Sendable {
         completion: @escaping @Sendable (LAPersistedRight?, (any Error)?) -> Void
     ) {
         let requirement = right.requirement
-        RightWork.start({ try Self.save(requirement, identifier, secret) }, completion: completion)
+        RightQueue.start({ try Self.save(requirement, identifier, secret) }, completion: completion)
     }
 
     // MARK: - Removing
@@ -107,7 +107,7 @@ public final class LARightStore: NSObject, Sendable {
     /// - Parameter right: The right; it need not be authorized.
     /// - Throws: `errSecNotAvailable`, `errSecIO` if the store cannot be used.
     public func removeRight(_ right: LAPersistedRight) async throws {
-        try await RightWork.run { try right.items.remove(right.found) }
+        try await RightQueue.run { try right.items.remove(right.found) }
         await right.deauthorize()
     }
 
@@ -116,7 +116,7 @@ public final class LARightStore: NSObject, Sendable {
         _ right: LAPersistedRight,
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        RightWork.start({ try right.items.remove(right.found) }) { error in
+        RightQueue.start({ try right.items.remove(right.found) }) { error in
             guard error == nil else { return completion(error) }
             right.deauthorize { completion(nil) }
         }
@@ -127,7 +127,7 @@ public final class LARightStore: NSObject, Sendable {
     /// - Parameter identifier: The name it was saved under.
     /// - Throws: `errSecItemNotFound` if there is no such right; `errSecParam` for an empty name.
     public func removeRight(forIdentifier identifier: String) async throws {
-        try await RightWork.run { try Self.remove(identifier) }
+        try await RightQueue.run { try Self.remove(identifier) }
     }
 
     /// The same function with a completion.
@@ -135,19 +135,19 @@ public final class LARightStore: NSObject, Sendable {
         forIdentifier identifier: String,
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        RightWork.start({ try Self.remove(identifier) }, completion: completion)
+        RightQueue.start({ try Self.remove(identifier) }, completion: completion)
     }
 
     /// Removes all rights of this program, and nothing else; it is not an error if there are none.
     ///
     /// - Throws: `errSecNotAvailable`, `errSecIO` if the store cannot be used.
     public func removeAllRights() async throws {
-        try await RightWork.run { try RightItems.removeAll() }
+        try await RightQueue.run { try RightItems.removeAll() }
     }
 
     /// The same function with a completion.
     public func removeAllRights(completion: @escaping @Sendable ((any Error)?) -> Void) {
-        RightWork.start({ try RightItems.removeAll() }, completion: completion)
+        RightQueue.start({ try RightItems.removeAll() }, completion: completion)
     }
 
     // MARK: - Work

@@ -81,7 +81,7 @@ struct RightItems: Sendable, Hashable {
             items.append(secret.merging(guarded) { $1 })
         }
         // The secret of a right that is no longer usable goes with its key.
-        let status = SecItemsTogether.add(items.map { $0 as CFDictionary }, inPlaceOf: secret as CFDictionary)
+        let status = SecItemBatch.add(items.map { $0 as CFDictionary }, inPlaceOf: secret as CFDictionary)
         guard status == errSecSuccess else {
             throw status == errSecDuplicateItem ? duplicate : failure(status)
         }
@@ -156,14 +156,14 @@ struct RightItems: Sendable, Hashable {
     ///
     /// - Returns: Whether there was anything to remove.
     func remove() throws -> Bool {
-        try RightItems.removed(SecItemsTogether.delete([secret as CFDictionary, key as CFDictionary])) {
+        try RightItems.removed(SecItemBatch.delete([secret as CFDictionary, key as CFDictionary])) {
             failure($0)
         }
     }
 
     /// Removes the items of all rights, and nothing else.
     static func removeAll() throws {
-        _ = try removed(SecItemsTogether.delete([secrets as CFDictionary, keys as CFDictionary])) {
+        _ = try removed(SecItemBatch.delete([secrets as CFDictionary, keys as CFDictionary])) {
             NSError(right: $0, "The saved rights were not removed.", nil)
         }
     }

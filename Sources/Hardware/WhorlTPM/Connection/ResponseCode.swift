@@ -25,9 +25,9 @@ struct ResponseCode {
     }
 
     /// The part of the command that is at fault, if the code carries it.
-    enum Culprit: Equatable { case handle(Int), session(Int), parameter(Int), unknown }
+    enum FaultyPart: Equatable { case handle(Int), session(Int), parameter(Int), unknown }
 
-    var culprit: Culprit {
+    var faultyPart: FaultyPart {
         let code = raw & 0xfff
         guard isOfTPM, code & RC.formatOne != 0 else { return .unknown }
         let number = Int(code >> 8 & 0xf)
@@ -112,14 +112,14 @@ extension TPMError {
     }
 
     /// The part of the command that was at fault, if the TPM reported it.
-    var culprit: ResponseCode.Culprit {
-        responseCode.map { ResponseCode(raw: $0).culprit } ?? .unknown
+    var faultyPart: ResponseCode.FaultyPart {
+        responseCode.map { ResponseCode(raw: $0).faultyPart } ?? .unknown
     }
 
     /// Whether the TPM says that a handle of the command does not exist: `TPM_RC_HANDLE`, or `TPM_RC_VALUE` of a
     /// handle.
     var saysMissingHandle: Bool {
-        guard let responseCode, case .handle = culprit else { return false }
+        guard let responseCode, case .handle = faultyPart else { return false }
         let kind = responseCode & 0x0bf
         return kind == RC.handle || kind == RC.value
     }

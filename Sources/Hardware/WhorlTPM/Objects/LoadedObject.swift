@@ -61,7 +61,7 @@ struct LoadedObject: ~Copyable {
     ///
     /// The TPM reports damaged private areas in several ways, each with the number of the parameter.
     private static func explain(_ error: TPMError) -> TPMError {
-        switch error.culprit {
+        switch error.faultyPart {
         case .handle: error.told(as: .foreignRoot)
         case .parameter: error.code == .unsupported ? error : error.told(as: .foreignBlob)
         case .session: error.code == .authFailed ? error.told(as: .foreignRoot) : error

@@ -24,11 +24,11 @@ extension NVCounter {
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.
     package init(serialized: [UInt8]) throws(TPMError) {
-        (index, name, resource) = try PinnedResource.read(serialized, kind: .counter)
+        (index, name, resource) = try PersistentResource.read(serialized, kind: .counter)
     }
 
     /// The form to store.
-    package var serialized: [UInt8] { PinnedResource.bytes(.counter, index, name, resource) }
+    package var serialized: [UInt8] { PersistentResource.bytes(.counter, index, name, resource) }
 
     /// The attributes: written only when the policy is met, read with its own empty value, wrong tries not counted.
     static let attributes =

@@ -26,15 +26,15 @@ extension StorageRoot {
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.
     package init(serialized: [UInt8]) throws(TPMError) {
-        (handle, name, resource) = try PinnedResource.read(serialized, kind: .storageRoot)
+        (handle, name, resource) = try PersistentResource.read(serialized, kind: .storageRoot)
     }
 
     /// The form to store.
-    package var serialized: [UInt8] { PinnedResource.bytes(.storageRoot, handle, name, resource) }
+    package var serialized: [UInt8] { PersistentResource.bytes(.storageRoot, handle, name, resource) }
 }
 
 /// The stored form of a resource that stays in the TPM under its own handle.
-enum PinnedResource: UInt8 {
+enum PersistentResource: UInt8 {
     case storageRoot = 0x52
     case counter = 0x43
 

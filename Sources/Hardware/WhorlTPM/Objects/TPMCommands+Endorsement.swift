@@ -158,7 +158,7 @@ extension Connection {
                 )
             }
         } catch {
-            if case .parameter = error.culprit { throw error.told(as: .foreignBlob) }
+            if case .parameter = error.faultyPart { throw error.told(as: .foreignBlob) }
             throw error
         }
         return try CMemory.take(secret, of: "TPM2_ActivateCredential") { secret in

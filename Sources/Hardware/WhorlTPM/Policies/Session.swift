@@ -67,7 +67,7 @@ struct Session: ~Copyable {
         } catch {
             self.handle = Fixed.none
             // A root that is gone, or that cannot decrypt the salt, is not the pinned one.
-            throw error.saysMissingHandle || error.culprit == .parameter(2)
+            throw error.saysMissingHandle || error.faultyPart == .parameter(2)
                 ? error.told(as: .foreignRoot) : error
         }
         self.handle = handle

@@ -114,7 +114,7 @@ extension Connection {
             }
         } catch {
             // TPM_RC_NONCE: the handle belongs to another session.
-            throw error.culprit == .parameter(1) ? error.told(as: .alteredAnswer) : error
+            throw error.faultyPart == .parameter(1) ? error.told(as: .alteredAnswer) : error
         }
     }
 
@@ -144,7 +144,7 @@ extension Connection {
         do throws(TPMError) {
             try call(command, body)
         } catch {
-            throw error.culprit == .parameter(1) ? error.told(as: .policyFailed) : error
+            throw error.faultyPart == .parameter(1) ? error.told(as: .policyFailed) : error
         }
     }
 

@@ -59,7 +59,7 @@ extension LoginClient {
     ) async throws(LoginError) -> LoginSession {
         guard LoginName(deviceName) != nil else { throw LoginError(.deviceNameUnusable) }
         let desk = desk()
-        let wishes = LoginDesk.Wishes(app: claims, service: service)
+        let wishes = LoginCall.Wishes(app: claims, service: service)
         do throws(LoginError) {
             return try await desk.attempt(user, reason, wishes, nil)
         } catch {
@@ -73,7 +73,7 @@ extension LoginClient {
     }
 }
 
-extension LoginDesk {
+extension LoginCall {
     /// Signs in; each key that is tried has a prompt of its own.
     func attempt(
         _ user: LoginName?,

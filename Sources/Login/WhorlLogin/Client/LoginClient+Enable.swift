@@ -34,7 +34,7 @@ extension LoginClient {
     }
 }
 
-extension LoginDesk {
+extension LoginCall {
     /// Makes a key and registers it, with one prompt.
     func enable(
         _ user: LoginName,
@@ -193,7 +193,7 @@ extension LoginError {
 }
 
 /// The proof of the chip that goes along with a new key.
-extension LoginDesk {
+extension LoginCall {
     /// Makes a key, and the attestation that goes with it if the options want one.
     func makeKey(
         _ access: AccessControl,

@@ -60,8 +60,8 @@ public struct LoginClient: Sendable {
     }
 
     /// Makes the context of one call.
-    func desk() -> LoginDesk {
-        LoginDesk(server: server, transport: transport, options: options, parts: surroundings())
+    func desk() -> LoginCall {
+        LoginCall(server: server, transport: transport, options: options, parts: surroundings())
     }
 }
 

@@ -84,7 +84,7 @@ struct ConfigurationDiagnosis {
     func checks() -> [Check] {
         guard access(path, F_OK) == 0 else { return [] }
         // The service reads its file itself (`whorld --check-config`).
-        guard let program = SiblingProgram(named: "whorld"),
+        guard let program = HelperProgram(named: "whorld"),
             let (status, text) = program.output(of: ["--check-config", "--config", path])
         else {
             return [

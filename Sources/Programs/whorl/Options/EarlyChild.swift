@@ -20,7 +20,7 @@ enum EarlyChild {
     /// - Parameters:
     ///   - command: The command that is meant, as far as its words were understood.
     ///   - arguments: The arguments of the program.
-    static func begin(_ command: MeantCommand, _ arguments: [String]) {
+    static func begin(_ command: IntendedCommand, _ arguments: [String]) {
         guard command.asksEngine(arguments) else { return }
         var choices = ServiceChoices()
         choices.take(arguments)

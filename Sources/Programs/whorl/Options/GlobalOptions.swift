@@ -80,7 +80,7 @@ struct GlobalOptions: ParsableArguments {
 
     /// Returns what the options and the variables choose together; options win.
     func choices() throws(Failure) -> ServiceChoices {
-        if let problem = WordsFromOutside.problem(withVariables: variables) { throw problem }
+        if let problem = ProcessInput.problem(withVariables: variables) { throw problem }
         var choices = ServiceChoices()
         if let stateDirectory { choices.stateDirectory = stateDirectory }
         if let profile { choices.profile = profile }

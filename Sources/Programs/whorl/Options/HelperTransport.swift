@@ -12,13 +12,13 @@ import WhorlSupport
 /// secret, is an argument. The network's libraries are loaded in that process and not in
 /// this one, and the process that reads a server's bytes has access neither to the vault nor to the reader.
 struct HelperTransport: LoginTransport {
-    private let program: SiblingProgram
+    private let program: HelperProgram
     private let arguments: [String]
 
     /// - Parameter authorities: A PEM file of the certificate authorities to trust; `nil` for the system's.
     /// - Throws: an error if the program is missing.
     init(trusting authorities: String?) throws(Failure) {
-        guard let program = SiblingProgram(named: "whorl-login-http") else {
+        guard let program = HelperProgram(named: "whorl-login-http") else {
             throw Failure(
                 code: "incomplete",
                 message: "The program whorl-login-http, which is part of Whorl, is missing.",
@@ -55,7 +55,7 @@ private final class Helper: Sendable {
     private let input: CInt
     private let output: CInt
 
-    init(_ program: SiblingProgram, _ arguments: [String]) throws(LoginTransportError) {
+    init(_ program: HelperProgram, _ arguments: [String]) throws(LoginTransportError) {
         guard let request = PipeEnds() else { throw .failed }
         guard let answer = PipeEnds() else {
             request.close()

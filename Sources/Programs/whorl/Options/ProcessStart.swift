@@ -78,7 +78,7 @@ enum OpenFiles {
 ///
 /// Linux passes bytes. Swift silently reads bytes that are not UTF-8 as U+FFFD, which gives another name: another
 /// directory, another profile.
-enum WordsFromOutside {
+enum ProcessInput {
     /// Returns the failure of arguments that are not text; `nil` when all of them are text.
     static func problemWithArguments() -> Failure? {
         for index in 1..<max(1, Int(CommandLine.argc)) {

@@ -102,12 +102,12 @@ extension Verb {
         )
     }
 
-    fileprivate func storedAccounts() async throws -> [AccountOfFolder] {
+    fileprivate func storedAccounts() async throws -> [StoredAccount] {
         try await RemoteAccounts().accounts()
     }
 
     /// Returns the only account that is meant.
-    fileprivate func only(_ found: [AccountOfFolder], _ word: String) throws(Failure) -> AccountOfFolder {
+    fileprivate func only(_ found: [StoredAccount], _ word: String) throws(Failure) -> StoredAccount {
         guard let first = found.first, found.count == 1 else {
             let word = DisplayText.clean(word, limit: 60)
             throw .usage(
@@ -121,7 +121,7 @@ extension Verb {
     }
 }
 
-extension AccountOfFolder {
+extension StoredAccount {
     fileprivate var json: JSONValue {
         [
             "number": .integer(Int(number)), "name": name.map(JSONValue.string) ?? .null,

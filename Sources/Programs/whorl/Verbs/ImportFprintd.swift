@@ -46,7 +46,7 @@ struct ImportFprintd: Verb {
     private struct Outcome {
         let prints: FprintdPrints.OfUser
         /// One for each print; empty where none was taken for a reason of the user's.
-        let takings: [TakingOver]
+        let takings: [ImportOutcome]
         let refusal: String?
     }
 

@@ -50,7 +50,7 @@ struct LibPAM {
         on terminal: String
     ) -> String? {
         let talk: Talk = { count, messages, responses, _ in
-            TerminalTalk.answer(count, messages, responses)
+            TerminalConversation.answer(count, messages, responses)
         }
         // The library keeps a copy of the pair: the function, and what it is given.
         var conversation = (unsafeBitCast(talk, to: UnsafeRawPointer.self), UnsafeRawPointer?.none)

@@ -42,7 +42,7 @@ struct Migrate: Verb {
     }
 
     private func moved(
-        from engine: OwnServices,
+        from engine: PrivateChildServices,
         to service: Services,
         _ session: Session
     ) async throws -> Answer {
@@ -90,7 +90,7 @@ struct Migrate: Verb {
     }
 
     private func keychain(
-        _ own: OwnServices,
+        _ own: PrivateChildServices,
         _ service: Services
     ) async throws -> KeychainMigration {
         KeychainMigration(

@@ -100,13 +100,13 @@ struct Session: Sendable {
     /// The place of the engine that answers.
     let place: ServicePlace
     private let choices: ServiceChoices
-    private let child: OwnChild
+    private let child: EngineProcess
 
     init(options: GlobalOptions, console: Console, _ choices: ServiceChoices, asks asked: Asked) throws {
         self.options = options
         self.console = console
         self.choices = choices
-        let child = OwnChild(choices)
+        let child = EngineProcess(choices)
         self.child = child
         // This program has no engine of its own: a child of it uses the user's directory.
         let place = try choices.place()
@@ -122,9 +122,9 @@ struct Session: Sendable {
     }
 
     /// The engine of this program's child, which `whorl migrate` and root's use of a reader need beside the system's service.
-    func own() throws -> OwnServices {
+    func own() throws -> PrivateChildServices {
         let transport = try child.transport()
-        return OwnServices(choices.services(over: transport), over: transport)
+        return PrivateChildServices(choices.services(over: transport), over: transport)
     }
 }
 
@@ -161,7 +161,7 @@ extension Session {
 }
 
 /// The child of this program that has the engine, started when a command first needs it.
-private final class OwnChild: Sendable {
+private final class EngineProcess: Sendable {
     private let choices: ServiceChoices
     private let started = Mutex<(any ServiceTransport)?>(nil)
 

@@ -30,7 +30,7 @@ package struct ReusableMatch: Sendable, Hashable {
     package let sinceBoot: Int64
     /// The time that the machine had slept by then, in milliseconds.
     package let asleep: Int64
-    /// The stay in a login session in which the match was made (``SessionStays``).
+    /// The stay in a login session in which the match was made (``SessionPeriods``).
     package let stay: String
 
     package init(

@@ -127,7 +127,7 @@ extension AuthenticationEngine {
         asked.takesPasscodeAlone = true
         asked.asker = request.asker
         asked.obstacle = request.obstacle
-        let keeper = ProofKeeper(VaultPasscode(of: profile, in: FoundVault(vault)))
+        let keeper = ProofKeeper(VaultPasscode(of: profile, in: ExistingVault(vault)))
         let evaluation = try await evaluate(asked, keeper: keeper, presenter)
         guard evaluation.method == .passcode, let proof = keeper.proof else {
             throw ServiceError(.accessDenied, profile, cause: "no passcode was shown")

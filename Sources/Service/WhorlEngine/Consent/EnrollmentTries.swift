@@ -39,7 +39,7 @@ struct EnrollmentTries: TouchCounter {
         let database = try await engine.state.createdStore().database
         let path = EvaluationLock.path(in: database.directory, profile: engine.profile)
         let lock = try await EvaluationLock.acquire(path, within: limit)
-        let books = EvaluationBooks(
+        let bookkeeping = EvaluationBookkeeping(
             database: database,
             profile: engine.profile,
             application: application,
@@ -50,23 +50,23 @@ struct EnrollmentTries: TouchCounter {
             time: engine.time,
             asker: asker
         )
-        return Touches(books: books, lock: lock)
+        return Touches(bookkeeping: bookkeeping, lock: lock)
     }
 
     /// The touches of one enrollment, which holds the profile's lock.
     private struct Touches: CountedTouches {
-        let books: EvaluationBooks
+        let bookkeeping: EvaluationBookkeeping
         let lock: FileLock
 
         func reserve() async throws(ServiceError) {
-            try await books.reserve()
+            try await bookkeeping.reserve()
         }
 
         func charge() async throws(ServiceError) {
-            let left = try await books.charge()
+            let left = try await bookkeeping.charge()
             if let lockout = ServiceError.lockout(left.lock) { throw lockout }
         }
 
-        func release() async { await books.release() }
+        func release() async { await bookkeeping.release() }
     }
 }

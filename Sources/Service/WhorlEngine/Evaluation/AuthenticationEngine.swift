@@ -135,18 +135,18 @@ package final class AuthenticationEngine: AuthenticationService {
     /// with `biometryLockout` although the preflight found no obstacle.
     @concurrent
     package func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
-        let survey = await survey(for: application, demanding: [strength])
+        let facts = await preflightFacts(for: application, demanding: [strength])
         let obstacle: ServiceError? =
-            switch survey.preconditions.plan(for: policy) {
+            switch facts.preconditions.plan(for: policy) {
             case .finger, .passcode: nil
             case .refuse(let error): error
             }
         return Preflight(
             obstacle: obstacle,
-            hasReader: survey.hasReader,
-            readerKind: survey.readerInfo?.kind,
-            domainState: survey.enrollment?.digest,
-            isPasscodeSet: survey.preconditions.hasPasscode
+            hasReader: facts.hasReader,
+            readerKind: facts.readerInfo?.kind,
+            domainState: facts.enrollment?.digest,
+            isPasscodeSet: facts.preconditions.hasPasscode
         )
     }
 

@@ -7,12 +7,12 @@ import WhorlSupport
 
 extension EvaluationSession {
     /// Returns whether the prompt asks for the passcode as well as the finger.
-    func asksPasscode(_ survey: Survey) async -> Bool {
+    func asksPasscode(_ facts: PreflightFacts) async -> Bool {
         switch request.policy {
         case .biometrics: return false
         case .deviceOwner: break
         }
-        guard survey.preconditions.hasPasscode else { return false }
+        guard facts.preconditions.hasPasscode else { return false }
         return await presenter.takesPasscode
     }
 
@@ -32,21 +32,21 @@ extension EvaluationSession {
     /// Asks for the passcode after a finger, where the machine demands both; without it the finger counts for nothing.
     func adding(
         _ finger: Evaluation,
-        _ survey: Survey,
-        _ books: EvaluationBooks
+        _ facts: PreflightFacts,
+        _ bookkeeping: EvaluationBookkeeping
     ) async throws(ServiceError) -> Evaluation {
-        guard survey.preconditions.demandsPasscode else { return finger }
-        _ = try await ask(.passcode, survey, books)
+        guard facts.preconditions.demandsPasscode else { return finger }
+        _ = try await ask(.passcode, facts, bookkeeping)
         return finger.withPasscode
     }
 
     /// Asks for a finger and for the passcode in one prompt; the first of them that is right is the answer.
     func either(
         _ reader: any FingerprintReader,
-        _ survey: Survey,
-        _ books: EvaluationBooks
+        _ facts: PreflightFacts,
+        _ bookkeeping: EvaluationBookkeeping
     ) async throws(ServiceError) -> Evaluation {
-        try await ask([.finger, .passcode], survey, books) { decision, entry in
+        try await ask([.finger, .passcode], facts, bookkeeping) { decision, entry in
             // The time limit applies to the prompt as a whole, so its parts have none of their own.
             let limits = Scan.Limits(
                 wait: EvaluationSession.longestTimeout,
@@ -55,7 +55,7 @@ extension EvaluationSession {
             )
             do throws(ServiceError) {
                 return .success(
-                    try await scan(reader, books, limits) { scan in
+                    try await scan(reader, bookkeeping, limits) { scan in
                         await self.outcome(of: scan, entry)
                     }
                 )
@@ -70,8 +70,8 @@ extension EvaluationSession {
     /// - Throws: `notInteractive` where no person can be asked, and the obstacle where the prompt takes no passcode.
     func answer(
         insteadOf obstacle: ServiceError,
-        _ survey: Survey,
-        _ books: EvaluationBooks
+        _ facts: PreflightFacts,
+        _ bookkeeping: EvaluationBookkeeping
     ) async throws(ServiceError) -> Evaluation {
         guard request.interactionAllowed, await presenter.isInteractive else {
             throw ServiceError(
@@ -80,26 +80,26 @@ extension EvaluationSession {
             )
         }
         guard await presenter.takesPasscode else { throw obstacle }
-        return try await ask(.passcode, survey, books, obstacle)
+        return try await ask(.passcode, facts, bookkeeping, obstacle)
     }
 
     /// Shows one prompt that asks for the passcode, and for the finger where it has a part.
     func ask(
         _ parts: Prompt.Parts,
-        _ survey: Survey,
-        _ books: EvaluationBooks,
+        _ facts: PreflightFacts,
+        _ bookkeeping: EvaluationBookkeeping,
         _ obstacle: ServiceError? = nil,
         finger: PasscodeRace.FingerPart? = nil
     ) async throws(ServiceError) -> Evaluation {
-        let prompt = engine.texts.prompt(for: request, engine.limits, at: survey.readerInfo, parts: parts)
+        let prompt = engine.texts.prompt(for: request, engine.limits, at: facts.readerInfo, parts: parts)
         let idle = IdleTimeout(timeout)
         let entry = PromptEntry(parts) { idle.restart() }
         let passcode = PasscodeLoop(
             authority: engine.passcode,
             entry: entry,
-            books: books,
+            bookkeeping: bookkeeping,
             decision: Decision(),
-            domainState: survey.enrollment?.digest
+            domainState: facts.enrollment?.digest
         )
         let race = PasscodeRace(passcode: passcode, idle: idle, finger: finger)
         if let reason = obstacle?.worthTelling { entry.send(.fingerEnded(reason)) }

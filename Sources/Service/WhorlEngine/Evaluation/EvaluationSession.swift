@@ -15,7 +15,7 @@ struct EvaluationSession: Sendable {
         let info: ReaderInfo
         let enrollment: EnrollmentState
         let store: EnrollmentStore
-        let kept: KeptMatch
+        let kept: PendingMatchRecord
 
         /// The time limits of an evaluation.
         struct Limits: Sendable {
@@ -50,23 +50,23 @@ struct EvaluationSession: Sendable {
     }
 
     private func evaluate(_ run: Interruptions.Run) async throws(ServiceError) -> Evaluation {
-        var survey = await engine.survey(for: request.application, demanding: strengths)
-        if let obstacle = request.fingerObstacle { survey.preconditions.reader = .unclear(obstacle) }
+        var facts = await engine.preflightFacts(for: request.application, demanding: strengths)
+        if let obstacle = request.fingerObstacle { facts.preconditions.reader = .unclear(obstacle) }
         let plan =
             request.takesPasscodeAlone
-            ? survey.preconditions.planForPasscode : survey.preconditions.plan(for: request.policy)
-        let books = books(try await database(survey, plan), survey)
+            ? facts.preconditions.planForPasscode : facts.preconditions.plan(for: request.policy)
+        let bookkeeping = bookkeeping(try await database(facts, plan), facts)
         do throws(ServiceError) {
-            let failed = await books.failedTries()
+            let failed = await bookkeeping.failedTries()
             switch plan {
-            case .finger: return try checked(await answer(survey, books)).after(failedTries: failed)
+            case .finger: return try checked(await answer(facts, bookkeeping)).after(failedTries: failed)
             case .passcode(let obstacle):
-                return try await answer(insteadOf: obstacle, survey, books).after(failedTries: failed)
+                return try await answer(insteadOf: obstacle, facts, bookkeeping).after(failedTries: failed)
             case .refuse(let error): throw error
             }
         } catch {
             let error = run.meaning(of: error)
-            await books.logEnd(error)
+            await bookkeeping.logEnd(error)
             throw error
         }
     }
@@ -74,82 +74,85 @@ struct EvaluationSession: Sendable {
     /// Returns the database for reading and recording; it is made only where the plan takes the passcode, which works
     /// without stored data.
     private func database(
-        _ survey: Survey,
+        _ facts: PreflightFacts,
         _ plan: Plan
     ) async throws(ServiceError) -> StateDatabase {
-        if let database = survey.database { return database }
+        if let database = facts.database { return database }
         switch plan {
-        case .finger: throw .incompleteSurvey
+        case .finger: throw .incompleteFacts
         case .refuse(let error): throw error
         case .passcode:
             return try await engine.state.created()
         }
     }
 
-    private func books(_ database: StateDatabase, _ survey: Survey) -> EvaluationBooks {
-        var books = EvaluationBooks(
+    private func bookkeeping(_ database: StateDatabase, _ facts: PreflightFacts) -> EvaluationBookkeeping {
+        var bookkeeping = EvaluationBookkeeping(
             database: database,
             profile: engine.profile,
             application: request.application,
-            reader: survey.readerInfo,
+            reader: facts.readerInfo,
             reason: request.reason,
-            lockEndsByTime: survey.preconditions.lockEndsByTime,
+            lockEndsByTime: facts.preconditions.lockEndsByTime,
             rules: engine.rules,
             time: engine.time,
             asker: request.asker
         )
-        books.place = request.place
-        books.stay = request.stay
-        return books
+        bookkeeping.place = request.place
+        bookkeeping.stay = request.stay
+        return bookkeeping
     }
 
     /// Takes an earlier match, or asks for a finger, and also for the passcode where that can meet the policy.
     private func answer(
-        _ survey: Survey,
-        _ books: EvaluationBooks
+        _ facts: PreflightFacts,
+        _ bookkeeping: EvaluationBookkeeping
     ) async throws(ServiceError) -> Evaluation {
-        guard let reader = survey.reader, let info = survey.readerInfo,
-            let fingers = survey.fingers, let enrollment = survey.enrollment
-        else { throw .incompleteSurvey }
-        if survey.preconditions.demandsPasscode { try await checkThatBothCanBeAsked() }
-        if let reused = try await books.reusableMatch(of: fingers, within: window) {
+        guard let reader = facts.reader, let info = facts.readerInfo,
+            let fingers = facts.fingers, let enrollment = facts.enrollment
+        else { throw .incompleteFacts }
+        if facts.preconditions.demandsPasscode { try await checkThatBothCanBeAsked() }
+        if let reused = try await bookkeeping.reusableMatch(of: fingers, within: window) {
             let match = ScanLoop.Success(match: reused, updated: nil, hasTwoFingers: false)
-            return try await adding(evaluation(match, info, enrollment, isReused: true), survey, books)
+            return try await adding(evaluation(match, info, enrollment, isReused: true), facts, bookkeeping)
         }
         guard request.interactionAllowed else { throw ServiceError(.notInteractive) }
-        if !survey.preconditions.demandsPasscode, await asksPasscode(survey) {
-            guard await !presenter.handsPasscodeIn else { return try await ask(.passcode, survey, books) }
-            return try await either(reader, survey, books)
+        if !facts.preconditions.demandsPasscode, await asksPasscode(facts) {
+            guard await !presenter.handsPasscodeIn else {
+                return try await ask(.passcode, facts, bookkeeping)
+            }
+            return try await either(reader, facts, bookkeeping)
         }
         if info.kind == .hardware, await !presenter.isInteractive {
             throw ServiceError(.notInteractive)
         }
-        let evaluation = try await scan(reader, books, Scan.Limits(wait: wait, touch: timeout)) { scan in
+        let evaluation = try await scan(reader, bookkeeping, Scan.Limits(wait: wait, touch: timeout)) {
+            scan in
             let prompt = engine.texts.prompt(
                 for: request,
                 engine.limits,
                 at: scan.info,
-                hasPasscode: survey.preconditions.hasPasscode
+                hasPasscode: facts.preconditions.hasPasscode
             )
             return await PromptRace(prompt: prompt, presenter: presenter).result { entry in
                 await self.outcome(of: scan, entry)
             }
         }
-        return try await adding(evaluation, survey, books)
+        return try await adding(evaluation, facts, bookkeeping)
     }
 
     /// Opens the reader, reads the fingers, and scans.
     func scan(
         _ reader: any FingerprintReader,
-        _ books: EvaluationBooks,
+        _ bookkeeping: EvaluationBookkeeping,
         _ limits: Scan.Limits,
         _ run: (Scan) async -> PromptRace.Outcome
     ) async throws(ServiceError) -> Evaluation {
-        let kept = KeptMatch()
-        return try await engine.withReader(reader, books, within: limits.wait) { [engine] in
+        let kept = PendingMatchRecord()
+        return try await engine.withReader(reader, bookkeeping, within: limits.wait) { [engine] in
             await kept.write(at: engine.time)
         } _: { isTooEarly async throws(ServiceError) in
-            try await run(try await prepare(reader, books, limits, kept, isTooEarly)).get()
+            try await run(try await prepare(reader, bookkeeping, limits, kept, isTooEarly)).get()
         }
     }
 
@@ -158,14 +161,14 @@ struct EvaluationSession: Sendable {
     /// They are read once. A later change is noticed when a match is recorded.
     private func prepare(
         _ reader: any FingerprintReader,
-        _ books: EvaluationBooks,
+        _ bookkeeping: EvaluationBookkeeping,
         _ limits: Scan.Limits,
-        _ kept: KeptMatch,
+        _ kept: PendingMatchRecord,
         _ isTooEarly: @escaping @Sendable () -> Bool
     ) async throws(ServiceError) -> Scan {
         let info = await reader.info
-        let store = engine.state.store(on: books.database)
-        let fingers = try await store.snapshot(of: books.profile)
+        let store = engine.state.store(on: bookkeeping.database)
+        let fingers = try await store.snapshot(of: bookkeeping.profile)
         let all = fingers.gallery(on: info.id)
         let gallery = all.filter { entry in
             request.finger.map { $0 == fingers.finger(of: entry.id) } ?? true
@@ -185,7 +188,7 @@ struct EvaluationSession: Sendable {
             source: source,
             fingers: fingers,
             reader: info,
-            books: books,
+            bookkeeping: bookkeeping,
             decision: limits.decision,
             allowed: min(max(request.mostTries ?? ScanLoop.tries, 1), ScanLoop.tries),
             galleryOfSecond: demandsTwoFingers ? all : nil
@@ -247,12 +250,12 @@ struct EvaluationSession: Sendable {
 }
 
 extension ServiceError {
-    /// The error for a survey with a part missing, which never occurs, since the plan from the same survey refuses
+    /// The error for missing facts, which never occurs, since the plan from the same facts refuses
     /// first.
     ///
     /// It ensures that an evaluation is refused even if that plan is wrong.
-    fileprivate static let incompleteSurvey = ServiceError(
+    fileprivate static let incompleteFacts = ServiceError(
         .biometryNotAvailable,
-        cause: "the survey is incomplete"
+        cause: "the facts are incomplete"
     )
 }

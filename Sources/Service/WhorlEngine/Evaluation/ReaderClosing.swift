@@ -75,7 +75,7 @@ package enum ReaderClosing {
 /// next gallery, and the better template that some readers make.
 ///
 /// No decision depends on it. The next evaluation of the profile waits for it, so that it sees the new order.
-final class KeptMatch: Sendable {
+final class PendingMatchRecord: Sendable {
     private let match = Mutex<(success: ScanLoop.Success, store: EnrollmentStore)?>(nil)
 
     /// Keeps a match for later.

@@ -12,7 +12,7 @@ extension AuthenticationEngine {
     ///
     /// - Parameters:
     ///   - reader: The reader, closed.
-    ///   - books: The records of the request, whose tries no other request may use meanwhile.
+    ///   - bookkeeping: The records of the request, whose tries no other request may use meanwhile.
     ///   - wait: The longest wait for the others, and again for the reader.
     ///   - afterwards: Work after the answer; the next request waits for it.
     ///   - scan: Runs with the reader open. Its argument says whether a touch that comes now was meant for an earlier prompt.
@@ -20,12 +20,12 @@ extension AuthenticationEngine {
     /// - Throws: `readerInUse` after the wait, the reader's errors, and those of the scan.
     func withReader<Value>(
         _ reader: any FingerprintReader,
-        _ books: EvaluationBooks,
+        _ bookkeeping: EvaluationBookkeeping,
         within wait: Duration,
         afterwards: @escaping @Sendable () async -> Void = {},
         _ scan: (_ isTooEarly: @escaping @Sendable () -> Bool) async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
-        let path = EvaluationLock.path(in: books.database.directory, profile: books.profile)
+        let path = EvaluationLock.path(in: bookkeeping.database.directory, profile: bookkeeping.profile)
         let lock = try await EvaluationLock.acquire(path, within: wait)
         let turn: ReaderTurn
         do throws(ReaderError) {

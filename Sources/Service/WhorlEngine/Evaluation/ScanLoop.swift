@@ -30,7 +30,7 @@ package struct ScanLoop: Sendable {
     /// The reader that is asked.
     package let reader: ReaderInfo
     /// The records to which tries are written.
-    package let books: EvaluationBooks
+    package let bookkeeping: EvaluationBookkeeping
     /// The decision which method of the evaluation succeeded first.
     package let decision: Decision
     /// The number of presentations that may fail to match here.
@@ -44,21 +44,21 @@ package struct ScanLoop: Sendable {
     /// Every way out of it leaves a settled try, or a reservation that the next evaluation charges.
     package func scan(_ entry: PromptEntry) async throws(ServiceError) -> Success {
         var first: Success?
-        return try await TouchLoop(books: books, allowed: allowed).firstSuccess(
+        return try await TouchLoop(bookkeeping: bookkeeping, allowed: allowed).firstSuccess(
             entry,
             touch: { await source(after: first?.match).next(entry) },
             settle: { print, updated async throws(ServiceError) in
                 let match = try await known(print, among: source(after: first?.match).gallery)
                 if let first, first.match.finger != match.finger {
-                    try await books.settle(first.match, and: match, of: fingers, decision)
+                    try await bookkeeping.settle(first.match, and: match, of: fingers, decision)
                     return .success(Success(match: first.match, updated: first.updated, hasTwoFingers: true))
                 }
                 guard galleryOfSecond != nil else {
-                    try await books.settle(match, of: fingers, decision)
+                    try await bookkeeping.settle(match, of: fingers, decision)
                     return .success(Success(match: match, updated: updated))
                 }
                 // It is no failure, and no success yet: it neither charges a try nor gives one back.
-                await books.release()
+                await bookkeeping.release()
                 first = first ?? Success(match: match, updated: updated)
                 entry.send(.anotherFinger)
                 return .another
@@ -85,25 +85,25 @@ package struct ScanLoop: Sendable {
         among gallery: [GalleryEntry]
     ) async throws(ServiceError) -> ReusableMatch {
         guard gallery.contains(where: { $0.id == print }) else {
-            throw await books.refuse(unknown: print)
+            throw await bookkeeping.refuse(unknown: print)
         }
         // A button or the program was faster.
         guard !Task.isCancelled else {
-            await books.release()
+            await bookkeeping.release()
             throw ServiceError(.appCancel)
         }
         guard let finger = fingers.finger(of: print) else {
-            await books.release()
+            await bookkeeping.release()
             throw .enrollmentChangedMeanwhile
         }
         return ReusableMatch(
             print: print,
             finger: finger,
-            profile: books.profile,
+            profile: bookkeeping.profile,
             generation: fingers.generation,
             reader: reader,
-            in: books.stay ?? "",
-            at: books.time.now()
+            in: bookkeeping.stay ?? "",
+            at: bookkeeping.time.now()
         )
     }
 }

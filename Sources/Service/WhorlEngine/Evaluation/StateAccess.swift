@@ -37,7 +37,7 @@ package struct StateAccess: Sendable {
         directory: StateDirectory,
         generations: any GenerationCounter = SoftwareGeneration()
     ) {
-        let kept = KeptDatabase()
+        let kept = OpenDatabase()
         self.init(
             generations: generations,
             existing: { () throws(ServiceError) in
@@ -73,7 +73,7 @@ extension StateAccess {
 }
 
 /// A database that stays open after it was opened.
-private final class KeptDatabase: Sendable {
+private final class OpenDatabase: Sendable {
     private let kept = Mutex<StateDatabase?>(nil)
 
     /// Returns the open database, or else the result of `open`, which is kept unless it is `nil`.
@@ -105,7 +105,7 @@ package protocol VaultSource: Sendable {
 }
 
 /// A vault that was found already.
-package struct FoundVault: VaultSource {
+package struct ExistingVault: VaultSource {
     let vault: Vault
 
     /// Gives this vault.

@@ -9,12 +9,12 @@ import WhorlService
 /// reservation that the next request charges.
 struct TouchLoop: Sendable {
     /// The records to which tries are written.
-    let books: EvaluationBooks
+    let bookkeeping: EvaluationBookkeeping
     /// The number of presentations that may fail to match here.
     let allowed: Int
 
     /// The meaning of a match.
-    enum Settlement<Success> {
+    enum MatchOutcome<Success> {
         /// The match is recorded.
         case success(Success)
         /// A further touch is needed; the reservation is dropped.
@@ -38,12 +38,12 @@ struct TouchLoop: Sendable {
     func firstSuccess<Success>(
         _ entry: PromptEntry,
         touch: () async -> Touch,
-        settle: (PrintID, Template?) async throws(ServiceError) -> Settlement<Success>
+        settle: (PrintID, Template?) async throws(ServiceError) -> MatchOutcome<Success>
     ) async throws(ServiceError) -> Success {
         var failures = 0
         var retriesLeft = ScanLoop.retries
         while retriesLeft > 0 {
-            try await books.reserve()
+            try await bookkeeping.reserve()
             switch await read(touch, &retriesLeft) {
             case .match(let print, let updated):
                 switch try await settle(print, updated) {
@@ -54,7 +54,7 @@ struct TouchLoop: Sendable {
                 failures += 1
                 try await charge(failures, entry)
             case .none(let error):
-                await books.release()
+                await bookkeeping.release()
                 throw error
             }
         }
@@ -72,7 +72,7 @@ struct TouchLoop: Sendable {
             case .answered(.noMatch): return .noMatch
             case .answered(.retry): retriesLeft -= 1
             case .timedOut: return .none(ServiceError(.timedOut))
-            case .failed(let error): return .none(await books.meaning(of: error))
+            case .failed(let error): return .none(await bookkeeping.meaning(of: error))
             case .obstructed(let error): return .none(error)
             }
         }
@@ -80,14 +80,14 @@ struct TouchLoop: Sendable {
     }
 
     private func charge(_ failures: Int, _ entry: PromptEntry) async throws(ServiceError) {
-        let (remaining, end) = try await books.chargeMiss()
+        let (remaining, end) = try await bookkeeping.chargeMiss()
         entry.send(.noMatch(remaining: min(allowed - failures, remaining)))
         if let end { throw end }
         guard failures < allowed else { throw ServiceError(.authenticationFailed) }
     }
 }
 
-extension EvaluationBooks {
+extension EvaluationBookkeeping {
     /// Returns the meaning of a reader's error, and logs one that cannot be true.
     func meaning(of error: ReaderError) async -> ServiceError {
         if error.code == .untrustworthy { await logUntrustworthy(error.description) }

@@ -78,15 +78,15 @@ package struct GroupIdentification: Sendable {
         let (members, leftOut) = await self.members(request.application)
         let gallery = members.flatMap { $0.fingers.gallery(on: info.id) }
         guard !gallery.isEmpty else { throw ServiceError(.biometryNotEnrolled) }
-        let chance = StrangerChance.among(prints: gallery.count, at: info.strength)
+        let chance = FalseMatchRate.among(prints: gallery.count, at: info.strength)
         guard rules.strangerOneIn <= 1 || chance.map({ $0 * Double(rules.strangerOneIn) <= 1 }) == true else {
             throw .strangersMatchTooOften(chance, rules)
         }
         guard request.interactionAllowed, await presenter.isInteractive else {
             throw ServiceError(.notInteractive)
         }
-        let books = try await books(request, info)
-        let found = try await match(reader, gallery, members, books, request, presenter)
+        let bookkeeping = try await bookkeeping(request, info)
+        let found = try await match(reader, gallery, members, bookkeeping, request, presenter)
         return IdentifiedPerson(user: found.user, finger: found.finger, chance: chance, leftOut: leftOut)
     }
 
@@ -102,10 +102,10 @@ package struct GroupIdentification: Sendable {
         var members: [Member] = []
         var leftOut: [IdentifiedPerson.LeftOut] = []
         for (user, engine) in people {
-            let survey = await engine.survey(for: application, demanding: [ofReader])
-            if let obstacle = survey.preconditions.biometryObstacle {
+            let facts = await engine.preflightFacts(for: application, demanding: [ofReader])
+            if let obstacle = facts.preconditions.biometryObstacle {
                 leftOut.append(.init(user: user, reason: obstacle.code))
-            } else if let fingers = survey.fingers, let database = survey.database {
+            } else if let fingers = facts.fingers, let database = facts.database {
                 members.append(Member(user: user, engine: engine, fingers: fingers, database: database))
             }
         }
@@ -113,11 +113,11 @@ package struct GroupIdentification: Sendable {
     }
 
     /// The records of the question: tries of their own, beside the asker's.
-    private func books(
+    private func bookkeeping(
         _ request: EvaluationRequest,
         _ info: ReaderInfo
-    ) async throws(ServiceError) -> EvaluationBooks {
-        EvaluationBooks(
+    ) async throws(ServiceError) -> EvaluationBookkeeping {
+        EvaluationBookkeeping(
             database: try await asker.state.created(),
             profile: asker.profile + " (identify)",
             application: request.application,
@@ -135,13 +135,13 @@ package struct GroupIdentification: Sendable {
         _ reader: any FingerprintReader,
         _ gallery: [GalleryEntry],
         _ members: [Member],
-        _ books: EvaluationBooks,
+        _ bookkeeping: EvaluationBookkeeping,
         _ request: EvaluationRequest,
         _ presenter: any PromptPresenter
     ) async throws(ServiceError) -> IdentifiedFinger {
         let info = await reader.info
         let timeout = min(max(request.timeout, .zero), EvaluationSession.longestTimeout)
-        return try await asker.withReader(reader, books, within: timeout) {
+        return try await asker.withReader(reader, bookkeeping, within: timeout) {
             isTooEarly async throws(ServiceError) in
             let source = TouchSource(
                 reader: reader,
@@ -151,7 +151,7 @@ package struct GroupIdentification: Sendable {
                 obstacle: asker.obstacle,
                 isTooEarly: isTooEarly
             )
-            return try await show(source, info, members, books, request, presenter)
+            return try await show(source, info, members, bookkeeping, request, presenter)
         }
     }
 
@@ -160,7 +160,7 @@ package struct GroupIdentification: Sendable {
         _ source: TouchSource,
         _ info: ReaderInfo,
         _ members: [Member],
-        _ books: EvaluationBooks,
+        _ bookkeeping: EvaluationBookkeeping,
         _ request: EvaluationRequest,
         _ presenter: any PromptPresenter
     ) async throws(ServiceError) -> IdentifiedFinger {
@@ -168,13 +168,14 @@ package struct GroupIdentification: Sendable {
         let prompt = asker.texts.prompt(for: request, asker.limits, at: info, hasPasscode: false)
         let outcome = await PromptRace(prompt: prompt, presenter: presenter).result { entry in
             do throws(ServiceError) {
-                let finger = try await TouchLoop(books: books, allowed: ScanLoop.tries).firstSuccess(
-                    entry,
-                    touch: { await source.next(entry) },
-                    settle: { print, _ async throws(ServiceError) in
-                        .success(try await settle(print, members, books))
-                    }
-                )
+                let finger = try await TouchLoop(bookkeeping: bookkeeping, allowed: ScanLoop.tries)
+                    .firstSuccess(
+                        entry,
+                        touch: { await source.next(entry) },
+                        settle: { print, _ async throws(ServiceError) in
+                            .success(try await settle(print, members, bookkeeping))
+                        }
+                    )
                 found.withLock { $0 = finger }
                 return .success(finger.evaluation(at: info))
             } catch {
@@ -192,20 +193,20 @@ package struct GroupIdentification: Sendable {
     private func settle(
         _ print: PrintID,
         _ members: [Member],
-        _ books: EvaluationBooks
+        _ bookkeeping: EvaluationBookkeeping
     ) async throws(ServiceError) -> IdentifiedFinger {
         guard let member = members.first(where: { $0.fingers.finger(of: print) != nil }),
             let finger = member.fingers.finger(of: print)
-        else { throw await books.refuse(unknown: print) }
+        else { throw await bookkeeping.refuse(unknown: print) }
         guard !Task.isCancelled else {
-            await books.release()
+            await bookkeeping.release()
             throw ServiceError(.appCancel)
         }
-        guard try await note(finger, print, of: member, books) else {
-            await books.release()
+        guard try await note(finger, print, of: member, bookkeeping) else {
+            await bookkeeping.release()
             throw .enrollmentChangedMeanwhile
         }
-        try await books.settleIdentified()
+        try await bookkeeping.settleIdentified()
         return IdentifiedFinger(user: member.user, finger: finger)
     }
 
@@ -214,18 +215,18 @@ package struct GroupIdentification: Sendable {
         _ finger: Finger,
         _ print: PrintID,
         of member: Member,
-        _ books: EvaluationBooks
+        _ bookkeeping: EvaluationBookkeeping
     ) async throws(ServiceError) -> Bool {
         let entry = AuditEntry(
-            at: books.time.now().date,
+            at: bookkeeping.time.now().date,
             profile: member.engine.profile,
-            application: books.application.rawValue,
+            application: bookkeeping.application.rawValue,
             event: .evaluation,
             outcome: "identified",
             finger: finger,
-            reader: books.reader?.id,
-            detail: books.reason,
-            asker: books.asker
+            reader: bookkeeping.reader?.id,
+            detail: bookkeeping.reason,
+            asker: bookkeeping.asker
         )
         do throws(ServiceError) {
             return try await member.database.write { [fingers = member.fingers] db in
@@ -234,7 +235,7 @@ package struct GroupIdentification: Sendable {
                 return true
             }
         } catch {
-            await books.release()
+            await bookkeeping.release()
             throw error
         }
     }

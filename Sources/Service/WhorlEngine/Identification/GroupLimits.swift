@@ -5,7 +5,7 @@ package import WhorlFingerprint
 import WhorlService
 
 /// The chance that one touch of a stranger is taken for one of several enrolled fingers.
-package enum StrangerChance {
+package enum FalseMatchRate {
     /// The comparisons of the measurement, each of a finger with another person's print, and those that matched: libfprint's
     /// comparison with its usual threshold of 40 (Docs/Benchmarks.md, "false match").
     package static let measured = (comparisons: 10_942.0, matches: 2.0)

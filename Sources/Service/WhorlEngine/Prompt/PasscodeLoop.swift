@@ -16,7 +16,7 @@ struct PasscodeLoop: Sendable {
     /// The entry that gives the passcodes and takes the updates.
     let entry: PromptEntry
     /// The records to which the outcome is written.
-    let books: EvaluationBooks
+    let bookkeeping: EvaluationBookkeeping
     /// The decision which method of the evaluation succeeded first.
     let decision: Decision
     /// The digest of the enrolled fingers for the program, which becomes part of the result.
@@ -48,7 +48,7 @@ struct PasscodeLoop: Sendable {
         }
         guard !Task.isCancelled else { throw ServiceError(.appCancel) }
         guard isVerified else { throw last }
-        try await books.settlePasscode(decision)
+        try await bookkeeping.settlePasscode(decision)
         return Evaluation(
             method: .passcode,
             finger: nil,
@@ -63,11 +63,11 @@ struct PasscodeLoop: Sendable {
         case .verified:
             return .verified
         case .wrong(let left):
-            await books.logPasscode("wrong")
+            await bookkeeping.logPasscode("wrong")
             entry.send(.wrongPasscode(triesLeft: left))
             return .next(.wrongPasscode)
         case .throttled(let wait):
-            await books.logPasscode("throttled")
+            await bookkeeping.logPasscode("throttled")
             entry.send(.throttled(for: wait))
             return .next(.throttled(wait))
         case .notSet:
@@ -100,7 +100,7 @@ extension ServiceError {
     }
 }
 
-extension EvaluationBooks {
+extension EvaluationBookkeeping {
     /// Lifts the lock on fingers and logs the success after the right passcode, both together or not at all.
     ///
     /// It opens no reuse window, since that is for fingers alone, and leaves an open one as it is.

@@ -46,21 +46,21 @@ extension AuthenticationEngine {
         by evaluation: Evaluation,
         for request: EvaluationRequest,
         _ keeper: ProofKeeper?
-    ) -> ShownProofs {
-        var touch: ShownProofs.Touch?
+    ) -> SessionProofs {
+        var touch: SessionProofs.Touch?
         var passcode: OwnerProof?
         switch evaluation.method {
         case .biometry:
             if let print = evaluation.print, !evaluation.isReused {
-                touch = ShownProofs.Touch(print: print, strength: evaluation.strength)
+                touch = SessionProofs.Touch(print: print, strength: evaluation.strength)
             }
         case .passcode: passcode = keeper?.proof
         }
-        return ShownProofs(scope(of: request), touch: touch, passcode: passcode, at: time.now())
+        return SessionProofs(scope(of: request), touch: touch, passcode: passcode, at: time.now())
     }
 
-    private func scope(of request: EvaluationRequest) -> ShownProofs.Scope {
-        ShownProofs.Scope(
+    private func scope(of request: EvaluationRequest) -> SessionProofs.Scope {
+        SessionProofs.Scope(
             profile: profile,
             application: request.application,
             purpose: request.purpose,
@@ -126,9 +126,9 @@ extension AuthenticationEngine {
         try await state.existing()?.write(.relaxed) { try AuditLog.append(entry, in: $0) }
     }
 
-    private func take(for request: EvaluationRequest) -> ShownProofs? {
+    private func take(for request: EvaluationRequest) -> SessionProofs? {
         let (scope, now) = (scope(of: request), time.now())
-        return request.session?.update(as: ShownProofs.self) { content -> ShownProofs? in
+        return request.session?.update(as: SessionProofs.self) { content -> SessionProofs? in
             guard content?.scope == scope else { return nil }
             if content?.use(at: now, limits) != true { content = nil }
             return content

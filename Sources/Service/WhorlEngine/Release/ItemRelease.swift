@@ -121,7 +121,7 @@ struct ItemRelease: Sendable {
         // An earlier touch was for the program that asked for it then. In a program's own process it can only be that
         // one; in the system's service it may be any of the user's.
         if !access.allowsReuse || asked.asker != nil { asked.reuse = .zero }
-        let keeper = ProofKeeper(VaultPasscode(of: engine.profile, in: FoundVault(vault)))
+        let keeper = ProofKeeper(VaultPasscode(of: engine.profile, in: ExistingVault(vault)))
         let evaluation = try await engine.evaluate(asked, keeper: keeper, presenter)
         guard evaluation.method == .passcode || evaluation.strength.meets(access.strength) else {
             throw ServiceError(.accessDenied, engine.profile, cause: "the touch was too weak")

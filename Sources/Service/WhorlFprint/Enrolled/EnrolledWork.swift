@@ -84,7 +84,7 @@ actor EnrolledWork: DeviceWork {
     private func verify(_ finger: Finger?, _ account: AccountFingers, _ report: StatusReport) async {
         while true {
             do throws(ServiceError) {
-                try await account.verify(finger, TouchTeller(report))
+                try await account.verify(finger, VerificationReporter(report))
                 return report.tell(.match)
             } catch {
                 // A client waits for as long as it likes. What ends earlier does not begin again by itself.
@@ -107,7 +107,7 @@ actor EnrolledWork: DeviceWork {
         return { report in
             // A reader that could not begin has told its status.
             defer { begun() }
-            let teller = StageTeller(report, begun)
+            let teller = EnrollmentReporter(report, begun)
             do throws(ServiceError) {
                 try await account.enroll(finger, consent) { teller.tell($0) }
                 report.tell(.completed)

@@ -5,7 +5,7 @@ internal import WhorlFingerprint
 internal import WhorlService
 
 /// The presenter of a verification: the client shows what it is told, and nothing is taken from it.
-struct TouchTeller: PromptPresenter {
+struct VerificationReporter: PromptPresenter {
     private let report: StatusReport
 
     init(_ report: StatusReport) { self.report = report }
@@ -27,7 +27,7 @@ struct TouchTeller: PromptPresenter {
 }
 
 /// Tells the client of an enrollment how far it is.
-final class StageTeller: Sendable {
+final class EnrollmentReporter: Sendable {
     private let report: StatusReport
     private let begun: @Sendable () -> Void
     /// Whether the finger is compared with its new print, by the touch after the last stage.

@@ -37,7 +37,8 @@ enum ReplyReader<Parameters: Decodable & Sendable> {
         if let name = head.error { throw .refused(ServiceRefusal(name, message: bytes)) }
         let files = CallDescriptors(message.descriptors)
         guard
-            let parameters = try? Wire.decode(ParametersOf<Parameters>.self, bytes, beside: files).parameters
+            let parameters = try? Wire.decode(CallParameters<Parameters>.self, bytes, beside: files)
+                .parameters
         else { throw .malformed }
         return head.continues == true ? .update(parameters) : .reply(parameters)
     }

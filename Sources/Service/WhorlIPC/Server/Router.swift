@@ -12,7 +12,7 @@ package struct ServiceCall: Sendable {
     /// Waits until the caller has read what was sent.
     var reading: @Sendable () async -> Void = {}
     /// The turns that the call waits for; without them it has its turn at once.
-    var turns: OwnersTurns?
+    var turns: UserTurns?
 
     /// The descriptors beside the call that the method takes and that were not read yet.
     package var descriptors: [Descriptor] { attached.all }
@@ -202,8 +202,12 @@ package struct Router: Sendable {
         do {
             // Calls may last long, and members that no method has are dropped here.
             defer { call.contents.letGo() }
-            return try Wire.decode(ParametersOf<Parameters>.self, call.contents.bytes, beside: call.attached)
-                .parameters
+            return try Wire.decode(
+                CallParameters<Parameters>.self,
+                call.contents.bytes,
+                beside: call.attached
+            )
+            .parameters
         } catch let refusal as ServiceRefusal {
             throw refusal
         } catch {

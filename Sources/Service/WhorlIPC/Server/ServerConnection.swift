@@ -167,7 +167,7 @@ final class ServerConnection: @unchecked Sendable {
             contents: contents,
             send: { [channel] in channel.send($0, $1) },
             reading: { [channel] in await channel.untilRead() },
-            turns: OwnersTurns(turns: turns, owner: owner)
+            turns: UserTurns(turns: turns, owner: owner)
         )
         guard router.asksOwner(head.method) else { return await Self.answer(head, call, router) }
         return await turns.asking.take(owner) {
@@ -216,7 +216,7 @@ final class ServerConnection: @unchecked Sendable {
             return Self.reply(Question(question: question))
         case "io.whorl.Connection.Prove":
             // An answer that cannot be read proves nothing, as a wrong one does.
-            let body = try? Wire.decode(ParametersOf<Reply>.self, contents.bytes).parameters
+            let body = try? Wire.decode(CallParameters<Reply>.self, contents.bytes).parameters
             guard let process, let answer = body.flatMap({ UInt64($0.answer, radix: 16) }),
                 process.isProven(by: answer, from: sender)
             else { return Self.refusal(ServiceRefusal("io.whorl.Connection.NotProven")) }
@@ -225,7 +225,7 @@ final class ServerConnection: @unchecked Sendable {
         case "io.whorl.Connection.Adopt":
             guard let adopt else { return nil }
             // A place that cannot be read is no place.
-            let place = try? Wire.decode(ParametersOf<Place>.self, contents.bytes).parameters.value
+            let place = try? Wire.decode(CallParameters<Place>.self, contents.bytes).parameters.value
             guard let place, let socket = attached.take(place), adopt(socket)
             else { return Self.refusal(.invalidParameter("value")) }
             return Self.reply(NoParameters())

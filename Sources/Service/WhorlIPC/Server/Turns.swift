@@ -88,7 +88,7 @@ final class CallTurns: Sendable {
 }
 
 /// The turns that the calls of one user wait for.
-struct OwnersTurns: Sendable {
+struct UserTurns: Sendable {
     /// The size of the memory files beside a call up to which it waits for nothing, in bytes.
     private static let smallFiles = 16 << 10
     /// The size from which on one call of all users is answered at a time.

@@ -42,7 +42,7 @@ package struct ServiceRefusal: Error, Sendable, Hashable {
     /// Reads the values of a failure; `nil` where the error brings none of this form.
     package func failure<Failure: Decodable>(as type: Failure.Type) -> Failure? {
         // An error of another form stays an error: its name counts.
-        try? Wire.decode(ParametersOf<Failure>.self, message).parameters
+        try? Wire.decode(CallParameters<Failure>.self, message).parameters
     }
 
     /// The values as texts, for the eye.
@@ -81,7 +81,7 @@ struct CallMessage<Parameters: Encodable>: Encodable {
 /// The parameters of a call or reply, read once its kind is known.
 ///
 /// A message without parameters reads as `{}`.
-struct ParametersOf<Parameters: Decodable>: Decodable {
+struct CallParameters<Parameters: Decodable>: Decodable {
     let parameters: Parameters
 
     private enum Key: CodingKey { case parameters }

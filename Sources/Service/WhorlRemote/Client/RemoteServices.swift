@@ -82,7 +82,7 @@ package struct RemoteAccounts: Sendable {
         for user: UInt32,
         isTrial: Bool,
         readersWereClosed: Bool
-    ) async throws(ServiceError) -> [TakingOver] {
+    ) async throws(ServiceError) -> [ImportOutcome] {
         let bytes = prints.flatMap(\.template.bytes)
         let attached = SecretBox(SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) })
         let takeOver = LoginInterface.TakeOver(
@@ -100,7 +100,7 @@ package struct RemoteAccounts: Sendable {
     }
 
     /// Returns what is known of each account whose state the service keeps.
-    package func accounts() async throws(ServiceError) -> [AccountOfFolder] {
+    package func accounts() async throws(ServiceError) -> [StoredAccount] {
         try await client.call(LoginInterface.ListAccounts()).value
     }
 

@@ -10,9 +10,9 @@ import WhorlService
 /// a connection of its own, so that it is never sent twice.
 struct ServiceClient: Sendable {
     let transport: any ServiceTransport
-    private let kept: KeptSockets
+    private let kept: IdleConnections
 
-    init(transport: any ServiceTransport, keeping kept: KeptSockets = KeptSockets()) {
+    init(transport: any ServiceTransport, keeping kept: IdleConnections = IdleConnections()) {
         self.transport = transport
         self.kept = kept
     }

@@ -107,7 +107,7 @@ package struct PrivateChild: Sendable {
     /// - Returns: The child.
     /// - Throws: `missing` where the program is not installed, `system` where it cannot be started.
     package static func start(_ choices: ServiceChoices) throws(Fault) -> PrivateChild {
-        guard let program = SiblingProgram(named: "whorld") else { throw .missing }
+        guard let program = HelperProgram(named: "whorld") else { throw .missing }
         do throws(SystemCallError) {
             let (own, other) = try UnixSocket.pair()
             let process = try spawn(program, other, choices)
@@ -121,7 +121,7 @@ package struct PrivateChild: Sendable {
     private static let descriptor: Int32 = 3
 
     private static func spawn(
-        _ program: SiblingProgram,
+        _ program: HelperProgram,
         _ socket: Descriptor,
         _ choices: ServiceChoices
     ) throws(SystemCallError) -> Int32 {

@@ -87,7 +87,7 @@ package enum GuardedAction: String, Sendable, CaseIterable {
 }
 
 /// Rules under which all programs of a user may the same, as in a service of one program alone.
-package struct SameRulesForAll: CallerRules {
+package struct UniformCallerRules: CallerRules {
     package init() {}
     package func caller(_ client: ServiceClientIdentity) async -> Caller { Caller() }
     package func caller(_ client: ServiceClientIdentity, askingFor agent: PeerProcess) async -> Caller? {

@@ -3,11 +3,11 @@
 import WhorlService
 
 // What a caller brings is opened by the chip for no one but the user whose it is.
-extension HasChip: SameForAllPrograms {}
-extension MakeItem: SameForAllPrograms {}
-extension DecodeItem: SameForAllPrograms {}
-extension JudgeItems: SameForAllPrograms {}
-extension PrepareVault: SameForAllPrograms {}
+extension HasChip: ProgramIndependent {}
+extension MakeItem: ProgramIndependent {}
+extension DecodeItem: ProgramIndependent {}
+extension CheckItems: ProgramIndependent {}
+extension PrepareVault: ProgramIndependent {}
 
 extension UseItem: ConfinedOperation {
     func within(_ names: NameSpace) throws(ServiceError) -> UseItem {

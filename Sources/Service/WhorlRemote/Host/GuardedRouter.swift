@@ -132,7 +132,7 @@ private struct ChangeJournal: Sendable {
     ) async {
         guard let change = Asked.rules.effect.change else { return }
         let caller = await rules.caller(call.client)
-        let subject = (operation as? any NamedChange)?.subject
+        let subject = (operation as? any DescribedChange)?.subject
         let text = subject.map { "\(change.text): \($0)" } ?? change.text
         // Calls in which the owner is asked have a record with the reason that they give.
         if !Asked.asksOwner {

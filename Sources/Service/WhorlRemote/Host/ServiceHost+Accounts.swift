@@ -6,7 +6,7 @@ package import WhorlService
 /// The accounts whose state a service of the whole system keeps, for root.
 package protocol AccountKeeper: Sendable {
     /// Returns what is known of the state of each account.
-    func accounts() async throws(ServiceError) -> [AccountOfFolder]
+    func accounts() async throws(ServiceError) -> [StoredAccount]
 
     /// Removes everything of an account that is gone.
     func remove(_ number: UInt32) async throws(ServiceError)

@@ -41,7 +41,7 @@ package struct LoginAccess: Sendable {
     /// Enrolls prints for the user with a number; in a trial, nothing is changed.
     package typealias TakeOver =
         @Sendable (UInt32, [ForeignPrint], _ isTrial: Bool, _ readersWereClosed: Bool)
-        async throws(ServiceError) -> [TakingOver]
+        async throws(ServiceError) -> [ImportOutcome]
 
     /// Describes the access.
     ///

@@ -19,7 +19,7 @@ extension ConfinedOperation {
 }
 
 /// An operation that is the same for every program: it names nothing that belongs to one.
-protocol SameForAllPrograms: ServiceOperation {}
+protocol ProgramIndependent: ServiceOperation {}
 
 extension ServiceHost {
     /// Adds an operation that the services of the user who connected answer.
@@ -85,7 +85,7 @@ extension ServiceHost {
         _ operation: Asked.Type,
         _ call: ServiceCall
     ) async throws(ServiceRefusal) {
-        guard Asked.rules.callers == .anyProgram, !(operation is any SameForAllPrograms.Type) else { return }
+        guard Asked.rules.callers == .anyProgram, !(operation is any ProgramIndependent.Type) else { return }
         try await rules.refuseConfined(call)
     }
 

@@ -22,7 +22,7 @@ package struct ServiceHost: Sendable {
     let agents = AgentBoard()
     let sessions = SessionBoard()
     /// The stays in login sessions, by which an earlier match counts.
-    package let stays = SessionStays()
+    package let stays = SessionPeriods()
     let running = RunningCalls()
     /// The searches.
     let searches = Turns<UInt32>(most: 2)
@@ -44,7 +44,7 @@ package struct ServiceHost: Sendable {
     ///   - keychain: Returns the keychain's rows of the user who connected.
     package init(
         prompts: PromptRules = PromptRules(),
-        rules: any CallerRules = SameRulesForAll(),
+        rules: any CallerRules = UniformCallerRules(),
         services: @escaping ServicesOfUser,
         keychain: @escaping KeychainOfUser
     ) {

@@ -24,7 +24,7 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
     }
 
     private let call: ServiceCall
-    private let caller: CallerScreen<Reply>
+    private let caller: CallerPromptScreen<Reply>
     /// Whether a passcode is taken from the program that asks; a confined one, or one that may be, could try passcodes
     /// without a prompt, so only an agent takes them for it.
     private let takesOwnPasscode: Bool
@@ -37,7 +37,7 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         self.call = call
         self.host = host
         session = caller.asker?.session
-        self.caller = CallerScreen(abilities, call)
+        self.caller = CallerPromptScreen(abilities, call)
         takesOwnPasscode = caller.confinement == Confinement.none
     }
 
@@ -175,7 +175,7 @@ protocol PromptScreen: AnyObject, Sendable {
 }
 
 /// The program that asks, which shows its prompts itself.
-final class CallerScreen<Reply: Codable & Sendable>: PromptScreen {
+final class CallerPromptScreen<Reply: Codable & Sendable>: PromptScreen {
     private let call: ServiceCall
     private let state: Mutex<PresenterAbilities>
 

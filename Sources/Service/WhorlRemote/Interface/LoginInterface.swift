@@ -61,7 +61,7 @@ enum LoginInterface {
 
     /// Takes over prints of a user, whose bytes lie beside the message, one after the other.
     struct TakeOver: ServiceOperation {
-        typealias Reply = Valued<[TakingOver]>
+        typealias Reply = Valued<[ImportOutcome]>
         static let name = "io.whorl.Login.TakeOver"
         static let rules = OperationRules(.once, by: .root, attaching: .values(1))
 
@@ -104,7 +104,7 @@ enum LoginInterface {
 
     /// Returns what is known of each account whose state the service keeps.
     struct ListAccounts: ServiceOperation {
-        typealias Reply = Valued<[AccountOfFolder]>
+        typealias Reply = Valued<[StoredAccount]>
         static let name = "io.whorl.Login.Accounts"
         static let rules = OperationRules(.once, by: .root)
     }

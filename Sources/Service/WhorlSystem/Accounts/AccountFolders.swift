@@ -81,15 +81,15 @@ package struct AccountFolders: Sendable {
     /// Returns what is known of each folder, in the order of their numbers.
     ///
     /// - Throws: `notWritable`, `failed` when the service's folder cannot be listed.
-    package func all() throws(ServiceError) -> [AccountOfFolder] {
+    package func all() throws(ServiceError) -> [StoredAccount] {
         try names().compactMap { UInt32($0) }.sorted().map(described)
     }
 
-    private func described(_ number: UInt32) -> AccountOfFolder {
+    private func described(_ number: UInt32) -> StoredAccount {
         let mark: AccountMark?
         // A mark that cannot be read is listed as none, and root decides.
         mark = (try? AccountMark.read(in: directory(of: number))) ?? nil
-        let (current, state): (String?, AccountOfFolder.State) =
+        let (current, state): (String?, StoredAccount.State) =
             switch lookup(number) {
             case .unavailable: (nil, .unknown)
             case .missing: (nil, .missing)
@@ -100,7 +100,7 @@ package struct AccountFolders: Sendable {
                 case .other, nil: (account.name, .other)
                 }
             }
-        return AccountOfFolder(number: number, name: mark?.name, current: current, state: state)
+        return StoredAccount(number: number, name: mark?.name, current: current, state: state)
     }
 
     /// Returns the account with a number, whose folder root confirms or removes.

@@ -9,7 +9,7 @@ import WhorlService
 import WhorlSupport
 
 /// An item's row in the database, checked to be what Whorl wrote.
-struct ItemRow: KeptItem {
+struct ItemRow: UsableItem {
     let id: ItemID
     /// 16 random bytes, new for each item; the item's data are bound to them.
     let unique: Data

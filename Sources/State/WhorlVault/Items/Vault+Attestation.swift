@@ -41,7 +41,7 @@ extension Vault {
         access: AccessControl,
         attestedFor credential: ChipCredential
     ) async throws(ServiceError) -> AttestedKey {
-        let owner = LooseItem.owner(.key, of: profile)
+        let owner = DetachedItem.owner(.key, of: profile)
         // What does not have the form of an object is none of this service's.
         guard let signer = try? TPMObject(serialized: [UInt8](credential.identity.sealed)),
             signer.kind == .attestationKey,
@@ -64,7 +64,7 @@ extension Vault {
             }
             let passcode =
                 access.takesPasscode ? try await self.passcode(of: profile)?.object.publicArea : nil
-            let made = MadeItem(binding: binding, object: created.object)
+            let made = NewSealedItem(binding: binding, object: created.object)
             return AttestedKey(
                 item: try sealed(profile, access, made, body: nil),
                 key: Data(created.object.publicArea),

@@ -127,7 +127,7 @@ extension Vault {
         _ id: ItemID,
         _ unique: Data,
         _ access: AccessControl,
-        _ made: MadeItem,
+        _ made: NewSealedItem,
         body: Data?
     ) async throws(ServiceError) -> ItemRow {
         let row = ItemRow(

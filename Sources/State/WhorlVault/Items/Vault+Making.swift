@@ -7,7 +7,7 @@ import WhorlTPM
 import WhorlService
 
 /// The chip's object and the binding of a new item, before the item is stored.
-struct MadeItem: Sendable {
+struct NewSealedItem: Sendable {
     let binding: ItemBinding
     let object: TPMObject
 }
@@ -22,12 +22,12 @@ extension Vault {
         _ access: AccessControl,
         _ password: SecretBox?,
         under authority: VaultAuthority
-    ) async throws(ServiceError) -> MadeItem {
+    ) async throws(ServiceError) -> NewSealedItem {
         let (binding, object) = try await bind(owner, access, password, under: authority) {
             (commands, policy, auth) throws(TPMError) in
             try commands.create(new, under: authority.root, policy: policy, auth: auth)
         }
-        return MadeItem(binding: binding, object: object)
+        return NewSealedItem(binding: binding, object: object)
     }
 
     /// Has the chip make something with the policy of a new item.

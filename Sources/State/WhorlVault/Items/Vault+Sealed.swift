@@ -27,8 +27,8 @@ extension Vault {
         access: AccessControl,
         applicationPassword: SecretBox? = nil
     ) async throws(ServiceError) -> SealedItem {
-        let parts = try SecretEnvelope.close(secret, for: LooseItem.identity(of: profile, access))
-        let owner = LooseItem.owner(.secret, of: profile)
+        let parts = try SecretEnvelope.close(secret, for: DetachedItem.identity(of: profile, access))
+        let owner = DetachedItem.owner(.secret, of: profile)
         let made = try await sealing { authority throws(ServiceError) in
             try await make(.sealed(parts.sealed), for: owner, access, applicationPassword, under: authority)
         }
@@ -48,7 +48,7 @@ extension Vault {
         access: AccessControl,
         applicationPassword: SecretBox? = nil
     ) async throws(ServiceError) -> SealedItem {
-        let owner = LooseItem.owner(.key, of: profile)
+        let owner = DetachedItem.owner(.key, of: profile)
         let made = try await sealing { authority throws(ServiceError) in
             try await make(.agreementKey, for: owner, access, applicationPassword, under: authority)
         }
@@ -159,21 +159,21 @@ extension Vault {
     func sealed(
         _ profile: String,
         _ access: AccessControl,
-        _ made: MadeItem,
+        _ made: NewSealedItem,
         body: Data?
     ) throws(ServiceError) -> SealedItem {
         // The bytes are read back in the form that the caller will pass later.
-        try SealedItem(encoded: LooseItem(of: profile, access, made, body: body, seal).encoded)
+        try SealedItem(encoded: DetachedItem(of: profile, access, made, body: body, seal).encoded)
     }
 
-    private func loose(_ item: SealedItem, _ kind: ItemKind) throws(ServiceError) -> LooseItem {
+    private func loose(_ item: SealedItem, _ kind: ItemKind) throws(ServiceError) -> DetachedItem {
         let loose = try loose(item)
         guard loose.kind == kind else { throw ServiceError(.noSuchItem, "sealed \(kind.rawValue)") }
         return loose
     }
 
-    private func loose(_ item: SealedItem) throws(ServiceError) -> LooseItem {
-        guard let loose = LooseItem(encoded: item.encoded), loose.isAuthentic(seal) else {
+    private func loose(_ item: SealedItem) throws(ServiceError) -> DetachedItem {
+        guard let loose = DetachedItem(encoded: item.encoded), loose.isAuthentic(seal) else {
             throw ServiceError(.itemTampered, "sealed \(item.kind.rawValue)", cause: "its MAC")
         }
         return loose

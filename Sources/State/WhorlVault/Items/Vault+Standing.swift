@@ -22,7 +22,7 @@ extension Vault {
     ///
     /// - Throws: a storage error.
     func standings(
-        of items: [some KeptItem],
+        of items: [some UsableItem],
         profile: String
     ) async throws(ServiceError) -> [VaultItem.Standing] {
         let sets = Set(items.compactMap(\.setItNeeds))
@@ -92,7 +92,7 @@ extension NVCounterCheck? {
     }
 }
 
-extension KeptItem {
+extension UsableItem {
     /// The set of fingers with which the item is lost; `nil` if another way opens it too.
     fileprivate var setItNeeds: ItemBinding.Generation? {
         access.isDeadWithItsSet ? binding.generation : nil

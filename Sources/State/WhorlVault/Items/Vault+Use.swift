@@ -7,7 +7,7 @@ import WhorlService
 import WhorlTPM
 
 /// An item with all data for its use, whether it is stored in the vault's table or by another keeper.
-protocol KeptItem: Sendable {
+protocol UsableItem: Sendable {
     /// The item's owner, and the text that names the item.
     var owner: ItemOwner { get }
     /// The access control that the chip enforces.
@@ -33,7 +33,7 @@ extension ItemID {
     var owner: ItemOwner { ItemOwner(profile: profile, spoken: spoken) }
 }
 
-extension KeptItem {
+extension UsableItem {
     /// The public half of a key.
     var publicKey: SigningKeyPublic {
         get throws(ServiceError) {
@@ -51,7 +51,7 @@ extension KeptItem {
 extension Vault {
     /// Runs `body` with the item's policy and the credentials that meet it.
     func use<Value: Sendable>(
-        _ item: some KeptItem,
+        _ item: some UsableItem,
         _ proof: OwnerProof,
         _ password: SecretBox?,
         _ body:
@@ -81,7 +81,7 @@ extension Vault {
     }
 
     private func credentials(
-        for item: some KeptItem,
+        for item: some UsableItem,
         _ proof: OwnerProof,
         _ password: SecretBox?,
         _ authority: VaultAuthority
@@ -108,7 +108,7 @@ extension Vault {
     }
 
     /// Returns the error for the chip's refusal of an item.
-    private func reason(for error: TPMError, _ item: some KeptItem) async -> ServiceError {
+    private func reason(for error: TPMError, _ item: some UsableItem) async -> ServiceError {
         let name = item.owner.spoken
         switch error.code {
         case .authFailed where error.command == "TPM2_PolicySecret":
@@ -129,7 +129,7 @@ extension Vault {
         }
     }
 
-    private func unmetPolicy(_ error: TPMError, _ item: some KeptItem) async -> ServiceError {
+    private func unmetPolicy(_ error: TPMError, _ item: some UsableItem) async -> ServiceError {
         let name = item.owner.spoken
         if let set = item.binding.generation {
             switch await standing(of: set, item.owner.profile) {
@@ -168,7 +168,7 @@ extension TPMError {
 extension Vault {
     /// Returns the bytes that the chip has sealed: the secret, or the key of a large one.
     func unseal(
-        _ item: some KeptItem,
+        _ item: some UsableItem,
         _ proof: OwnerProof,
         _ password: SecretBox?
     ) async throws(ServiceError) -> SecretBox {
@@ -185,7 +185,7 @@ extension Vault {
     }
 
     func secret(
-        of item: some KeptItem,
+        of item: some UsableItem,
         _ proof: OwnerProof,
         _ password: SecretBox?
     ) async throws(ServiceError) -> SecretBox {
@@ -199,7 +199,7 @@ extension Vault {
     /// Returns a signature over a SHA-256 digest.
     func signature(
         over digest: Data,
-        with key: some KeptItem,
+        with key: some UsableItem,
         _ proof: OwnerProof,
         _ password: SecretBox?
     ) async throws(ServiceError) -> Signature {
@@ -229,7 +229,7 @@ extension Vault {
     /// Returns the X coordinate of the product of another party's public key and the key.
     func sharedSecret(
         with publicKey: Data,
-        of key: some KeptItem,
+        of key: some UsableItem,
         _ proof: OwnerProof,
         _ password: SecretBox?
     ) async throws(ServiceError) -> SecretBox {

@@ -9,7 +9,7 @@ package import WhorlSecretMemory
 package import WhorlService
 
 // Protected items, with the same refusals and the same prompts as a chip's.
-extension PretendedMachine {
+extension SimulatedMachine {
     package func make(
         _ item: NewItem,
         access: AccessControl,
@@ -28,7 +28,7 @@ extension PretendedMachine {
     }
 
     package func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem {
-        guard let item = PretendedItem(encoded: encoded) else {
+        guard let item = SimulatedItem(encoded: encoded) else {
             throw ServiceError(.itemTampered, "sealed item", cause: "it is not a test device's")
         }
         return item.sealed

@@ -6,7 +6,7 @@ import WhorlStateStore
 package import WhorlService
 
 /// The facts that were gathered before the decision, and the parts that were opened to gather them.
-struct Survey: Sendable {
+struct PreflightFacts: Sendable {
     var preconditions = Preconditions()
     /// The database; `nil` unless data was stored and the database is sound.
     var database: StateDatabase?
@@ -35,50 +35,52 @@ extension AuthenticationEngine {
     ///   - application: The program that asks.
     ///   - strengths: The strengths that are demanded of a touch.
     /// - Returns: The facts.
-    func survey(for application: ApplicationID, demanding strengths: [TouchStrength]) async -> Survey {
-        var survey = Survey()
-        await find(&survey)
-        await askPasscode(&survey)
-        await readState(&survey, application)
-        survey.preconditions.weakness = survey.weakness(for: strengths)
-        survey.preconditions.demandsPasscode = strengths.contains(where: \.hasPasscode)
-        return survey
+    func preflightFacts(for application: ApplicationID, demanding strengths: [TouchStrength]) async
+        -> PreflightFacts
+    {
+        var facts = PreflightFacts()
+        await find(&facts)
+        await askPasscode(&facts)
+        await readState(&facts, application)
+        facts.preconditions.weakness = facts.weakness(for: strengths)
+        facts.preconditions.demandsPasscode = strengths.contains(where: \.hasPasscode)
+        return facts
     }
 
     /// Returns the reason why no finger can be asked for of somebody of whom nothing was ever stored.
     package func obstacleWithoutState() async -> ServiceError? {
-        var survey = Survey()
-        await find(&survey)
-        return survey.preconditions.biometryObstacle
+        var facts = PreflightFacts()
+        await find(&facts)
+        return facts.preconditions.biometryObstacle
     }
 
-    private func find(_ survey: inout Survey) async {
+    private func find(_ facts: inout PreflightFacts) async {
         do throws(ServiceError) {
-            survey.reader = try await reader()
-            survey.readerInfo = await survey.reader?.info
-            survey.preconditions.reader = survey.reader == nil ? .none : .connected
+            facts.reader = try await reader()
+            facts.readerInfo = await facts.reader?.info
+            facts.preconditions.reader = facts.reader == nil ? .none : .connected
         } catch {
-            survey.preconditions.reader = .unclear(error)
+            facts.preconditions.reader = .unclear(error)
         }
     }
 
-    private func askPasscode(_ survey: inout Survey) async {
+    private func askPasscode(_ facts: inout PreflightFacts) async {
         do throws(ServiceError) {
-            survey.preconditions.passcode = try await passcode.isSet ? .set : .notSet
+            facts.preconditions.passcode = try await passcode.isSet ? .set : .notSet
         } catch {
-            survey.preconditions.passcode = .unknown(error)
+            facts.preconditions.passcode = .unknown(error)
         }
     }
 
     /// Reads the profile's data from the database in one transaction.
-    private func readState(_ survey: inout Survey, _ application: ApplicationID) async {
-        let lockEndsByTime = survey.preconditions.lockEndsByTime
+    private func readState(_ facts: inout PreflightFacts, _ application: ApplicationID) async {
+        let lockEndsByTime = facts.preconditions.lockEndsByTime
         // Without a reader, no lock is reported: the error that no reader is connected takes precedence.
-        let readers = survey.readerInfo.map { ReaderClass($0.kind) } ?? .real
+        let readers = facts.readerInfo.map { ReaderClass($0.kind) } ?? .real
         do throws(ServiceError) {
             guard let store = try await state.existingStore() else { return }
             // Set it even if the set of fingers turns out not to be sound, since that is recorded.
-            survey.database = store.database
+            facts.database = store.database
             let (fingers, rest) = try await store.snapshot(of: profile) { [profile, rules, time] db in
                 let ledger = AttemptLedger(profile: profile, readers: readers, rules: rules)
                 let record = try ledger.record(in: db)
@@ -87,22 +89,22 @@ extension AuthenticationEngine {
                     lock: record.lock(at: time.now(), endsByTime: lockEndsByTime)
                 )
             }
-            (survey.preconditions.isOptedOut, survey.preconditions.lock) = rest
-            survey.preconditions.fingers = fingers.fingers.usability(for: survey.readerInfo?.id)
-            survey.enrollment = fingers.state(for: application.rawValue)
-            survey.fingers = fingers
+            (facts.preconditions.isOptedOut, facts.preconditions.lock) = rest
+            facts.preconditions.fingers = fingers.fingers.usability(for: facts.readerInfo?.id)
+            facts.enrollment = fingers.state(for: application.rawValue)
+            facts.fingers = fingers
         } catch {
             guard error.isDistrust else {
-                survey.database = nil
-                survey.preconditions.storeFailure = error
+                facts.database = nil
+                facts.preconditions.storeFailure = error
                 return
             }
-            survey.preconditions.enrollmentFault = error
+            facts.preconditions.enrollmentFault = error
         }
     }
 }
 
-extension Survey {
+extension PreflightFacts {
     /// Returns the reason why no touch of this reader, and of the fingers that are enrolled for it, can have a strength;
     /// `nil` when one can.
     fileprivate func weakness(for strengths: [TouchStrength]) -> ServiceError? {

@@ -12,7 +12,7 @@ package import WhorlService
 internal import WhorlSupport
 
 /// The real engine over a scripted reader and a temporary state directory, and the vault in memory.
-package final class PretendedMachine: AuthenticationService {
+package final class SimulatedMachine: AuthenticationService {
     static let profile = "owner"
 
     /// The scripted reader.
@@ -40,7 +40,7 @@ package final class PretendedMachine: AuthenticationService {
         self.folder = folder
         self.state = state
         engine = AuthenticationEngine(
-            profile: PretendedMachine.profile,
+            profile: SimulatedMachine.profile,
             state: state,
             passcode: passcode,
             time: clock.time,

@@ -5,7 +5,7 @@ package import WhorlFingerprint
 package import WhorlService
 
 /// The services of a private child, with the methods that the system's service does not have.
-package struct OwnServices: Sendable {
+package struct PrivateChildServices: Sendable {
     /// The services.
     package let services: Services
     private let client: ServiceClient

@@ -7,7 +7,7 @@ import WhorlService
 ///
 /// A lock also ends the evaluations that are under way, and refuses others until the screen is unlocked. Without a login
 /// manager, without its bus, or outside any session, no screen is known that could be locked.
-actor OwnStay {
+actor LoginSessionWatch {
     private enum Place: Sendable {
         /// A login session, which is followed.
         case session(String)
@@ -19,7 +19,7 @@ actor OwnStay {
 
     private let manager: any SessionManager
     private let interruptions: Interruptions
-    private let stays = SessionStays()
+    private let stays = SessionPeriods()
     private var place: Task<Place, Never>?
 
     init(_ manager: any SessionManager, _ interruptions: Interruptions) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The account whose state a service stores under a number, and the account that has the number now.
-package struct AccountOfFolder: Sendable, Hashable, Codable {
+package struct StoredAccount: Sendable, Hashable, Codable {
     /// The relation between the two.
     package enum State: String, Sendable, Hashable, Codable, CaseIterable {
         /// The account is the same.

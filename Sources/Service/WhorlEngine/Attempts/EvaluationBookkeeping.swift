@@ -13,7 +13,7 @@ package import WhorlService
 /// Each function is one transaction. Changes that count against the person or guard a try (``reserve()``, ``charge()``)
 /// survive a power cut once the function returns. A match does not wait for the disk: a power cut can lose it, and the
 /// reservation then counts as a failure.
-package struct EvaluationBooks: Sendable {
+package struct EvaluationBookkeeping: Sendable {
     package let database: StateDatabase
     package let profile: String
     package let application: ApplicationID

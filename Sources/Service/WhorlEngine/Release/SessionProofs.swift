@@ -6,7 +6,7 @@ import WhorlService
 import WhorlVault
 
 /// The proofs that one profile's owner has shown in a session, for one program and one purpose.
-struct ShownProofs: Sendable {
+struct SessionProofs: Sendable {
     /// The owner, program and purpose that the proofs count for, and the stay in which they were shown.
     struct Scope: Sendable, Hashable {
         let profile: String
@@ -45,7 +45,7 @@ struct ShownProofs: Sendable {
 
     /// Returns these proofs and, where they hold none of a kind, the ones before; proofs of another owner, program or
     /// purpose are dropped.
-    func adding(to before: ShownProofs?) -> ShownProofs {
+    func adding(to before: SessionProofs?) -> SessionProofs {
         guard let before, before.scope == scope else { return self }
         // The latest proof is the most likely one to count still.
         var sum = self

@@ -8,7 +8,7 @@ internal import WhorlSupport
 ///
 /// A connection is what its service knows of the caller. So one that another process made, before it forked, or this one
 /// under another user's number, is not used again.
-package final class KeptSockets: Sendable {
+package final class IdleConnections: Sendable {
     /// The process and the user that a connection stands for.
     struct Owner: Sendable, Hashable {
         let process: Int32

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The things that a service holds for its users, by their numbers, and the time when each was last used.
-package struct UsersInUse<Held: Sendable>: Sendable {
+package struct ActiveUsers<Held: Sendable>: Sendable {
     private struct Entry {
         var held: Held
         var lastUse: ContinuousClock.Instant

@@ -61,7 +61,7 @@ private final class CountedPrompts: PromptPresenter {
 
 /// The engine in a program notices the locks of its own session.
 @Suite("A program's stay in its session", .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
-struct OwnStayTests {
+struct LoginSessionWatchTests {
     private let tpm: SoftwareTPM
     private let presenter = CountedPrompts()
 

@@ -3,7 +3,7 @@
 internal import Glibc
 
 /// A program of Whorl's own that another one of them starts.
-package struct SiblingProgram: Sendable {
+package struct HelperProgram: Sendable {
     /// The path of its file.
     package let path: String
 

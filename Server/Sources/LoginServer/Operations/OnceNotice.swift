@@ -3,7 +3,7 @@
 internal import Synchronization
 
 /// Something that is said once.
-final class Occasion: Sendable {
+final class OnceNotice: Sendable {
     private let isOver = Atomic(false)
 
     /// Whether this is the first time.

@@ -3,7 +3,7 @@
 import Glibc
 
 /// PAM's questions to a person, on the controlling terminal.
-enum TerminalTalk {
+enum TerminalConversation {
     /// A question, as libpam lays it out.
     private struct Message {
         let style: CInt

@@ -69,9 +69,9 @@ final class TestVault: Sendable {
             case .secret: nil
             case .key(let key): key.publicKey.x963Representation
             }
-        return PretendedItem(
+        return SimulatedItem(
             kind: publicKey == nil ? .secret : .key,
-            profile: PretendedMachine.profile,
+            profile: SimulatedMachine.profile,
             access: entry.access,
             publicKey: publicKey,
             id: id
@@ -80,7 +80,7 @@ final class TestVault: Sendable {
 
     /// Returns the stored item; `nil` for an item of another device.
     func entry(_ item: SealedItem) -> Entry? {
-        guard let id = PretendedItem(encoded: item.encoded)?.id else { return nil }
+        guard let id = SimulatedItem(encoded: item.encoded)?.id else { return nil }
         return state.withLock { $0.entries[id] }
     }
 
@@ -164,7 +164,7 @@ extension TestVault.Entry {
 ///
 /// Its bytes are stored like those of any other item. No real vault opens it: a vault with a chip throws
 /// `itemTampered`.
-struct PretendedItem: Sendable, Hashable {
+struct SimulatedItem: Sendable, Hashable {
     let kind: ItemKind
     let profile: String
     let access: AccessControl
@@ -172,12 +172,12 @@ struct PretendedItem: Sendable, Hashable {
     let id: UUID
 }
 
-extension PretendedItem {
+extension SimulatedItem {
     private static let start = Data("whorl pretended item v1\n".utf8)
 
     /// The sealed item that is stored, with its properties.
     var sealed: SealedItem {
-        var bytes = ByteWriter(PretendedItem.start)
+        var bytes = ByteWriter(SimulatedItem.start)
         for part in [profile, access.text, id.uuidString] { bytes.append(sized: part) }
         bytes.append(sized: publicKey ?? Data())
         return SealedItem(
@@ -191,8 +191,8 @@ extension PretendedItem {
 
     /// Reads the bytes of an item; `nil` for bytes that ``sealed`` does not produce.
     init?(encoded: Data) {
-        guard encoded.count <= 4096, encoded.starts(with: PretendedItem.start) else { return nil }
-        var bytes = ByteReader(encoded.dropFirst(PretendedItem.start.count))
+        guard encoded.count <= 4096, encoded.starts(with: SimulatedItem.start) else { return nil }
+        var bytes = ByteReader(encoded.dropFirst(SimulatedItem.start.count))
         guard let profile = bytes.text(),
             let access = bytes.text()
                 .flatMap({ try? AccessControl($0) }),

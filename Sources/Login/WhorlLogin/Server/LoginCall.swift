@@ -8,7 +8,7 @@ internal import WhorlSecretMemory
 internal import WhorlSupport
 
 /// The context of one call of a client: the owner, the records, the server.
-struct LoginDesk {
+struct LoginCall {
     let server: LoginOrigin
     let transport: any LoginTransport
     let options: LoginOptions

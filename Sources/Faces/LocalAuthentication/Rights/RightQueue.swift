@@ -7,7 +7,7 @@ internal import WhorlSupport
 
 /// Work on the keychain for the asynchronous functions and those with a completion: it blocks a thread outside of the
 /// shared pool.
-enum RightWork {
+enum RightQueue {
     private static let queue = DispatchQueue(label: "whorl.right", attributes: .concurrent)
 
     /// Performs the work, and returns when it is done.

@@ -10,7 +10,7 @@ import WhorlTPM
 ///
 /// The MAC is made with a key of the database: it belongs to one vault, and covers only these bytes. The vault checks
 /// the MAC; the form is checked here.
-struct LooseItem: KeptItem {
+struct DetachedItem: UsableItem {
     /// The largest size that is read, in bytes: a secret of 1 MiB, and 8 KiB for everything else.
     static let largest = SecretEnvelope.largestSecret + 8192
 
@@ -28,9 +28,9 @@ struct LooseItem: KeptItem {
 
     var kind: ItemKind { object.kind == .agreementKey ? .key : .secret }
 
-    var owner: ItemOwner { LooseItem.owner(kind, of: profile) }
+    var owner: ItemOwner { DetachedItem.owner(kind, of: profile) }
 
-    var identity: Data { LooseItem.identity(of: profile, access) }
+    var identity: Data { DetachedItem.identity(of: profile, access) }
 
     static func owner(_ kind: ItemKind, of profile: String) -> ItemOwner {
         ItemOwner(profile: profile, spoken: "sealed \(kind.rawValue)")
@@ -44,20 +44,20 @@ struct LooseItem: KeptItem {
         return Data(bytes.bytes)
     }
 
-    init(of profile: String, _ access: AccessControl, _ made: MadeItem, body: Data?, _ seal: RowMAC) {
+    init(of profile: String, _ access: AccessControl, _ made: NewSealedItem, body: Data?, _ seal: RowMAC) {
         self.profile = profile
         self.access = access
         binding = made.binding
         object = made.object
         self.body = body
         mac = seal.code(
-            LooseItem.place,
-            [LooseItem.front(of: profile, access, made.binding, made.object, body)]
+            DetachedItem.place,
+            [DetachedItem.front(of: profile, access, made.binding, made.object, body)]
         )
     }
 
     /// The encoded form: the start, then each part after its size (a missing body has none), then the MAC.
-    var encoded: Data { LooseItem.front(of: profile, access, binding, object, body) + mac }
+    var encoded: Data { DetachedItem.front(of: profile, access, binding, object, body) + mac }
 
     private static func front(
         of profile: String,
@@ -77,13 +77,15 @@ struct LooseItem: KeptItem {
 
     /// Reads the encoded form without checking the MAC; `nil` for anything that ``encoded`` does not give.
     init?(encoded: Data) {
-        guard encoded.count <= LooseItem.largest, encoded.starts(with: LooseItem.start) else { return nil }
-        var bytes = ByteReader(encoded.dropFirst(LooseItem.start.count))
+        guard encoded.count <= DetachedItem.largest, encoded.starts(with: DetachedItem.start) else {
+            return nil
+        }
+        var bytes = ByteReader(encoded.dropFirst(DetachedItem.start.count))
         guard let profile = bytes.text(),
             let access = bytes.sized().flatMap({ AccessControl(encoded: $0) }),
             let binding = bytes.sized().flatMap({ ItemBinding(encoded: $0) }),
             let object = bytes.sized().flatMap({ try? TPMObject(serialized: [UInt8]($0)) }),
-            let body = bytes.sized(), let mac = bytes.take(LooseItem.macSize), bytes.isAtEnd
+            let body = bytes.sized(), let mac = bytes.take(DetachedItem.macSize), bytes.isAtEnd
         else { return nil }
         switch object.kind {
         case .sealed: break
@@ -100,8 +102,8 @@ struct LooseItem: KeptItem {
 
     /// Whether this vault wrote every byte of the item.
     func isAuthentic(_ seal: RowMAC) -> Bool {
-        let front = LooseItem.front(of: profile, access, binding, object, body)
-        return seal.isValid(mac, LooseItem.place, [front])
+        let front = DetachedItem.front(of: profile, access, binding, object, body)
+        return seal.isValid(mac, DetachedItem.place, [front])
     }
 }
 
@@ -111,13 +113,13 @@ extension SealedItem {
     /// - Parameter encoded: The bytes that ``encoded`` gave.
     /// - Throws: `itemTampered` for anything without the form of a sealed item.
     package init(encoded: Data) throws(ServiceError) {
-        guard let item = LooseItem(encoded: encoded) else {
+        guard let item = DetachedItem(encoded: encoded) else {
             throw ServiceError(.itemTampered, "sealed item", cause: "it does not have the form of one")
         }
         try self.init(item, encoded: encoded)
     }
 
-    init(_ item: LooseItem, encoded: Data) throws(ServiceError) {
+    init(_ item: DetachedItem, encoded: Data) throws(ServiceError) {
         let publicKey: Data? =
             switch item.kind {
             case .secret: nil

@@ -11,16 +11,16 @@ import WhorlSupport
 import WhorlSystem
 
 /// The engines of the users who have connected, each made at the first call.
-final class RootsOfUsers: Sendable {
+final class UserEngines: Sendable {
     let interruptions = Interruptions()
     private let service: SystemService
-    private let reach: ReaderReach
+    private let reach: ReaderReachability
     private let openReaders: OpenReaders
     private let folders: AccountFolders
     private let kept = Mutex(Kept())
 
     private struct Kept {
-        var roots = UsersInUse<InProcessRoot>()
+        var roots = ActiveUsers<InProcessRoot>()
         /// The numbers of the accounts whose state is being removed.
         var removed: Set<UInt32> = []
     }
@@ -30,7 +30,7 @@ final class RootsOfUsers: Sendable {
         folders = AccountFolders(service.arguments.stateRoot)
         openReaders = OpenReaders(path: "\(service.arguments.stateRoot)/open-readers")
         let builtIn = service.arguments.builtInReaders.map(ReaderID.init(rawValue:))
-        reach = ReaderReach(lid: LoginManager(), builtIn: Set(builtIn))
+        reach = ReaderReachability(lid: LoginManager(), builtIn: Set(builtIn))
     }
 
     /// Returns the root of a user's services, whose state lies in a folder named by the user's number.
@@ -69,7 +69,7 @@ final class RootsOfUsers: Sendable {
         configuration.proofLimits = service.configuration.proofLimits
         configuration.strength = service.configuration.strength
         configuration.tpm = service.arguments.tpm
-        configuration.allowsPretendedReaders = service.arguments.allowsVirtualReaders
+        configuration.allowsTestReaders = service.arguments.allowsVirtualReaders
         configuration.allowsSimulatedTPM = false
         let trust = folders.trust(in: account)
         return InProcessRoot(configuration, of: trust, interruptions: interruptions, reach: reach) { nil }
@@ -86,7 +86,7 @@ final class RootsOfUsers: Sendable {
         of uid: UInt32,
         isTrial: Bool,
         wereClosed: Bool
-    ) async throws(ServiceError) -> [TakingOver] {
+    ) async throws(ServiceError) -> [ImportOutcome] {
         try await root(of: uid).takeOver(prints, isTrial: isTrial, readersWereClosed: wereClosed)
     }
 
@@ -126,8 +126,8 @@ final class RootsOfUsers: Sendable {
     private var all: [InProcessRoot] { kept.withLock(\.roots.all) }
 }
 
-extension RootsOfUsers: AccountKeeper {
-    func accounts() throws(ServiceError) -> [AccountOfFolder] { try folders.all() }
+extension UserEngines: AccountKeeper {
+    func accounts() throws(ServiceError) -> [StoredAccount] { try folders.all() }
 
     func remove(_ number: UInt32) async throws(ServiceError) {
         // The word of userdel's hook is newer than whatever account has the number now.

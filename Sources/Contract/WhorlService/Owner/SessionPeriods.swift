@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// A stay ends when the screen of its session is locked, when its seat shows another session, and when the machine sleeps.
 /// Another process does not know what ended before it began: it gives every session another name.
-package final class SessionStays: Sendable {
+package final class SessionPeriods: Sendable {
     private struct State {
         var process = randomName()
         var ends: [String: UInt64] = [:]

@@ -10,7 +10,7 @@ internal import WhorlVault
 package import WhorlService
 
 /// Changes to the machine, as in its settings; the person who runs the test is its owner, and agrees.
-extension PretendedMachine {
+extension SimulatedMachine {
     /// Enrolls a finger: the domain state changes, and items that are bound to the current set of fingers are lost.
     package func add(_ finger: Finger) async throws(ServiceError) {
         // The template is the one that the scripted reader makes; an enrollment at the reader would need threads that
@@ -53,7 +53,7 @@ extension PretendedMachine {
         let isSet = passcode != nil
         try await state.created().write { db in
             try PasscodeBoundItems.delete(of: Self.profile, db)
-            try PretendedPasscode.set(isSet, of: Self.profile, db)
+            try SimulatedPasscode.set(isSet, of: Self.profile, db)
         }
         announce()
     }

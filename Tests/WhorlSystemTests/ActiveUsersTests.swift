@@ -11,7 +11,7 @@ import Testing
     private func later(_ seconds: Int) -> ContinuousClock.Instant { begin + .seconds(seconds) }
 
     @Test func `is let go once a user has called nothing for long and has no connection`() {
-        var users = UsersInUse<Engine>()
+        var users = ActiveUsers<Engine>()
         weak let idle: Engine?
         do {
             let engine = Engine()
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `is bounded however many users call once each`() {
-        var users = UsersInUse<Engine>()
+        var users = ActiveUsers<Engine>()
         var most = 0
         for number in 0..<10_000 {
             users.hold(Engine(), for: UInt32(100_000 + number), at: later(number))

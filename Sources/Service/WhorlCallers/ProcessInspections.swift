@@ -6,7 +6,7 @@ import Synchronization
 /// Looks at processes, one at a time for each user, on threads that are not of Swift's shared pool.
 ///
 /// A look may take long, at a process that was made for it. Only callers of the same user wait for it then.
-final class ProcessLooks: Sendable {
+final class ProcessInspections: Sendable {
     private struct Line {
         let queue = DispatchQueue(label: "whorl.process-looks")
         /// The looks that are under way or wait.
