@@ -15,7 +15,7 @@ enum Program {
         guard let task = LaunchTask(CommandLine.arguments.dropFirst()) else {
             fail("usage: whorl-prompt [--idle SECONDS] | enroll FINGER", status: 64)
         }
-        guard whorl_hide_memory() != 0 else { fail("The system does not keep this program's memory apart.") }
+        guard whorl_hide_memory() != 0 else { fail("Cannot protect this program's memory from other programs.") }
         // No program that GTK starts gets the registration.
         if case .show(let rest) = task, let socket = rest.registration {
             _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
@@ -26,7 +26,7 @@ enum Program {
         // A small window is drawn without the graphics card, whose libraries need much memory and time.
         setenv("GSK_RENDERER", "cairo", 0)
         Translations.begin()
-        guard gtk_init_check() != 0 else { fail("There is no display on which prompts could be shown.") }
+        guard gtk_init_check() != 0 else { fail("No display found.") }
         MainActor.assumeIsolated { Look.adopt() }
         switch task {
         case .enroll(let finger): Task.detached { await EnrollmentWindow.enroll(finger) }
@@ -52,7 +52,7 @@ enum Program {
                     if: { !presenter.hasRefused }
                 ) {
                     attempts.begin()
-                    write("The prompts of this session are shown here.")
+                    write("Showing this session's prompts.")
                 }
                 await rest.begin(with: quiet)
                 rest.idle = 0

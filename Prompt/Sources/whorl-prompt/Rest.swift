@@ -65,7 +65,7 @@ struct Rest: Sendable {
         // The waiting program ends with the screen, as this one does.
         let screen = whorl_watch_screen()
         guard screen >= 0 else {
-            return Program.write("The agent stays in memory: the screen cannot be watched.")
+            return Program.write("Staying in memory: cannot watch the screen.")
         }
         var room = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         guard readlink("/proc/self/exe", &room, Int(PATH_MAX)) > 0 else { return }

@@ -15,7 +15,7 @@ public struct Greeting: Sendable {
         case typed(SecretText)
         /// The person wants to go back.
         case escape
-        /// Nothing was typed for a while.
+        /// Timed out.
         case idle
         /// The reason was on the screen for long enough.
         case reasonRead

@@ -7,9 +7,9 @@ enum Sentences {
     static let leaving = "One moment, please. Do not touch the reader."
     static let welcome = "Welcome. Your session begins."
     static let arrived = "You are checked in."
-    static let noName = "This is neither a name nor a badge's number."
-    static let unknownBadge = "This badge is not known here."
-    static let idle = "Nothing was typed for a while."
+    static let noName = "Not a name or a badge number."
+    static let unknownBadge = "Unknown badge."
+    static let idle = "Timed out."
 
     static let notLetIn = "You were not let in."
 
@@ -29,29 +29,29 @@ enum Sentences {
             if let verdict { return "\(Sentences.notLetIn) \(verdict)" }
             if isAnswered { return Sentences.notLetIn }
             guard let told else {
-                return "No touch can be asked for now: there is no reader or no finger of yours, "
-                    + "or the fingerprint service does not run."
+                return "Touch is not available: no reader is connected, you have no enrolled finger, "
+                    + "or the fingerprint service is not running."
             }
             // The module says how to touch the reader, and says more only when it goes on without a match.
             guard told.last != told.first else {
-                return "No finger was recognized in time, or the fingerprint service has stopped. "
-                    + "Please begin again."
+                return "No finger was recognized in time, or the fingerprint service stopped. "
+                    + "Please start over."
             }
-            return "\(Sentences.notLetIn) The last word was: “\(told.last)”"
+            return "\(Sentences.notLetIn) The last message was: “\(told.last)”"
         }
     }
 
     /// The reason after something went wrong that is no decision about the person.
     static func failed(_ text: String) -> String {
-        text.isEmpty ? notLetIn : "The login failed: \(text)"
+        text.isEmpty ? notLetIn : "Login failed: \(text)"
     }
 
     /// The reason after greetd did not start a session.
     static func notStarted(_ answer: Answer) -> String {
         switch answer {
         case .refused(let text) where !text.isEmpty, .failed(let text) where !text.isEmpty:
-            "The session did not begin: \(text)"
-        default: "The session did not begin."
+            "The session could not be started: \(text)"
+        default: "The session could not be started."
         }
     }
 }

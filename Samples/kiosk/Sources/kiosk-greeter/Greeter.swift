@@ -90,7 +90,7 @@ final class Greeter {
         let screen = greeting.screen
         if screen.page == .broken { return idle.stop() }
         guard screen.waitsForKeys else {
-            return idle.set(seconds: Self.patience) { Program.fail("PAM or greetd does not answer.") }
+            return idle.set(seconds: Self.patience) { Program.fail("PAM or greetd is not responding.") }
         }
         idle.set(seconds: screen.page == .arrived ? configuration.reason : configuration.idle) {
             [weak self] in

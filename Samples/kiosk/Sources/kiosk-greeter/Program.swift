@@ -18,11 +18,11 @@ enum Program {
 
     @MainActor
     static func main() {
-        guard kiosk_hide_memory() != 0 else { fail("The system does not keep this program's memory apart.") }
+        guard kiosk_hide_memory() != 0 else { fail("Cannot protect this program's memory from other programs.") }
         g_set_prgname("kiosk-greeter")
         // A small screen is drawn without the graphics card, whose libraries need much memory and time.
         setenv("GSK_RENDERER", "cairo", 0)
-        guard gtk_init_check() != 0 else { fail("There is no display.") }
+        guard gtk_init_check() != 0 else { fail("No display found.") }
         kiosk_hold_cursor()
         greeter().begin()
         g_main_loop_run(g_main_loop_new(nil, 0))

@@ -112,13 +112,13 @@ struct Widgets {
         set(person, screen.person)
         set(
             sentence,
-            screen.page == .ask ? "Type your name or your badge's number, then Enter." : screen.sentence
+            screen.page == .ask ? "Type your name or badge number, then press Enter." : screen.sentence
         )
         set(reason, screen.reason)
         set(help, screen.help)
         gtk_widget_set_visible(name, screen.takesNames || screen.page == .question ? 1 : 0)
         gtk_widget_set_visible(password, screen.page == .password ? 1 : 0)
-        kiosk_set_accessible_label(name, screen.takesNames ? "Name or badge's number" : screen.sentence)
+        kiosk_set_accessible_label(name, screen.takesNames ? "Name or badge number" : screen.sentence)
         kiosk_set_accessible_label(password, screen.sentence)
     }
 

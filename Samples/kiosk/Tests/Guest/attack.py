@@ -439,7 +439,7 @@ def test_numbers_that_are_tried_out_are_slow_and_show_no_name():
         # What is typed during a pause is not taken.
         kiosk.types(f"{47000 + count}\n" + ("1001\n" if count == 4 else ""))
         kiosk.sees("page=pause")
-        asks("This badge is not known")
+        asks("Unknown badge")
         assert time.monotonic() - begin > count - 0.5, count
     begins("1001")
     kiosk.picture("8-badge")

@@ -64,7 +64,7 @@ def test_finger_of_another_person_opens_nothing():
 
 
 def test_unknown_badge_and_no_name_are_told_at_once():
-    for typed, reason in (("4711", "This badge is not known"), ("-x", "neither a name nor")):
+    for typed, reason in (("4711", "Unknown badge"), ("-x", "Not a name or a badge")):
         kiosk.forget()
         kiosk.types(f"{typed}\n")
         asks(reason)
@@ -73,7 +73,7 @@ def test_unknown_badge_and_no_name_are_told_at_once():
 def test_unknown_name_is_answered_as_a_person_without_a_finger():
     kiosk.forget()
     kiosk.types("grace\n")
-    asks("No touch can be asked for now")
+    asks("Touch is not available")
     no_one_is_in()
 
 
@@ -95,7 +95,7 @@ def test_service_that_is_away_is_a_reason():
     try:
         kiosk.forget()
         kiosk.types("owner\n")
-        asks("No touch can be asked for now")
+        asks("Touch is not available")
     finally:
         subprocess.run(["systemctl", "start", "whorld.socket"], check=True)
         wakes()
@@ -116,7 +116,7 @@ def test_reader_that_is_away_is_a_reason_and_counts_when_it_is_back():
     try:
         kiosk.forget()
         kiosk.types("owner\n")
-        asks("No touch can be asked for now")
+        asks("Touch is not available")
     finally:
         restart()
     begins("owner")
@@ -138,7 +138,7 @@ def test_another_reader_that_is_plugged_in_and_pulled_leaves_the_screen_in_order
         # No one has chosen between the two.
         kiosk.forget()
         kiosk.types("owner\n")
-        asks("No touch can be asked for now")
+        asks("Touch is not available")
         port.unplug()
         time.sleep(2)
         begins("owner")

@@ -16,7 +16,7 @@ from screen import Kiosk
 from whorl_client import Client
 
 TOUCH = "Swipe your finger across the reader."
-UNABLE = "No touch can be asked for now"
+UNABLE = "Touch is not available"
 LEAVE = pathlib.Path("/run/leave")
 kiosk = Kiosk(HERE.parent / "out")
 

@@ -24,7 +24,7 @@
       // No credentials of the browser's own: it must not ask for a password in a window of its own.
       response = await fetch(path, { method, headers: { Authorization: authorization }, credentials: "omit", cache: "no-store", ...options });
     } catch {
-      throw new Refusal(0, "offline", "The server does not answer. Check the connection, then try again.");
+      throw new Refusal(0, "offline", "The server is not responding. Check your connection, then try again.");
     }
     if (response.status === 204) return null;
     const answer = await response.json().catch(() => ({}));
@@ -36,7 +36,7 @@
   async function asSignedIn(method, path) {
     const session = token;
     const answer = await ask(method, path, `Bearer ${session}`);
-    if (token !== session) throw new Refusal(0, "signed_out", "The session is over.");
+    if (token !== session) throw new Refusal(0, "signed_out", "Your session has ended.");
     return answer;
   }
 
@@ -125,7 +125,7 @@
     } catch (error) {
       // Nobody waits for it any more.
       if (token !== session) return;
-      if (error.status === 401) showSignIn("The session is over. Sign in again.");
+      if (error.status === 401) showSignIn("Your session has ended. Sign in again.");
       else tell(error.message, true);
     }
   }
@@ -139,14 +139,14 @@
     } catch (error) {
       // 401: it was over. With another token the page is signed in again, and tells something else.
       if (error.status === 401 || token !== null) return;
-      tell("You are signed out on this page, but the server did not end the session: it ends by itself within ten minutes.", true);
+      tell("You are signed out on this page, but the server did not end the session. It expires within ten minutes.", true);
     }
   }
 
   async function revoke(device) {
     const isSure = await confirm(
       `Revoke ${device.name}?`,
-      "It can no longer sign in. To use it again, sign-in by touch has to be turned on anew on that device.",
+      "It can no longer sign in. To use it again, turn on sign-in by touch on that device again.",
     );
     if (!isSure) return;
     await attempt(async () => {
@@ -163,7 +163,7 @@
   }
 
   async function revokeAll() {
-    const isSure = await confirm("Revoke all devices?", "None of them can sign in with a touch any more.");
+    const isSure = await confirm("Revoke all devices?", "None of them will be able to sign in with a touch.");
     if (!isSure) return;
     await attempt(async () => {
       await asSignedIn("DELETE", "/v1/devices");
