@@ -284,10 +284,13 @@ struct LoginTests {
             refused.reason == .noSession && refused.messages.isEmpty && machine.rules.agents == [getpid()]
         )
         machine.rules.set(agent: Self.atSeat)
-        let child = Process()
-        child.executableURL = URL(filePath: "/bin/true")
+        // It waits for its input, so that it is there when its descriptor is taken.
+        let (child, input) = (Process(), Pipe())
+        child.executableURL = URL(filePath: "/bin/cat")
+        child.standardInput = input
         try child.run()
         let ended = try handle(child.processIdentifier)
+        try input.fileHandleForWriting.close()
         child.waitUntilExit()
         for (agent, beside) in [
             (nil, [try handle()]), (1, [try handle()]), (-1, [try handle()]), (0, []), (0, [ended]),
