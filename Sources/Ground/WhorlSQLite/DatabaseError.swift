@@ -12,16 +12,16 @@ package struct DatabaseError: Error, Hashable, CustomStringConvertible {
     /// SQLite's own words.
     package let message: String
 
-    /// Makes an error with a result code, primary or extended.
+    /// Creates an error with a result code, primary or extended.
     package init(_ code: Int32, _ message: String = "") {
         extendedCode = code
         self.message = message.isEmpty ? String(cString: sqlite3_errstr(code)) : message
     }
 
-    /// Makes the error for a row that the program did not write, or not like this.
+    /// Creates the error for a row that the program did not write, or not like this.
     package static func corrupt(_ message: String) -> DatabaseError { DatabaseError(SQLITE_CORRUPT, message) }
 
-    /// Makes the error of the call that has just failed on a connection.
+    /// Creates the error of the call that has just failed on a connection.
     init(_ code: Int32, of connection: OpaquePointer?) {
         self.init(code, connection.map { String(cString: sqlite3_errmsg($0)) } ?? "")
     }

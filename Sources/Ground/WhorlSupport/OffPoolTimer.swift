@@ -118,16 +118,16 @@ package final class IdleTimeout: Sendable {
     private let limit: Duration
     private let state: Mutex<ContinuousClock.Instant>
 
-    /// The time when the limit is reached if the person does nothing more.
+    /// The time when the limit is reached if the user does nothing more.
     package var deadline: ContinuousClock.Instant { state.withLock(\.self) }
 
-    /// Makes a time limit that starts now, up to some days.
+    /// Creates a time limit that starts now, up to some days.
     package init(_ limit: Duration) {
         self.limit = limit
         state = Mutex(.now.advanced(by: limit))
     }
 
-    /// Starts the time again, since the person did something.
+    /// Starts the time again, since the user did something.
     package func restart() {
         state.withLock { $0 = .now.advanced(by: limit) }
     }

@@ -46,7 +46,7 @@
 }
 
 extension String {
-    /// Makes a text of its UTF-8; `nil` if the bytes are not UTF-8.
+    /// Creates a text of its UTF-8; `nil` if the bytes are not UTF-8.
     ///
     /// `String(validating:as:)` calls generic functions for each text (Swift 6.3), which takes longer than the check.
     @inlinable package init?(utf8 bytes: some Collection<UInt8>) {

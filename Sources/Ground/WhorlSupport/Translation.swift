@@ -10,12 +10,12 @@ public enum Translations {
     /// gettext's name of the catalogs.
     static let domain = "whorl"
 
-    /// Begins to translate into the language that the person's variables name (`LANGUAGE`, `LC_ALL`, `LC_MESSAGES`, `LANG`).
+    /// Begins to translate into the language that the user's variables name (`LANGUAGE`, `LC_ALL`, `LC_MESSAGES`, `LANG`).
     ///
     /// It is for the beginning of a program, before there are threads: `setlocale(3)` is not safe beside them. The catalogs
     /// are in `share/locale` beside the folder `bin` or `libexec` of the program, as `make install` lays them.
     public static func begin() {
-        // The person who starts a program with more rights chooses the variables.
+        // The user who starts a program with more rights chooses the variables.
         guard !ThisProcess.isElevated else { return }
         setlocale(LC_CTYPE, "")
         // A terminal that shows ASCII alone gets English.
@@ -33,7 +33,7 @@ public enum Translations {
     }
 }
 
-/// Returns a sentence in the person's language.
+/// Returns a sentence in the user's language.
 ///
 /// - Parameter sentence: A sentence of Whorl's in English, or any other text.
 /// - Returns: The translation; without one the text itself, whole.
@@ -48,7 +48,7 @@ public func translated(_ sentence: String) -> String {
     return found ?? sentence
 }
 
-/// Returns a sentence about a number in the person's language, with the number in the place of `%d`.
+/// Returns a sentence about a number in the user's language, with the number in the place of `%d`.
 ///
 /// - Parameters:
 ///   - one: The sentence for one, in English.
@@ -66,7 +66,7 @@ public func translated(_ one: String, _ many: String, count: Int) -> String {
     return filled(form ?? (count == 1 ? one : many), ["%d": String(count)])
 }
 
-/// Returns a sentence in the person's language, with words in the places of `%1$@`, `%2$@` and so on.
+/// Returns a sentence in the user's language, with words in the places of `%1$@`, `%2$@` and so on.
 ///
 /// - Parameters:
 ///   - sentence: A sentence of Whorl's in English.
@@ -116,7 +116,7 @@ extension Duration {
         return "\(count) \(unit.rawValue)\(count == 1 ? "" : "s")"
     }
 
-    /// The same in the person's language.
+    /// The same in the user's language.
     package var translated: String {
         let (count, unit) = rounded
         return switch unit {

@@ -3,10 +3,10 @@
 package import FoundationEssentials
 internal import WhorlSupport
 
-/// The text that people write: `biometry-any`, `biometry-current-set-or-passcode`,
-/// `user-presence+application-password`, `none+pcrs:7`, `biometry-any+two-fingers`.
+/// The text form for users, such as `biometry-any`, `biometry-current-set-or-passcode`,
+/// `user-presence+application-password`, `none+pcrs:7` or `biometry-any+two-fingers`.
 extension AccessControl {
-    /// The length in bytes up to which texts are parsed.
+    /// The maximum length of a text to parse, in bytes.
     private static let longestText = 500
 
     private static let names: [(name: String, access: AccessControl)] = [
@@ -17,11 +17,11 @@ extension AccessControl {
         ("user-presence", .userPresence),
     ]
 
-    /// Reads an access control.
+    /// Parses an access control.
     ///
     /// `-and-` binds more tightly than `-or-`.
     ///
-    /// - Throws: ``ServiceError/Code/accessRefused``, which names the refused part.
+    /// - Throws: ``ServiceError/Code/accessRefused``, which names the part that was refused.
     public init(_ text: String) throws(ServiceError) {
         guard text.utf8.count <= AccessControl.longestText else {
             throw .accessRefused(because: "it is too long")
@@ -29,7 +29,7 @@ extension AccessControl {
         var rest = text[...]
         var access = try AccessControl.plain(String(rest.takeWord()))
         while !rest.isEmpty {
-            // The strength comes last, since a reader's id in it may contain a `+`.
+            // The strength comes last because a reader's ID may contain a `+`.
             if rest != "any", let strength = TouchStrength(String(rest)) {
                 access = try access.demanding(strength)
                 break
@@ -47,7 +47,7 @@ extension AccessControl {
         self = access
     }
 
-    /// The text from which the same access control can be read.
+    /// The text form, which the initializer parses.
     public var text: String {
         let plain = AccessControl.names.first { $0.access.ways == ways }?.name
         var text = plain ?? ways.map(\.text).joined(separator: "-or-")
@@ -79,7 +79,7 @@ extension AccessControl {
     }
 
     private static func unknown(_ part: String) -> ServiceError {
-        // Only printable ASCII characters are repeated: the text may come from anywhere.
+        // Repeat only printable ASCII characters: the text is untrusted.
         let shown = part.unicodeScalars.filter { $0.isASCII && $0.value > 32 && $0.value < 127 }
         return .accessRefused(because: "\"\(String(String.UnicodeScalarView(shown)))\" is not known")
     }
@@ -99,7 +99,7 @@ extension AccessWay {
 }
 
 extension Substring {
-    /// Takes the word before the next `+` off the beginning, and the `+`.
+    /// Removes and returns the first word, and drops the `+` after it.
     fileprivate mutating func takeWord() -> Substring {
         let word = prefix { $0 != "+" }
         self = dropFirst(word.count + 1)
@@ -109,8 +109,10 @@ extension Substring {
 
 /// The stored form, which is unique for each access control.
 extension AccessControl {
-    /// The encoded form: version, flags, the registers' mask in 4 bytes, the number of ways, each way in a byte; where
-    /// the last flag is set, the strength follows as text.
+    /// The encoded form.
+    ///
+    /// It consists of the version, the flags, the register mask (4 bytes), the number of ways, and one byte for each
+    /// way. If the last flag is set, the strength follows as text.
     package var encoded: Data {
         var bytes = ByteWriter()
         bytes.append(UInt8(1))
@@ -122,7 +124,7 @@ extension AccessControl {
         return Data(bytes.bytes)
     }
 
-    /// Reads the encoded form; `nil` for anything that ``encoded`` does not give.
+    /// Decodes an access control; returns `nil` for anything that ``encoded`` does not produce.
     package init?(encoded: Data) {
         var bytes = ByteReader(encoded)
         guard bytes.number(UInt8.self) == 1, let flags = bytes.number(UInt8.self), flags <= 3,
@@ -143,7 +145,7 @@ extension AccessControl {
             guard let selection = BootRegisters(mask: mask) else { return nil }
             pcrs = selection
         }
-        // 2 alone would be a bit of biometryCurrentSet without the other.
+        // 2 alone would be one bit of biometryCurrentSet without the other.
         guard ways.allSatisfy({ $0 < 8 && $0 & 3 != 2 }) else { return nil }
         self.init(
             ways: ways.map(AccessWay.init(rawValue:)),

@@ -1,41 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The proofs that the chip requires before it gives a secret or a signature.
+/// The proofs that the TPM requires before it releases a secret or a signature.
 ///
-/// It is fixed when the item is made. The chip enforces it; Whorl cannot widen it later.
+/// An access control is fixed when the item is created. The TPM enforces it, so Whorl cannot relax it later.
 public struct AccessControl: Sendable, Hashable {
-    /// The ways to open, in their simplest form and order.
+    /// The alternative ways to unlock an item, simplified and in a fixed order.
     ///
     /// A single empty way means that no proof is needed.
     package let ways: [AccessWay]
 
-    /// Whether an application password is needed in addition.
+    /// Whether an application password is also required.
     public private(set) var needsApplicationPassword = false
 
-    /// The measurements of the machine's start that the access control is bound to; `nil` if it is not bound to any.
+    /// The boot measurements that the access control is bound to, or `nil`.
     ///
-    /// While they differ, the passcode is needed in addition; see ``boundToBoot(_:)``.
+    /// If the measurements differ, the passcode is also required; see ``boundToBoot(_:)``.
     public private(set) var pcrs: BootRegisters?
 
-    /// The strength that a touch must have, if a finger is shown; the service enforces it, not the chip.
+    /// The strength that a touch must have if a finger is used; enforced by the service, not by the TPM.
     public private(set) var strength = TouchStrength.any
 
     private init(_ ways: [AccessWay]) { self.ways = AccessWay.simplest(ways) }
 
-    /// No proof is needed; only this chip can open the item, and only for this vault.
+    /// Requires no proof; only this TPM can unlock the item, and only for this vault.
     public static let none = AccessControl([[]])
-    /// Any enrolled finger, also one that is added later.
+    /// Requires any enrolled finger, including fingers enrolled later.
     public static let biometryAny = AccessControl([.biometryAny])
-    /// A finger of the set as it is now; after a finger is added or removed, the item never opens again.
+    /// Requires a finger from the current set.
+    ///
+    /// After a finger is added or removed, the item can never be unlocked again.
     public static let biometryCurrentSet = AccessControl([.biometryCurrentSet])
-    /// The owner's passcode.
+    /// Requires the owner's passcode.
     public static let devicePasscode = AccessControl([.devicePasscode])
-    /// Any enrolled finger, or the passcode.
+    /// Requires any enrolled finger, or the passcode.
     public static let userPresence = AccessControl([.biometryAny, .devicePasscode])
 
-    /// Combines two access controls, either of which is enough.
+    /// Combines two access controls so that either one is sufficient.
     ///
-    /// Both must be plain: application password and boot measurements are added to the result.
+    /// Neither may have an application password or boot measurements; add these to the result.
     ///
     /// - Throws: ``ServiceError/Code/accessRefused``.
     public static func either(
@@ -46,9 +48,9 @@ public struct AccessControl: Sendable, Hashable {
         return AccessControl(first.ways + second.ways)
     }
 
-    /// Combines two access controls, both of which are needed.
+    /// Combines two access controls so that both are required.
     ///
-    /// - Throws: as ``either(_:_:)``.
+    /// - Throws: The errors of ``either(_:_:)``.
     public static func both(
         _ first: AccessControl,
         _ second: AccessControl
@@ -57,19 +59,19 @@ public struct AccessControl: Sendable, Hashable {
         return AccessControl(AccessWay.combined(first.ways, second.ways))
     }
 
-    /// The same access control with an application password in addition.
+    /// The same access control, with an application password also required.
     public var withApplicationPassword: AccessControl {
         var changed = self
         changed.needsApplicationPassword = true
         return changed
     }
 
-    /// Returns the same access control, bound to the measurements of the machine's start.
+    /// Returns the same access control, bound to the current boot measurements.
     ///
-    /// While the measurements differ, for example after an update of the firmware, the passcode is needed in addition
-    /// to what the access control asks; with it, `whorl vault reseal` binds secrets to the new measurements.
+    /// If the measurements differ, for example after a firmware update, the passcode is also required. With the
+    /// passcode, `whorl vault reseal` binds secrets to the new measurements.
     ///
-    /// - Throws: ``ServiceError/Code/accessRefused`` if the passcode is part of every way anyway.
+    /// - Throws: ``ServiceError/Code/accessRefused`` if every way already requires the passcode.
     public func boundToBoot(_ pcrs: BootRegisters) throws(ServiceError) -> AccessControl {
         guard ways.contains(where: { !$0.contains(.devicePasscode) }) else {
             throw .accessRefused(
@@ -83,10 +85,10 @@ public struct AccessControl: Sendable, Hashable {
 
     /// Returns the same access control, with a strength that each touch must have.
     ///
-    /// A way that needs no finger is not changed. For a finger together with the passcode, see ``both(_:_:)``.
+    /// Ways that need no finger are unchanged. To require a finger and the passcode, see ``both(_:_:)``.
     ///
-    /// - Throws: ``ServiceError/Code/accessRefused`` if no way needs a finger, if the strength has the passcode, or if
-    ///   it names a reader whose id is not visible ASCII of at most 200 bytes.
+    /// - Throws: ``ServiceError/Code/accessRefused`` if no way needs a finger, if the strength includes the passcode,
+    ///   or if it names a reader whose ID is not visible ASCII of at most 200 bytes.
     public func demanding(_ strength: TouchStrength) throws(ServiceError) -> AccessControl {
         guard takesBiometry || strength == .any else {
             throw .accessRefused(because: "the strength of a touch needs a way with a finger")
@@ -102,24 +104,24 @@ public struct AccessControl: Sendable, Hashable {
         return changed
     }
 
-    /// Whether a finger opens the item, alone or together with other proofs.
+    /// Whether a finger can unlock the item, alone or together with other proofs.
     public var takesBiometry: Bool { ways.contains { $0.needsBiometry } }
 
-    /// Whether one of the ways is bound to the present set of fingers.
+    /// Whether any of the ways is bound to the current set of fingers.
     public var isBoundToCurrentSet: Bool { ways.contains { $0.contains(.biometryCurrentSet) } }
 
-    /// Whether one of the ways takes the passcode, so that a passcode must be set when the item is made.
+    /// Whether any of the ways accepts the passcode, so that a passcode must be set when the item is created.
     public var takesPasscode: Bool { waysInChip.contains { $0.contains(.devicePasscode) } }
 
-    /// Whether every way needs the passcode, so that the item is lost with it.
+    /// Whether every way requires the passcode, so that the item is lost if the passcode is removed.
     public var isLostWithoutPasscode: Bool { ways.allSatisfy { $0.contains(.devicePasscode) } }
 
-    /// Whether every way needs the present set of fingers, so that the item is lost with it.
+    /// Whether every way requires the current set of fingers, so that the item is lost if the set changes.
     package var isDeadWithItsSet: Bool { ways.allSatisfy { $0.contains(.biometryCurrentSet) } }
 
-    /// The ways as the chip gets them, including the measurements.
+    /// The ways as the TPM enforces them, including the boot measurements.
     ///
-    /// `A` bound to boot is `(A and measurements) or (A and passcode)`.
+    /// If an access control `A` is bound to the boot measurements, this is `(A and measurements) or (A and passcode)`.
     package var waysInChip: [AccessWay] {
         guard pcrs != nil else { return ways }
         return AccessWay.simplest(AccessWay.combined(ways, [.measuredBoot, .devicePasscode]))
@@ -139,7 +141,7 @@ public struct AccessControl: Sendable, Hashable {
 }
 
 extension AccessControl {
-    /// Restores a stored access control; its parts are checked to be what the initializers above give.
+    /// Restores a stored access control, and checks that the initializers above could have created it.
     package init?(
         ways: [AccessWay],
         needsApplicationPassword: Bool,
@@ -149,7 +151,7 @@ extension AccessControl {
         self.init(ways)
         guard self.ways == ways, !ways.contains(where: { $0.contains(.measuredBoot) }) else { return nil }
         self.needsApplicationPassword = needsApplicationPassword
-        // Refused parts make the whole no access control; the reason is for those who write one.
+        // If one part is invalid, the whole access control is. The reason only matters to someone who writes one.
         guard let strong = try? demanding(strength) else { return nil }
         self = strong
         guard let pcrs else { return }
@@ -158,14 +160,14 @@ extension AccessControl {
     }
 }
 
-/// Platform configuration registers of the SHA-256 bank, which hold the measurements of the machine's start.
+/// Platform configuration registers (PCRs) of the SHA-256 bank, which hold the boot measurements.
 public struct BootRegisters: Sendable, Hashable {
-    /// The registers' numbers, 0 to 23, in ascending order.
+    /// The register numbers, 0 to 23, in ascending order.
     public let registers: [Int]
 
-    /// Makes a selection of 1 to 24 registers.
+    /// Creates a selection of 1 to 24 registers.
     ///
-    /// 7 holds the state of Secure Boot and changes least; 0 and 2 hold the firmware's code.
+    /// Register 7 holds the Secure Boot state and changes least often; 0 and 2 hold the firmware's code.
     ///
     /// - Throws: ``ServiceError/Code/accessRefused``.
     public init(_ registers: some Sequence<Int>) throws(ServiceError) {
@@ -173,18 +175,18 @@ public struct BootRegisters: Sendable, Hashable {
         guard !wanted.isEmpty, wanted.allSatisfy((0..<24).contains) else {
             throw .accessRefused(because: "the registers are numbered from 0 to 23")
         }
-        // 16 and 23 can be reset by any program: a binding to them would have no effect.
+        // Any program can reset 16 and 23, so binding to them would have no effect.
         guard wanted.isDisjoint(with: [16, 23]) else {
             throw .accessRefused(because: "the registers 16 and 23 can be reset by any program")
         }
         self.registers = wanted.sorted()
     }
 
-    /// The bit mask of the registers.
+    /// The selection as a bit mask.
     package var mask: UInt32 { registers.reduce(0) { $0 | 1 << UInt32($1) } }
 
     package init?(mask: UInt32) {
-        // A mask of registers that are refused is no mask; the reason does not matter.
+        // A mask with refused registers is invalid; the reason does not matter.
         guard mask >> 24 == 0, let made = try? BootRegisters((0..<24).filter { mask >> UInt32($0) & 1 == 1 })
         else { return nil }
         self = made

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One way to open an item: everything in it is needed.
+/// One way to unlock an item; all its proofs are required.
 package struct AccessWay: OptionSet, Sendable, Hashable, Comparable {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let biometryAny = AccessWay(rawValue: 1)
-    /// A finger of the present set; this contains ``biometryAny``.
+    /// A finger of the current set; includes ``biometryAny``.
     package static let biometryCurrentSet = AccessWay(rawValue: 3)
     package static let devicePasscode = AccessWay(rawValue: 4)
-    /// The machine started as it did when the item was made.
+    /// The boot measurements are the same as when the item was created.
     ///
-    /// It is never stored; see ``AccessControl/waysInChip``.
+    /// This is never stored; see ``AccessControl/waysInChip``.
     package static let measuredBoot = AccessWay(rawValue: 8)
 
     package var needsBiometry: Bool { contains(.biometryAny) }
 
     package static func < (left: AccessWay, right: AccessWay) -> Bool { left.rawValue < right.rawValue }
 
-    /// Combines every way of the first with every way of the second.
+    /// Combines every way of the first list with every way of the second.
     package static func combined(_ first: [AccessWay], _ second: [AccessWay]) -> [AccessWay] {
         first.flatMap { one in second.map { one.union($0) } }
     }
 
-    /// Returns the ways in a fixed order, without those that ask for more than another one does.
+    /// Returns the ways in a fixed order, without those that require more than another one does.
     ///
-    /// So two access controls with the same meaning are equal.
+    /// This makes two access controls with the same meaning equal.
     package static func simplest(_ ways: [AccessWay]) -> [AccessWay] {
         Set(ways).filter { way in !ways.contains { $0.isStrictSubset(of: way) } }.sorted()
     }
 }
 
 extension AccessControl {
-    /// The proof that a person is asked for before an item is opened.
+    /// The proof to prompt for before an item is unlocked.
     package enum Asking: Sendable, Hashable {
-        /// Nothing.
+        /// No proof.
         case nothing
         /// A finger.
         case finger
@@ -47,9 +47,9 @@ extension AccessControl {
         case both
     }
 
-    /// Returns what is asked for, as long as the machine starts as it did when the item was bound.
+    /// Returns the proof to prompt for, provided the boot measurements have not changed since the item was bound.
     ///
-    /// - Parameter shown: The parts of a way that were shown before.
+    /// - Parameter shown: The proofs that were already given.
     /// - Returns: The missing proof.
     package func asking(after shown: AccessWay = []) -> Asking {
         let ways = ways.map { $0.subtracting(shown) }
@@ -64,11 +64,11 @@ extension AccessControl {
         }
     }
 
-    /// Whether the passcode may open the item when another proof alone did not.
+    /// Whether the passcode can unlock the item if the other proofs were not enough.
     package var canTakePasscodeBesides: Bool { waysInChip.contains { $0.contains(.devicePasscode) } }
 
-    /// Whether a recent match opens the item as a new one does.
+    /// Whether a recent match unlocks the item as a new one would.
     ///
-    /// An item that is bound to the present set of fingers needs a touch of its own.
+    /// An item that is bound to the current set of fingers requires a new touch.
     package var allowsReuse: Bool { !isBoundToCurrentSet }
 }

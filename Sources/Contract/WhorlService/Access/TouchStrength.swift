@@ -2,24 +2,25 @@
 
 public import WhorlFingerprint
 
-/// The strength of a touch, beyond that an enrolled finger matched: what is demanded of it, or what it had.
+/// The strength of a touch: the conditions it met, or must meet, in addition to matching an enrolled finger.
 ///
-/// A machine demands a strength in `/etc/whorl/whorld.conf`, an item in its ``AccessControl``; both must be met. Whorl's
-/// service enforces it before it lets the chip open an item. The chip itself knows only that a finger matched.
+/// A machine requires a strength in `/etc/whorl/whorld.conf`, an item in its ``AccessControl``; a touch must meet both.
+/// Whorl's service enforces this before it lets the TPM unlock an item. The TPM itself knows only that a finger
+/// matched.
 public struct TouchStrength: Sendable, Hashable {
-    /// The reader of the touch; `nil` demands no particular one.
+    /// The reader of the touch; `nil` allows any reader.
     public var reader: ReaderID?
-    /// Whether the reader itself compared the finger with prints that it keeps ("match on chip").
+    /// Whether the reader itself compared the finger with the prints it stores ("match on chip").
     public var isMatchedOnChip: Bool
     /// Whether two different fingers matched, one after the other.
     public var hasTwoFingers: Bool
-    /// Whether the owner's passcode was typed as well.
+    /// Whether the owner also entered the passcode.
     public var hasPasscode: Bool
 
     /// Any enrolled finger on any reader.
     public static let any = TouchStrength()
 
-    /// Makes a strength; without arguments it is ``any``.
+    /// Creates a strength; without arguments, it is ``any``.
     public init(
         reader: ReaderID? = nil,
         isMatchedOnChip: Bool = false,
@@ -32,7 +33,7 @@ public struct TouchStrength: Sendable, Hashable {
         self.hasPasscode = hasPasscode
     }
 
-    /// Returns whether this strength, as a touch had it, is enough for another one that is demanded.
+    /// Returns whether a touch of this strength meets a required strength.
     public func meets(_ demanded: TouchStrength) -> Bool {
         (demanded.reader == nil || reader == demanded.reader)
             && (isMatchedOnChip || !demanded.isMatchedOnChip)
@@ -41,8 +42,9 @@ public struct TouchStrength: Sendable, Hashable {
     }
 }
 
-/// The text that people and programs write: `any`, or words with `+` between them, such as
-/// `match-on-chip+two-fingers+reader:goodixmoc/27c6:5840/1`. The reader comes last, since its id may contain a `+`.
+/// The text form: `any`, or words joined by `+`, such as `match-on-chip+two-fingers+reader:goodixmoc/27c6:5840/1`.
+///
+/// The reader comes last because its ID may contain a `+`.
 extension TouchStrength {
     private enum Word {
         static let chip = "match-on-chip"
@@ -51,10 +53,10 @@ extension TouchStrength {
         static let reader = "reader:"
     }
 
-    /// The length in bytes up to which a reader's id is taken.
+    /// The maximum length of a reader's ID, in bytes.
     static let longestReader = 200
 
-    /// Reads a strength; `nil` for an unknown word, or one that comes twice.
+    /// Parses a strength; returns `nil` if a word is unknown or repeated.
     public init?(_ text: String) {
         self.init()
         guard text != "any" else { return }
@@ -77,7 +79,7 @@ extension TouchStrength {
         }
     }
 
-    /// The text from which the same strength can be read.
+    /// The text form, which the initializer parses.
     public var text: String {
         var words: [String] = []
         if isMatchedOnChip { words.append(Word.chip) }
@@ -88,9 +90,9 @@ extension TouchStrength {
     }
 }
 
-/// The form between processes, which is the text.
+/// The form between processes, which is the text form.
 extension TouchStrength: Codable {
-    /// Reads the text; an unknown word throws `DecodingError.dataCorrupted`.
+    /// Decodes the text form; throws `DecodingError.dataCorrupted` for an unknown word.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let strength = TouchStrength(try container.decode(String.self)) else {
@@ -102,7 +104,7 @@ extension TouchStrength: Codable {
         self = strength
     }
 
-    /// Writes the text.
+    /// Encodes the text form.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
@@ -110,9 +112,9 @@ extension TouchStrength: Codable {
 }
 
 extension ReaderID {
-    /// Makes the id of a reader to which an item or a machine is bound; `nil` for a text that is no such id.
+    /// Creates the ID of a reader that an item or a machine is bound to.
     ///
-    /// It is visible ASCII of at most 200 bytes.
+    /// Returns `nil` unless the text is visible ASCII of at most 200 bytes.
     package init?(pinned text: String) {
         let isPlain = text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value < 0x7F }
         guard !text.isEmpty, text.utf8.count <= TouchStrength.longestReader, isPlain else { return nil }

@@ -4,15 +4,15 @@ internal import WhorlFingerprint
 internal import WhorlSupport
 
 extension ServiceError {
-    /// The kind of a failure: a row of the table of errors, or a name that this version does not know.
+    /// The kind of a failure: a row of the error table, or a name that this version does not know.
     ///
-    /// Two codes are equal if their names are. The names never change.
+    /// Two codes are equal if their names are equal. The names never change.
     public struct Code: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
-        /// The name, as in JSON and between processes.
+        /// The name, as used in JSON and between processes.
         public let rawValue: String
         let row: ErrorRow
 
-        /// Makes the code with a name; one that this version does not know is another failure with exit status 1.
+        /// Creates the code with the given name; an unknown name is treated like `other`, with exit status 1.
         public init(rawValue: String) {
             self = Self.named[rawValue] ?? Self.row(rawValue, .other, .authFailed)
         }
@@ -39,27 +39,27 @@ extension ServiceError {
 }
 
 extension ServiceError.Code {
-    /// The kind of handling that the failure asks for.
+    /// The category of the failure, which determines how to handle it.
     public var category: ErrorCategory { row.category }
 
-    /// The number of Apple's `LAError` code; `nil` if Apple has none, and a program gets that of an unavailable reader.
+    /// The number of Apple's `LAError` code; `nil` if Apple has none, which is reported as an unavailable reader.
     public var appleCode: Int? { row.apple }
 
-    /// The status that a call of the keychain returns (`OSStatus`).
+    /// The status that keychain functions return (`OSStatus`).
     package var keychainStatus: Int32 { row.status.rawValue }
 
     /// The exit status of `whorl`.
     package var exitStatus: Int32 { row.exit }
 
-    /// Begins a row of the table of errors.
+    /// Begins a row of the error table.
     ///
     /// - Parameters:
     ///   - name: The name of the code.
-    ///   - category: The kind of handling that the failure asks for.
-    ///   - status: The status of a call of the keychain.
-    ///   - apple: The number of Apple's `LAError` code, if it has one.
-    ///   - exit: The exit status of `whorl`, where it is not that of the category.
-    /// - Returns: The code, whose sentences follow.
+    ///   - category: The category of the failure.
+    ///   - status: The status that keychain functions return.
+    ///   - apple: The number of Apple's `LAError` code, if there is one.
+    ///   - exit: The exit status of `whorl`, if it differs from the category's.
+    /// - Returns: The code; its sentences follow.
     static func row(
         _ name: String,
         _ category: ErrorCategory,
@@ -85,9 +85,9 @@ extension ServiceError.Code {
     }
 }
 
-/// Everything that depends on a code.
+/// The properties of a code.
 struct ErrorRow: Sendable {
-    /// Makes a sentence from the values that belong to a failure.
+    /// Creates a sentence from the details of a failure.
     typealias Text = @Sendable (ErrorDetails) -> String
 
     let category: ErrorCategory
@@ -98,7 +98,7 @@ struct ErrorRow: Sendable {
     var recovery: Text = { _ in "Run `whorl doctor` to find out why." }
 }
 
-/// The values that belong to a failure, for the sentences of its row.
+/// The details of a failure, from which the row creates its sentences.
 struct ErrorDetails {
     let values: [String: String]
 
@@ -114,7 +114,7 @@ struct ErrorDetails {
     }
 }
 
-/// The statuses that calls of the keychain return (`SecBase.h`).
+/// The statuses that keychain functions return (`SecBase.h`).
 enum KeychainStatus: Int32 {
     case userCanceled = -128
     case param = -50

@@ -2,13 +2,12 @@
 
 internal import WhorlSupport
 
-// The one table of the errors. A row is a code with everything that depends on it: the kind of handling, Apple's number,
-// the status of a keychain call, the exit status of `whorl`, and two sentences. A new error is a row here and its name in
-// the list at the end.
+// The error table. Each row is a code with its properties: the category, Apple's number, the keychain status, the exit
+// status of `whorl`, and two sentences. To add an error, add a row here and its name to the list at the end.
 
-/// Recognizing the owner; the names are Apple's where Apple has one.
+/// Authenticating the owner; the names are Apple's if Apple has the error.
 extension ServiceError.Code {
-    /// Three presentations did not match.
+    /// Three touches did not match.
     public static let authenticationFailed = row(
         "authenticationFailed",
         .notAuthenticated,
@@ -17,15 +16,15 @@ extension ServiceError.Code {
     )
     .message("The finger did not match.")
     .recovery("Try again with an enrolled finger; `whorl fingers` lists them.")
-    /// The person pressed cancel.
+    /// The user pressed the cancel button.
     public static let userCancel = row("userCancel", .cancelled, .userCanceled, apple: -2)
         .message("The request was canceled.")
         .recovery("Start again when ready.")
-    /// The person pressed the fallback button.
+    /// The user pressed the fallback button.
     public static let userFallback = row("userFallback", .cancelled, .authFailed, apple: -3, exit: 12)
         .message("The fallback was chosen.")
         .recovery("Continue with the program's own sign-in.")
-    /// The system ended the request.
+    /// The system cancelled the request.
     public static let systemCancel = row("systemCancel", .cancelled, .authFailed, apple: -4, exit: 13)
         .message("The system ended the request.")
         .recovery("Try again.")
@@ -33,7 +32,7 @@ extension ServiceError.Code {
     public static let timedOut = row("timedOut", .cancelled, .authFailed, apple: -4, exit: 13)
         .message("No touch before the timeout.")
         .recovery("Try again, and touch the reader when prompted.")
-    /// No passcode is set, and nothing else can meet the policy.
+    /// No passcode is set, and nothing else can satisfy the policy.
     public static let passcodeNotSet = row("passcodeNotSet", .notSetUp, .notAvailable, apple: -5)
         .message("No passcode is set.")
         .recovery("Set one: `whorl passcode set`.")
@@ -46,11 +45,11 @@ extension ServiceError.Code {
     )
     .message("No usable fingerprint reader found.")
     .recovery("Run `whorl doctor` to find out why.")
-    /// The lid is shut over the reader.
+    /// The laptop's lid is closed over the reader.
     public static let lidShut = row("lidShut", .readerUnavailable, .authFailed, apple: -6)
         .message("The lid is closed over the fingerprint reader.")
         .recovery("Open the lid.")
-    /// The person has told this program not to use fingers.
+    /// The user has disabled fingerprints for this program.
     public static let biometryOptedOut = row("biometryOptedOut", .other, .authFailed, apple: -6)
         .message("Fingerprints are disabled for this program.")
         .recovery("Enable them again: `whorl biometry allow`.")
@@ -64,7 +63,7 @@ extension ServiceError.Code {
     )
     .message("No finger enrolled for this reader.")
     .recovery("Enroll a finger: `whorl enroll right-index-finger`.")
-    /// Too many presentations did not match.
+    /// Too many touches did not match.
     public static let biometryLockout = row(
         "biometryLockout",
         .notAuthenticated,
@@ -74,11 +73,11 @@ extension ServiceError.Code {
     )
     .message("Too many failed attempts; fingerprints are locked out.")
     .recovery("Verify the passcode. If none is set, wait until the lockout ends.")
-    /// Too many presentations in a row did not match at a place where anyone can name anyone.
+    /// Too many touches in a row did not match at a place where any user can be named, such as a login screen.
     public static let placeRests = row("placeRests", .notAuthenticated, .authFailed, apple: -8, exit: 17)
         .message("Too many fingers were not recognized here. Try again later.")
         .recovery("Wait, or ask an administrator to run `whorl unlock`.")
-    /// The program cancelled.
+    /// The program cancelled the request.
     public static let appCancel = row("appCancel", .cancelled, .authFailed, apple: -9, exit: 18)
         .message("The program canceled the request.")
         .recovery("Start again when ready.")
@@ -101,7 +100,7 @@ extension ServiceError.Code {
     )
     .message("A prompt is required but cannot be shown.")
     .recovery("Run it in a terminal, or start a prompt for this session: `whorl agent`.")
-    /// The reader that fingers are enrolled for is not connected, or was unplugged.
+    /// The reader that the fingers are enrolled on is not connected, or was unplugged.
     public static let biometryDisconnected = row(
         "biometryDisconnected",
         .readerUnavailable,
@@ -149,15 +148,15 @@ extension ServiceError.Code {
     public static let readerInUse = row("readerInUse", .readerUnavailable, .authFailed, apple: -4, exit: 35)
         .message("The fingerprint reader is in use.")
         .recovery("Wait for the other program to finish, then try again.")
-    /// A reader has to be chosen, and the choice is not clear or not allowed.
+    /// Several readers are connected and none was chosen, or the chosen one is not allowed.
     public static let readerNotChosen = row("readerNotChosen", .invalidRequest, .authFailed, apple: -6)
         .message("More than one fingerprint reader found, or the chosen one is not allowed.")
         .recovery("Choose one with `--reader` or WHORL_READER; `whorl devices` lists them.")
-    /// The system's rules (polkit) do not allow it, or not from here.
+    /// The system's rules (polkit) do not allow the request, or not from this session.
     public static let notPermitted = row("notPermitted", .notAuthenticated, .authFailed, exit: 36)
         .message("Not permitted by the system's rules (polkit).")
         .recovery("Ask an administrator, or run it with `sudo`.")
-    /// The service whorld did not answer.
+    /// The service `whorld` did not reply.
     public static let serviceUnavailable = row("serviceUnavailable", .storage, .notAvailable)
         .message("The service whorld does not respond.")
         .recovery("Run `whorl doctor` to check the service.")
@@ -165,11 +164,11 @@ extension ServiceError.Code {
 
 /// Enrolling, removing and looking up fingers.
 extension ServiceError.Code {
-    /// A finger of this name is enrolled for this reader.
+    /// A finger with this name is already enrolled on this reader.
     public static let fingerExists = row("fingerExists", .alreadyExists, .duplicateItem)
         .message { "The \($0.spokenFinger) is already enrolled for this reader." }
         .recovery { "Remove it first: `whorl remove \($0[.finger])`." }
-    /// The same finger is enrolled; under which name, is in the details if it is known.
+    /// The same finger is already enrolled; the details contain its name, if known.
     public static let duplicate = row("duplicate", .alreadyExists, .duplicateItem)
         .message {
             $0[.finger].isEmpty
@@ -181,19 +180,19 @@ extension ServiceError.Code {
                 ? "Another user or system may have enrolled it. Remove it there; `whorl doctor` lists such prints."
                 : "Keep it, or remove it first: `whorl remove \($0[.finger])`."
         }
-    /// The last presentation did not match the print: the presses were not of one finger.
+    /// The last touch did not match the print: the touches were not all of the same finger.
     public static let inconsistent = row("inconsistent", .other, .authFailed)
         .message("Different fingers were used during enrollment.")
         .recovery("Enroll again with the same finger each time.")
-    /// Too many presentations could not be read.
+    /// Too many touches could not be read.
     public static let tooManyRetries = row("tooManyRetries", .other, .authFailed)
         .message("The finger could not be read.")
         .recovery("Clean the sensor and your finger, then enroll again.")
-    /// Other programs could open the reader that keeps a print, so the print may be another person's by now.
+    /// Other programs could open the reader that stores a print, so the print may now be another person's.
     public static let readerWasOpen = row("readerWasOpen", .noLongerValid, .authFailed, apple: -6, exit: 30)
         .message("The fingers in the reader are not trusted, because other programs could open it.")
         .recovery("Enroll them again: `whorl remove --all`, then `whorl enroll`.")
-    /// The account's name changed, and no one has confirmed yet that the person is the same.
+    /// The account's name changed, and no one has confirmed yet that it still belongs to the same person.
     public static let accountRenamed = row("accountRenamed", .noLongerValid, .authFailed, apple: -6, exit: 30)
         .message("This account was renamed, so its fingers are not trusted yet.")
         .recovery(
@@ -202,11 +201,11 @@ extension ServiceError.Code {
             whorl account renamed`.
             """
         )
-    /// The owner has to agree first: by an enrolled finger or the passcode.
+    /// The owner must agree first, with an enrolled finger or the passcode.
     public static let ownerNeeded = row("ownerNeeded", .notAuthenticated, .authFailed)
         .message("Authentication required, by touch or passcode.")
         .recovery("Touch the reader with an enrolled finger, or enter the passcode.")
-    /// The fingers, or the passcode, changed after the owner was asked.
+    /// The fingers or the passcode changed after the owner agreed.
     public static let changedMeanwhile = row("changedMeanwhile", .cancelled, .authFailed, apple: -4, exit: 13)
         .message("The enrolled fingers changed during the request.")
         .recovery("Check them with `whorl fingers`, and try again.")
@@ -214,7 +213,7 @@ extension ServiceError.Code {
     public static let noSuchFinger = row("noSuchFinger", .notFound, .itemNotFound)
         .message("This finger is not enrolled.")
         .recovery("`whorl fingers` lists the enrolled fingers.")
-    /// The reader that keeps the print is not connected.
+    /// The reader that stores the print is not connected.
     public static let readerNotConnected = row(
         "readerNotConnected",
         .readerUnavailable,
@@ -231,7 +230,7 @@ extension ServiceError.Code {
     )
 }
 
-/// The reader itself; the texts are those of ``ReaderError``.
+/// The reader itself; the sentences come from ``ReaderError``.
 extension ServiceError.Code {
     /// This user may not open the reader.
     public static let readerNotPermitted = row(
@@ -248,7 +247,7 @@ extension ServiceError.Code {
     public static let readerNotOpen = row("readerNotOpen", .readerUnavailable, .authFailed, apple: -6)
         .message("The fingerprint reader is not open.")
         .recovery("Open the reader first.")
-    /// The reader cannot do this.
+    /// The reader does not support the operation.
     public static let readerUnsupported = row("readerUnsupported", .readerUnavailable, .authFailed, apple: -6)
         .message("The fingerprint reader does not support this.")
         .recovery("Use another reader; `whorl devices` lists what each one supports.")
@@ -256,7 +255,7 @@ extension ServiceError.Code {
     public static let readerFull = row("readerFull", .readerUnavailable, .authFailed, apple: -6)
         .message("The fingerprint reader's storage is full.")
         .recovery("Remove a finger you do not need: `whorl fingers`, then `whorl remove`.")
-    /// The file that keeps programs from using one reader at once cannot be trusted.
+    /// The file that keeps two programs from using a reader at the same time cannot be trusted.
     public static let readerLockUnusable = row(
         "readerLockUnusable",
         .readerUnavailable,
@@ -269,7 +268,7 @@ extension ServiceError.Code {
     public static let printNotFound = row("printNotFound", .notFound, .authFailed, apple: -6)
         .message("The print is not in the fingerprint reader.")
         .recovery("Remove the finger here and enroll it again.")
-    /// A template cannot be read by this reader.
+    /// The reader cannot read a template.
     public static let printRefused = row("printRefused", .readerUnavailable, .authFailed, apple: -6)
         .message("The stored print belongs to another fingerprint reader.")
         .recovery("Connect that reader, or enroll the finger again with this one.")
@@ -277,7 +276,7 @@ extension ServiceError.Code {
     public static let readerTooHot = row("readerTooHot", .readerUnavailable, .authFailed, apple: -6)
         .message("The fingerprint reader is too hot.")
         .recovery("Wait a minute, then try again.")
-    /// The reader said something that cannot be true.
+    /// The reader returned a result that cannot be correct.
     public static let readerUntrustworthy = row(
         "readerUntrustworthy",
         .readerUnavailable,
@@ -286,7 +285,7 @@ extension ServiceError.Code {
     )
     .message("The fingerprint reader returned an impossible result.")
     .recovery("Do not use this reader; report it with the output of `whorl doctor --json`.")
-    /// Anything else that the driver reports.
+    /// Any other error that the driver reports.
     public static let readerFailed = row("readerFailed", .readerUnavailable, .authFailed, apple: -6)
         .message("The fingerprint reader failed.")
         .recovery(
@@ -312,11 +311,11 @@ extension ServiceError.Code {
             "No usable TPM found" + ($0.subject.isEmpty ? "." : " (\($0.subject)).")
         }
         .recovery { forChip(at: $0.subject) }
-    /// The chip does not answer at the moment; nothing was changed.
+    /// The TPM is not responding at the moment; nothing was changed.
     public static let chipBusy = row("chipBusy", .chipUnavailable, .io)
         .message("The TPM is busy, or the connection was lost.")
         .recovery("Try again. If it keeps failing, another program is using the TPM.")
-    /// The chip's room for loaded objects and sessions is used up, by other programs or by remains of killed ones.
+    /// The TPM has no room for more loaded objects or sessions, because other programs use it or were killed.
     public static let chipCrowded = row("chipCrowded", .chipUnavailable, .io)
         .message(
             "The TPM's memory is in use by other programs, or by the remains of programs that were killed."
@@ -327,11 +326,11 @@ extension ServiceError.Code {
             programs, then run `tpm2_flushcontext -t` and `tpm2_flushcontext -l`.
             """
         )
-    /// The chip refused a command, or failed at it, in a way that no other code covers.
+    /// A TPM command was rejected or failed for a reason that no other code covers.
     public static let chipFailed = row("chipFailed", .chipUnavailable, .io)
         .message("The TPM rejected a command.")
         .recovery("Run `whorl doctor` to see the TPM's status.")
-    /// The chip was cleared, or it is another one than the vault was made with.
+    /// The TPM was cleared, or the vault was created with another TPM.
     public static let chipCleared = row("chipCleared", .chipUnavailable, .notAvailable)
         .message("The TPM was cleared, or this vault was created with another TPM.")
         .recovery(
@@ -339,7 +338,7 @@ extension ServiceError.Code {
             Its contents are lost. Start over: `whorl vault reset`, then `whorl vault provision`.
             """
         )
-    /// The chip's owner has set an authorization value, and something had to be made permanent in it.
+    /// Something had to be stored permanently in the TPM, but its owner hierarchy has an authorization value.
     public static let ownerAuthorizationNeeded = row("ownerAuthorizationNeeded", .chipUnavailable, .io)
         .message("The TPM's owner authorization is set and unknown to Whorl.")
         .recovery(
@@ -348,7 +347,7 @@ extension ServiceError.Code {
             and set it again.
             """
         )
-    /// The chip has no room for another counter or permanent key.
+    /// The TPM has no room for another counter or permanent key.
     public static let chipFull = row("chipFull", .chipUnavailable, .io)
         .message("The TPM's storage is full.")
         .recovery(
@@ -356,7 +355,7 @@ extension ServiceError.Code {
             List its indexes with `tpm2_getcap handles-nv-index`, and remove those no longer used.
             """
         )
-    /// After too many wrong tries, the chip refuses to compare passcodes and application passwords for a while.
+    /// After too many failed attempts, the TPM temporarily refuses to compare passcodes and application passwords.
     public static let chipLockedOut = row("chipLockedOut", .notAuthenticated, .authFailed, apple: -1)
         .message(
             """
@@ -369,7 +368,7 @@ extension ServiceError.Code {
             `tpm2_dictionarylockout -c`.
             """
         )
-    /// The counter that binds keys to a set of fingers was removed from the chip, or was replaced by a new one.
+    /// The counter that binds keys to a set of fingers was removed from the TPM or replaced.
     public static let counterLost = row("counterLost", .noLongerValid, .io)
         .message("The TPM counter that binds keys to the enrolled fingers is missing.")
         .recovery(
@@ -378,7 +377,7 @@ extension ServiceError.Code {
             enroll`. Keys bound to the old fingers are lost.
             """
         )
-    /// The chip has no certificate of its maker for an endorsement key of P-256 or RSA.
+    /// The TPM has no manufacturer's certificate for an endorsement key of P-256 or RSA.
     public static let noEndorsement = row("noEndorsement", .chipUnavailable, .notAvailable)
         .message("The TPM has no manufacturer certificate for a P-256 or RSA key.")
         .recovery(
@@ -387,7 +386,7 @@ extension ServiceError.Code {
             0x1C0000A or 0x1C00002 exists.
             """
         )
-    /// A server's credential is for another chip, or for another attestation key.
+    /// A server's credential is for another TPM or another attestation key.
     public static let credentialRefused = row("credentialRefused", .chipUnavailable, .param)
         .message("The server's credential is for another TPM.")
         .recovery("Try again. If it keeps failing, the server created it for another machine.")
@@ -399,33 +398,33 @@ extension ServiceError.Code {
     public static let nameRefused = row("nameRefused", .invalidRequest, .param)
         .message("Invalid item name.")
         .recovery("Use letters, digits, spaces and `-_.@+:`, as in `github-token`.")
-    /// No secret or key has this name.
+    /// No secret or key with this name exists.
     public static let noSuchItem = row("noSuchItem", .notFound, .itemNotFound)
         .message { "The \($0.subject) does not exist." }
         .recovery("`whorl secret list` and `whorl key list` list the items.")
-    /// A secret or key of this name already exists.
+    /// A secret or key with this name already exists.
     public static let itemExists = row("itemExists", .alreadyExists, .duplicateItem)
         .message { "The \($0.subject) already exists." }
         .recovery("Choose another name, or delete the existing item first.")
-    /// The set of fingers that the item is bound to has changed; the item never opens again.
+    /// The set of fingers that the item is bound to has changed; the item can never be unlocked again.
     public static let enrollmentChanged = row("enrollmentChanged", .noLongerValid, .itemNotFound)
         .message {
             "The \($0.subject) is no longer valid: a finger was added or removed after it was created."
         }
         .recovery("Delete it and create it again for the current fingers.")
-    /// The item's row is not what Whorl wrote, or was made for another profile, name or chip.
+    /// The item's row was not written by Whorl, or belongs to another profile, name or TPM.
     public static let itemTampered = row("itemTampered", .noLongerValid, .invalidRecord)
         .message { "The \($0.subject) was tampered with, or belongs to another directory." }
         .recovery("Delete it and create it again, or restore the whole state directory from a backup.")
-    /// The machine's start differs from the one that the item is bound to.
+    /// The boot measurements differ from those that the item is bound to.
     public static let measuredBootChanged = row("measuredBootChanged", .noLongerValid, .authFailed)
         .message { "This machine's boot measurements changed since the \($0.subject) was created." }
         .recovery("If you updated the firmware, bind it again with the passcode: `whorl vault reseal`.")
-    /// The given proof does not meet the item's access control.
+    /// The proof does not satisfy the item's access control.
     public static let accessDenied = row("accessDenied", .notAuthenticated, .authFailed)
         .message { "This authentication does not unlock the \($0.subject)." }
         .recovery("Use another method that its access control allows.")
-    /// The item takes an application password, and none was given.
+    /// The item requires an application password, and none was provided.
     public static let applicationPasswordNeeded = row(
         "applicationPasswordNeeded",
         .invalidRequest,
@@ -441,7 +440,7 @@ extension ServiceError.Code {
     )
     .message { "Wrong application password for the \($0.subject)." }
     .recovery("Try again with the password it was created with.")
-    /// After several wrong application passwords of this user, Whorl tries none for a while.
+    /// After several wrong application passwords from this user, Whorl temporarily refuses to try another one.
     public static let applicationPasswordThrottled = row(
         "applicationPasswordThrottled",
         .notAuthenticated,
@@ -461,15 +460,15 @@ extension ServiceError.Code {
             "The secret is too large: \($0[.bytes]) bytes, limit \(SecretSize.allowed.upperBound) (1 MiB)."
         }
         .recovery("Encrypt the data with a separate key, and store that key here.")
-    /// The digest to be signed is not 32 bytes (SHA-256) long.
+    /// The digest to sign is not 32 bytes (SHA-256) long.
     public static let digestWrongSize = row("digestWrongSize", .invalidRequest, .param)
         .message { "A SHA-256 digest has 32 bytes, not \($0[.bytes])." }
         .recovery("Hash the message with SHA-256 first.")
-    /// The other party's public key is not a point of P-256.
+    /// The other party's public key is not a point on P-256.
     public static let publicKeyRefused = row("publicKeyRefused", .invalidRequest, .param)
         .message("The peer's public key is not a point on P-256.")
         .recovery("Ask the peer to send its public key again, in ANSI X9.63 format.")
-    /// The access control cannot be read or makes no sense.
+    /// The access control cannot be parsed or has no valid meaning.
     public static let accessRefused = row("accessRefused", .invalidRequest, .notAvailable)
         .message { "Invalid access control: \($0[.reason])." }
         .recovery(
@@ -492,11 +491,11 @@ extension ServiceError.Code {
     public static let passcodeWrong = row("passcodeWrong", .notAuthenticated, .authFailed, apple: -1)
         .message("Wrong passcode.")
         .recovery("Try again. After five wrong attempts, you have to wait.")
-    /// After several wrong tries, Whorl refuses to compare passcodes for a while.
+    /// After several wrong passcodes, Whorl temporarily refuses to compare another one.
     public static let passcodeThrottled = row("passcodeThrottled", .notAuthenticated, .authFailed, apple: -1)
         .message { "Too many wrong passcodes. Try again in \($0.wait.spoken)." }
         .recovery("Wait, then try again.")
-    /// As many passcodes and application passwords of this user as may wait are waiting to be compared.
+    /// Too many of this user's passcodes and application passwords are already waiting to be compared.
     public static let passcodeBusy = row("passcodeBusy", .notAuthenticated, .authFailed, apple: -1)
         .message("Too many password checks for this user at the same time.")
         .recovery("Stop the program that sends them, and try again.")
@@ -506,17 +505,17 @@ extension ServiceError.Code {
         .recovery("Delete them first, or use `--force` to lose them.")
 }
 
-/// The state directory; the subject is the path of the directory or file at fault.
+/// The state directory; the subject is the path of the directory or file that caused the error.
 extension ServiceError.Code {
     /// The directory or a file in it cannot be created, written or read.
     public static let storeNotWritable = row("storeNotWritable", .storage, .notAvailable)
         .message { "Cannot write to \($0.subject)." }
         .recovery("Make it writable, or choose another directory with --state-dir.")
-    /// Other users may read or write it, it belongs to another user, or it is not a plain file.
+    /// Other users may read or write it, it belongs to another user, or it is not a regular file.
     public static let storeTooOpen = row("storeTooOpen", .storage, .notAvailable)
         .message { "\($0.subject) is accessible to other users." }
         .recovery { "Restrict it: `chmod go= \(shellQuoted($0.subject))`." }
-    /// The database is damaged or gone; nothing was overwritten.
+    /// The database is damaged or missing; nothing was overwritten.
     public static let storeDamaged = row("storeDamaged", .storage, .notAvailable)
         .message { "The database \($0.subject) is damaged." }
         .recovery("Keep the file, run `whorl doctor`, and restore the whole directory from a backup.")
@@ -532,7 +531,7 @@ extension ServiceError.Code {
     public static let storeBusy = row("storeBusy", .storage, .io)
         .message { "The database \($0.subject) is in use by another process." }
         .recovery("Wait for the other process to finish, then try again.")
-    /// The key is gone although the database exists.
+    /// The database exists, but its key is missing.
     public static let storeKeyMissing = row("storeKeyMissing", .storage, .notAvailable)
         .message { "The database exists, but its key file \($0.subject) is missing." }
         .recovery(
@@ -550,7 +549,7 @@ extension ServiceError.Code {
             read: move the directory away and enroll again.
             """
         )
-    /// Any other error of the system or SQLite.
+    /// Any other error from the system or SQLite.
     public static let storeFailed = row("storeFailed", .storage, .io)
         .message {
             $0.subject.isEmpty
@@ -561,19 +560,19 @@ extension ServiceError.Code {
     public static let diskFull = row("diskFull", .storage, .diskFull)
         .message { "The disk with \($0.subject) is full." }
         .recovery("Free some disk space, then try again.")
-    /// The items of this user take as much room as one user's may; nothing was added.
+    /// The user's items have reached the storage limit; nothing was added.
     public static let quotaReached = row("quotaReached", .storage, .diskFull)
         .message("This user's storage limit is reached.")
         .recovery("Delete items you do not need: `whorl secret list`, `whorl key list`.")
 }
 
-/// Programs that show the prompts of others.
+/// Programs that show the prompts of other programs.
 extension ServiceError.Code {
-    /// Another program shows the prompts of this session.
+    /// Another program already shows the prompts of this session.
     public static let agentTaken = row("agentTaken", .alreadyExists, .authFailed)
         .message("Another program already shows this session's prompts.")
         .recovery("Quit that program first.")
-    /// The administrator lets no agent show prompts.
+    /// The administrator does not allow agents to show prompts.
     public static let agentNotAllowed = row("agentNotAllowed", .other, .authFailed)
         .message("The service is configured not to use agents.")
         .recovery("Set Agent in section [Prompt] of /etc/whorl/whorld.conf to preferred or required.")
@@ -602,7 +601,7 @@ extension ServiceError.Code: CaseIterable {
     ]
 }
 
-/// What to do where no TPM answers at an address, or none was found.
+/// The suggestion if no TPM responds at an address, or none was found.
 private func forChip(at address: String) -> String {
     guard address.isEmpty || address.hasPrefix("/dev/tpm") else {
         return "Fix `--tcti` or WHORL_TCTI, or start the simulator. To run without a TPM, use `--tcti none`."

@@ -2,27 +2,27 @@
 
 public import WhorlFingerprint
 
-/// The shape that the errors of Whorl's services and readers share, for programs that show or log any of them.
+/// An error of Whorl's services or readers, in the form that programs show or log.
 public protocol ReportedError: Error, Sendable {
-    /// The name of the kind of failure, which never changes; values that belong to the kind are not in it.
+    /// The name of the error's kind, which never changes and contains no details.
     var codeName: String { get }
-    /// One sentence that says what happened.
+    /// One sentence that describes the error.
     var message: String { get }
-    /// One sentence that says what the person can do.
+    /// One sentence that suggests how to recover.
     var recovery: String { get }
-    /// A lower layer's description of the cause; may be empty, and may hold text from outside.
+    /// A lower layer's description of the cause; may be empty, and may contain untrusted text.
     var cause: String { get }
-    /// The kind of handling that the failure asks for.
+    /// The category of the failure, which determines how to handle it.
     var category: ErrorCategory { get }
 }
 
-/// The kinds of failures that programs handle alike, whichever part reports them.
+/// The kinds of failures that programs handle in the same way, regardless of which part reports them.
 public enum ErrorCategory: String, Sendable, Hashable, CaseIterable, Codable {
     /// The owner did not authenticate, or not in a way that is allowed.
     case notAuthenticated = "notAuthenticated"
-    /// The person, the program or the system ended the request.
+    /// The user, the program or the system ended the request.
     case cancelled = "cancelled"
-    /// A finger or a passcode has to be set up first.
+    /// A finger or a passcode must be set up first.
     case notSetUp = "notSetUp"
     /// No prompt can be shown.
     case notInteractive = "notInteractive"
@@ -32,24 +32,26 @@ public enum ErrorCategory: String, Sendable, Hashable, CaseIterable, Codable {
     case chipUnavailable = "chipUnavailable"
     /// The item, finger or print does not exist.
     case notFound = "notFound"
-    /// The item, finger or passcode exists already.
+    /// The item, finger or passcode already exists.
     case alreadyExists = "alreadyExists"
-    /// The stored item or state is no longer valid, or cannot be trusted.
+    /// The stored item or state is no longer valid or cannot be trusted.
     case noLongerValid = "noLongerValid"
-    /// The request itself cannot be fulfilled as it was made.
+    /// The request is invalid.
     case invalidRequest = "invalidRequest"
     /// The disk, the directory or the database failed.
     case storage = "storage"
-    /// A server cannot be reached, or does not answer as one.
+    /// A server cannot be reached, or its response is not valid.
     case serverUnavailable = "serverUnavailable"
-    /// A server refused.
+    /// A server rejected the request.
     case serverRefused = "serverRefused"
     /// Another failure.
     case other = "other"
 }
 
 extension ErrorCategory {
-    /// The exit status of `whorl` for a failure of the category; scripts rely on it, so a number never changes its meaning.
+    /// The exit status of `whorl` for a failure of this category.
+    ///
+    /// Scripts rely on it, so a number never changes its meaning.
     package var exitStatus: Int32 {
         switch self {
         case .notAuthenticated: 10
@@ -74,7 +76,7 @@ extension ReaderError: ReportedError {
     /// The name of the code.
     public var codeName: String { code.rawValue }
 
-    /// The kind of handling that the failure asks for.
+    /// The category of the failure, which determines how to handle it.
     public var category: ErrorCategory {
         switch code {
         case .cancelled, .suspended: .cancelled

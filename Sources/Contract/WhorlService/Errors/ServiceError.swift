@@ -2,54 +2,54 @@
 
 public import WhorlFingerprint
 
-/// An error of the services: of recognizing the owner, of fingers, items, the TPM or the state directory.
+/// An error of the services: from authentication, fingers, items, the TPM or the state directory.
 ///
-/// Its code is a row of the table of errors, which says how each part reports it.
+/// Its code is a row of the error table, which defines how each part reports the error.
 public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
     public let code: Code
-    /// One sentence that says what happened.
+    /// One sentence that describes the error.
     public let message: String
-    /// One sentence that says what the person can do.
+    /// One sentence that suggests how to recover.
     public let recovery: String
     /// The cause that a lower layer reported, for logs; may be empty.
     ///
-    /// It may contain text from outside, and never holds a secret.
+    /// It may contain untrusted text but never a secret.
     public let cause: String
-    /// The values that belong to the failure, by their names (``Detail``).
+    /// The details of the failure, by name (``Detail``).
     public let details: [String: String]
 
-    /// The names of the values that belong to a failure.
+    /// The names of the details.
     public enum Detail: String, Sendable, Hashable, CaseIterable {
         /// The item, path or address that the error is about.
         case subject = "subject"
-        /// The finger that is enrolled already.
+        /// The finger that is already enrolled.
         case finger = "finger"
         /// The identifier of the reader that is not connected.
         case reader = "reader"
-        /// The number of bytes that were given.
+        /// The number of bytes that were provided.
         case bytes = "bytes"
         /// The time to wait, in milliseconds.
         case milliseconds = "milliseconds"
-        /// The items that would be lost, one a line.
+        /// The items that would be lost, one per line.
         case items = "items"
         /// The reason why an access control cannot be used.
         case reason = "reason"
-        /// The operation of a reader that failed.
+        /// The reader operation that failed.
         case operation = "operation"
-        /// The reader's own code of its failure, as it crosses between processes.
+        /// The reader's own error code, as sent between processes.
         case failure = "failure"
     }
 
-    /// Makes an error with the sentences of its row, or with others.
+    /// Creates an error with the sentences of its row, or with custom ones.
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
     ///   - subject: The item, path or address that the error is about.
-    ///   - message: What happened, where the row's sentence says too little.
-    ///   - recovery: What the person can do, where the row's sentence says too little.
+    ///   - message: A description of the error, if the row's sentence is not specific enough.
+    ///   - recovery: A suggestion, if the row's sentence is not specific enough.
     ///   - cause: The cause that a lower layer reported.
-    ///   - details: Other values that belong to the failure.
+    ///   - details: Other details of the failure.
     public init(
         _ code: Code,
         _ subject: String = "",
@@ -69,12 +69,12 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
         self.recovery = recovery ?? code.row.recovery(named)
     }
 
-    /// Makes the error of a try that is not made before a time has passed.
+    /// Creates the error for an attempt that is refused until a time has passed.
     package init(_ code: Code, _ subject: String, wait: Duration) {
         self.init(code, subject, details: [.milliseconds: "\(wait.wholeMilliseconds)"])
     }
 
-    /// Makes the error of an access control that cannot be used.
+    /// Creates the error for an access control that cannot be used.
     package static func accessRefused(because reason: String) -> ServiceError {
         ServiceError(.accessRefused, details: [.reason: reason])
     }
@@ -82,10 +82,10 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The item, path or address that the error is about; may be empty.
     public var subject: String { self[.subject] }
 
-    /// A value that belongs to the failure; empty if the failure has none of this name.
+    /// The detail with the given name; empty if the failure has no such detail.
     public subscript(_ detail: Detail) -> String { details[detail.rawValue] ?? "" }
 
-    /// The time to wait before the next try; zero if the failure has none.
+    /// The time to wait before the next attempt; zero if there is no need to wait.
     public var wait: Duration { ErrorDetails(values: details).wait }
 
     /// Whether the enrolled fingers cannot be trusted.
@@ -100,7 +100,7 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ServiceError {
-    /// Makes the error for a reader's failure, with the reader's sentences.
+    /// Creates the error for a reader's failure, with the reader's sentences.
     public init(_ error: ReaderError) {
         let code: Code =
             switch error.code {
@@ -124,10 +124,10 @@ extension ServiceError {
         self.init(code, message: error.message, recovery: error.recovery, cause: error.description)
     }
 
-    /// Makes the error for a reader's failure in the evaluation of the current task.
+    /// Creates the error for a reader's failure during an evaluation in the current task.
     ///
-    /// If a reader reports "cancelled" and this task was not cancelled, the cause is the system, which goes to sleep,
-    /// or the driver.
+    /// If a reader reports "cancelled" but this task was not cancelled, the cause is the system going to sleep, or the
+    /// driver.
     package init(duringScan error: ReaderError) {
         guard error.code == .cancelled, !Task.isCancelled else {
             self.init(error)
@@ -137,7 +137,7 @@ extension ServiceError {
     }
 }
 
-/// Runs an operation of a reader, whose error becomes the one that services throw.
+/// Runs a reader operation, and converts its error to a ``ServiceError``.
 package func ofReader<Value>(
     _ answer: @autoclosure () async throws(ReaderError) -> Value
 ) async throws(ServiceError) -> Value {
@@ -152,11 +152,11 @@ extension ServiceError: ReportedError {
     public var category: ErrorCategory { code.category }
 }
 
-/// The form of an error between processes: an object with its code, its sentences and its values.
+/// The form of an error between processes: an object with its code, sentences and details.
 extension ServiceError: Codable {
     private enum Member: CodingKey { case code, message, recovery, cause, details }
 
-    /// Reads an error; the code may be one that this version does not know.
+    /// Decodes an error; the code may be one that this version does not know.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Member.self)
         code = try members.decode(Code.self, forKey: .code)
@@ -166,7 +166,7 @@ extension ServiceError: Codable {
         details = try members.decodeIfPresent([String: String].self, forKey: .details) ?? [:]
     }
 
-    /// Writes the error.
+    /// Encodes the error.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Member.self)
         try members.encode(code, forKey: .code)

@@ -5,27 +5,28 @@ public import FoundationEssentials
 
 /// One enrolled finger, without its template.
 public struct EnrolledFinger: Sendable, Hashable, Identifiable, Codable {
-    /// The print's identity.
+    /// The identity of the print.
     public let id: PrintID
-    /// The finger that the person named at enrollment.
+    /// The finger that the user selected during enrollment.
     public let finger: Finger
-    /// The person's own words; shown, never interpreted.
+    /// The user's own label, for display only.
     public let label: String?
-    /// The reader that the finger was enrolled with, and the only one that can match it.
+    /// The reader that the finger was enrolled on, and the only one that can match it.
     public let reader: ReaderID
-    /// The reader's name at the time.
+    /// The name of the reader at enrollment.
     ///
-    /// It may come from the device: clean it before it reaches a terminal.
+    /// It may come from the device, so clean it before printing it to a terminal.
     public let readerName: String
-    /// The place where the template is kept.
+    /// The location of the template.
     public let storage: ReaderInfo.Storage
     /// The time of the enrollment.
     public let enrolledAt: Date
     /// The time of the last match; `nil` before the first match.
     public let lastMatchedAt: Date?
-    /// The access to the reader at the enrollment.
+    /// The access to the reader at enrollment.
     ///
-    /// In a reader that matches on its chip, the service trusts only a print that was enrolled while the reader was closed.
+    /// For a reader that matches on its chip, the service trusts a print only if the reader was closed to other
+    /// programs when the finger was enrolled.
     public let access: ReaderAccess.State
 
     package init(
@@ -51,14 +52,14 @@ public struct EnrolledFinger: Sendable, Hashable, Identifiable, Codable {
     }
 }
 
-/// The state of a profile's fingers that a program compares to learn whether the set has changed.
+/// The state of a profile's fingers, which a program compares to detect changes to the set.
 public struct EnrollmentState: Sendable, Hashable, Codable {
-    /// The HMAC-SHA-256 of the set, 32 bytes; it differs for each program.
+    /// The HMAC-SHA-256 of the set, 32 bytes, different for each program.
     public let digest: Data
-    /// The number of changes of the set.
+    /// The number of changes to the set.
     ///
-    /// It never goes back, except after an edited database had used all numbers up: from then on the digest holds
-    /// random bytes. Only the digest identifies a set.
+    /// It never decreases, unless an edited database had used up all numbers; from then on, the digest includes random
+    /// bytes. Only the digest identifies a set.
     public let generation: UInt64
 
     package init(digest: Data, generation: UInt64) {
@@ -67,17 +68,17 @@ public struct EnrollmentState: Sendable, Hashable, Codable {
     }
 }
 
-/// The changes of the set of enrolled fingers since a digest was taken.
+/// The changes to the set of enrolled fingers since a digest was taken.
 public struct EnrollmentDifference: Sendable, Hashable, Codable {
-    /// Whether the present digest is a different one.
+    /// Whether the current digest is different.
     ///
-    /// It is `true` also for a set that was changed and changed back.
+    /// This is also `true` for a set that was changed and then changed back.
     public let changed: Bool
-    /// The fingers of prints that were added since then.
+    /// The fingers whose prints were added since then.
     public let added: [Finger]
-    /// The fingers of prints that were removed since then.
+    /// The fingers whose prints were removed since then.
     public let removed: [Finger]
-    /// Whether the digest is one that the store gave to this program.
+    /// Whether the digest is one that the store returned to this program.
     ///
     /// If not, `changed` is `true`, and `added` and `removed` are empty.
     public let isKnown: Bool

@@ -2,13 +2,13 @@
 
 public import WhorlFingerprint
 
-/// A change of the enrolled fingers that the owner is asked to agree to.
+/// A change to the enrolled fingers that requires the owner's consent.
 public enum FingerChange: Sendable, Hashable {
     /// Enrolling this finger.
     case add(Finger)
     /// Removing these fingers.
     case remove(FingerSelection)
-    /// Accepting fingers that were changed from outside, or are of an older state, as genuine.
+    /// Accepting fingers that were tampered with, or that are of an older state, as genuine.
     case accept
 }
 
@@ -16,9 +16,9 @@ public enum FingerChange: Sendable, Hashable {
 public enum FingerSelection: Sendable, Hashable, Codable {
     /// One print.
     case print(PrintID)
-    /// The prints of a finger on one reader; `nil` means on every reader.
+    /// The prints of a finger on one reader; `nil` means every reader.
     case finger(Finger, on: ReaderID?)
-    /// All prints of the profile. This works on a set that was changed from outside, too, and makes it sound again.
+    /// All prints of the profile; this also works for a set that was tampered with, and makes it valid again.
     case all
 
     private enum PrintCodingKeys: String, CodingKey { case _0 = "id" }
@@ -29,21 +29,21 @@ public enum FingerSelection: Sendable, Hashable, Codable {
     }
 }
 
-/// An event of an enrollment, for prompts and progress bars.
+/// An enrollment event, for prompts and progress bars.
 public enum EnrollmentProgress: Sendable, Hashable, Codable {
-    /// The owner has agreed, and the reader is asked from now on.
+    /// The owner has agreed, and the reader is starting.
     case began(ReaderInfo)
-    /// An event of the reader.
+    /// An event from the reader.
     case scan(ScanEvent)
-    /// The presentations are done; one more touch confirms the print, with this number of tries left.
+    /// The scans are complete; one more touch confirms the print, with this number of attempts left.
     case confirming(triesLeft: Int)
-    /// With guidance: the next presentations are to show this part of the finger.
+    /// In a guided enrollment: the part of the finger to show in the next scans.
     case area(FingerArea)
-    /// With guidance: too many presentations showed the same part of the finger, and all are asked for once more.
+    /// In a guided enrollment: too many scans showed the same part of the finger, so all are repeated once.
     case again
-    /// With guidance: the finger is stored, and `recognized` of `tested` test touches were recognized, of `total`.
+    /// In a guided enrollment: the finger is stored, and `recognized` of `tested` test touches matched, out of `total`.
     case tested(recognized: Int, tested: Int, total: Int)
-    /// A step of a trial of the reader begins.
+    /// A step of a reader test begins.
     case exercising(ReaderExercise.Step)
 
     private enum BeganCodingKeys: String, CodingKey { case _0 = "reader" }
@@ -52,7 +52,7 @@ public enum EnrollmentProgress: Sendable, Hashable, Codable {
     private enum ExercisingCodingKeys: String, CodingKey { case _0 = "step" }
 }
 
-/// The result of accepting fingers that were changed from outside or are of an older state.
+/// The result of accepting fingers that were tampered with or are of an older state.
 public struct AcceptedFingers: Sendable, Codable {
     /// The fingers that are enrolled from now on.
     public let kept: [EnrolledFinger]
@@ -65,17 +65,17 @@ public struct AcceptedFingers: Sendable, Codable {
     }
 }
 
-/// The result of comparing the prints that a reader keeps with the store.
+/// The result of comparing the prints that a reader stores with the store's.
 public struct ReaderReconciliation: Sendable, Codable {
-    /// The number of prints of interrupted enrollments and removals that were deleted from the reader.
+    /// The number of prints from interrupted enrollments and removals that were deleted from the reader.
     public let finished: Int
-    /// The data of prints in the reader that the store does not know, such as another system's.
+    /// The metadata of prints in the reader that the store does not know, such as those of another system.
     ///
     /// They are never deleted.
     public let strays: [EnrollmentMetadata]
-    /// Fingers of the profile whose print the reader no longer holds.
+    /// Fingers of the profile whose print is missing from the reader.
     public let missing: [EnrolledFinger]
-    /// Whether the reader could list its prints; when not, `strays` and `missing` say nothing.
+    /// Whether the reader could list its prints; if not, `strays` and `missing` have no meaning.
     public let isListed: Bool
 
     package init(finished: Int, strays: [EnrollmentMetadata], missing: [EnrolledFinger], isListed: Bool) {
@@ -86,23 +86,24 @@ public struct ReaderReconciliation: Sendable, Codable {
     }
 }
 
-/// A request for the owner's consent to a change of the enrolled fingers.
+/// A request for the owner's consent to a change to the enrolled fingers.
 public struct ConsentRequest: Sendable {
-    /// The program that asks.
+    /// The program that makes the request.
     public var application: ApplicationID
-    /// The time limit for each touch, key or verdict.
+    /// The time limit for each touch, key press or verdict.
     public var timeout: Duration
-    /// Whether only the passcode is asked for, as by programs that have it already.
+    /// Whether only the passcode is accepted, as for programs that already have it.
     public var passcodeAlone: Bool
 
-    /// The facts about the program that asks, which a service adds.
+    /// Information about the calling program, which a service adds.
     public var origin = RequestOrigin()
 
-    /// Asks the system's rules where nothing says yet who the owner is, and throws where they do not allow the change;
-    /// `nil` where the engine runs in the asking program, which has no rules.
+    /// Checks the system's rules if the owner cannot be identified yet, and throws if they do not allow the change.
+    ///
+    /// This is `nil` if the engine runs in the calling program, which has no such rules.
     package var allowsFirst: (@Sendable () async throws(ServiceError) -> Void)?
 
-    /// Makes a request that takes a finger or the passcode.
+    /// Creates a request that accepts a finger or the passcode.
     public init(
         application: ApplicationID,
         timeout: Duration = .seconds(60),
@@ -114,15 +115,15 @@ public struct ConsentRequest: Sendable {
     }
 }
 
-/// A print that another program, such as fprintd, has made and kept.
+/// A print that another program, such as fprintd, created and stored.
 package struct ForeignPrint: Sendable, Hashable {
-    /// The finger, by the print's place.
+    /// The finger, according to the print's path.
     package let finger: Finger
-    /// The driver of its reader, by the print's place.
+    /// The driver of its reader, according to the print's path.
     package let driver: String
-    /// The number that the driver gives the reader, by the print's place.
+    /// The device number that the driver assigned to the reader, according to the print's path.
     package let number: String
-    /// The print, in libfprint's own form.
+    /// The print, in libfprint's own format.
     package let template: Template
 
     package init(finger: Finger, driver: String, number: String, template: Template) {
@@ -133,16 +134,16 @@ package struct ForeignPrint: Sendable, Hashable {
     }
 }
 
-/// The outcome for a print that was to be taken over.
+/// The result of importing a print.
 package enum ImportOutcome: String, Sendable, Codable, CaseIterable {
-    /// It is enrolled from now on; in a trial, it would be.
+    /// The print is enrolled from now on, or would be if this were not a dry run.
     case taken = "taken"
-    /// The bytes are no print.
+    /// The data is not a print.
     case unreadable = "unreadable"
-    /// The print is of another finger, user or reader than its place says.
+    /// The print belongs to another finger, user or reader than its path indicates.
     case elsewhere = "elsewhere"
-    /// The print is of a virtual reader, and the service takes none.
+    /// The print belongs to a virtual reader, which the service does not accept.
     case pretended = "pretended"
-    /// The reader keeps the print, and the administrator does not vouch that no other program could open the reader.
+    /// The reader stores the print, and the administrator has not vouched that no other program could open the reader.
     case unvouched = "unvouched"
 }

@@ -2,24 +2,26 @@
 
 public import WhorlFingerprint
 
-/// A finger that is to be enrolled.
+/// A finger to enroll.
 public struct NewFinger: Sendable, Hashable, Codable {
     /// The name of the finger.
     public var finger: Finger
-    /// The owner's own words for it, of which at most 100 characters are kept; `nil` for none.
+    /// The owner's own label, of which at most 100 characters are kept; `nil` for none.
     public var label: String?
-    /// Whether the enrollment asks for other parts of the finger in turn, repeats itself once where the presses were too
-    /// much alike, and ends with test touches, which change nothing.
+    /// Whether the enrollment is guided.
+    ///
+    /// A guided enrollment prompts for different parts of the finger in turn, and repeats itself once if the scans were
+    /// too much alike. It ends with test touches, which change nothing.
     public var isGuided: Bool
 
-    /// Makes a description.
+    /// Creates a description.
     public init(_ finger: Finger, label: String? = nil, isGuided: Bool = false) {
         self.finger = finger
         self.label = label
         self.isGuided = isGuided
     }
 
-    /// Reads a description; programs of an earlier version ask for no guidance.
+    /// Decodes a description; programs of an earlier version do not request guidance.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A trial of the operations that a reader supports, with a print that is deleted at the end.
+/// A test of the operations that a reader supports, with a print that is deleted at the end.
 public struct ReaderExercise: Sendable, Hashable, Codable {
-    /// A step of the trial; the order of the cases is the order of the trial.
+    /// A step of the test; the steps run in the order of the cases.
     public enum Step: String, CaseIterable, Sendable, Codable {
         case open = "open"
         case clearStorage = "clear-storage"
@@ -13,9 +13,9 @@ public struct ReaderExercise: Sendable, Hashable, Codable {
         case delete = "delete"
         case close = "close"
 
-        /// The steps that the others do not need.
+        /// The steps that no other step depends on.
         ///
-        /// The deletion is not among them: without it the print would stay in the reader.
+        /// Deletion is not one of them, because the print would remain in the reader.
         public static let skippable: [Step] = [.list, .verify, .identify]
     }
 
@@ -23,11 +23,11 @@ public struct ReaderExercise: Sendable, Hashable, Codable {
     public struct StepResult: Sendable, Hashable, Codable {
         /// The step.
         public let step: Step
-        /// The time that the step took.
+        /// The duration of the step in seconds.
         public let seconds: Double
-        /// The reason of the failure, a sentence; `nil` if the step succeeded.
+        /// A sentence that describes the failure; `nil` if the step succeeded.
         public let failure: String?
-        /// The code of the failure, such as `readerFailed`; `nil` if the step succeeded.
+        /// The error code, such as `readerFailed`; `nil` if the step succeeded.
         public let code: String?
 
         package init(step: Step, seconds: Double, failure: String?, code: String?) {
@@ -38,12 +38,12 @@ public struct ReaderExercise: Sendable, Hashable, Codable {
         }
     }
 
-    /// Whether every print in the reader is deleted first, of all systems and users.
+    /// Whether to first delete every print in the reader, including those of other systems and users.
     public var clearsStorage: Bool
-    /// The steps to leave out; only those in ``Step/skippable`` are.
+    /// The steps to skip; only those in ``Step/skippable`` can be skipped.
     public var skipped: Set<Step>
 
-    /// Describes a trial.
+    /// Creates a test.
     public init(clearsStorage: Bool = false, skipped: Set<Step> = []) {
         self.clearsStorage = clearsStorage
         self.skipped = skipped

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The form of a request between processes; its session has a name of its own there, and is not part of it.
+/// The form of a request between processes; the session is not part of it, because it has its own name there.
 extension EvaluationRequest: Codable {
     private enum Member: String, CodingKey {
         case policy = "policy"
@@ -15,7 +15,7 @@ extension EvaluationRequest: Codable {
         case takesPasscodeAlone = "passcodeAlone"
     }
 
-    /// Reads a request.
+    /// Decodes a request.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Member.self)
         self.init(
@@ -32,7 +32,7 @@ extension EvaluationRequest: Codable {
         takesPasscodeAlone = try members.decodeIfPresent(Bool.self, forKey: .takesPasscodeAlone) ?? false
     }
 
-    /// Writes the request without its session.
+    /// Encodes the request without its session.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Member.self)
         try members.encode(policy, forKey: .policy)
@@ -56,7 +56,7 @@ extension ConsentRequest: Codable {
         case passcodeAlone = "passcodeAlone"
     }
 
-    /// Reads a request.
+    /// Decodes a request.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Member.self)
         self.init(
@@ -66,7 +66,7 @@ extension ConsentRequest: Codable {
         )
     }
 
-    /// Writes the request.
+    /// Encodes the request.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Member.self)
         try members.encode(application, forKey: .application)
@@ -77,7 +77,7 @@ extension ConsentRequest: Codable {
 
 /// The form of a duration between processes: a number of milliseconds.
 extension Duration {
-    /// The duration in milliseconds, rounded up, at most the largest number.
+    /// The duration in milliseconds, rounded up and limited to the largest number.
     var wholeMilliseconds: Int64 {
         let (seconds, rest) = components
         let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
@@ -88,7 +88,7 @@ extension Duration {
 }
 
 extension KeyedDecodingContainer {
-    /// Reads a duration of zero or more milliseconds.
+    /// Decodes a duration of zero or more milliseconds.
     func milliseconds(_ key: Key) throws -> Duration {
         let count = try decode(Int64.self, forKey: key)
         guard count >= 0 else {

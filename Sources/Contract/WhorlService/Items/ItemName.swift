@@ -4,24 +4,25 @@ internal import WhorlSupport
 
 /// The name of a secret or a key: text that can be typed, shown, sorted and compared without surprises.
 ///
-/// It has letters and digits of any script, inner spaces, and `-_.@+:`. It has no characters that a terminal, a shell
-/// or a path interprets, and no invisible ones. Two spellings that are equal by Unicode's rules (NFC) are one name.
+/// A name consists of letters and digits of any script, inner spaces, and `-_.@+:`. Invisible characters, and
+/// characters that a terminal, a shell or a path interprets, are not allowed. Two spellings that are equal by Unicode's
+/// rules (NFC) are the same name.
 ///
-/// Names are compared, hashed, sorted and stored by the bytes of ``text``. What the service stores is the form that the
-/// service itself made of the text in a call, whatever the caller's library made of it.
+/// Names are compared, hashed, sorted and stored by the bytes of ``text``. The service stores the form that it derived
+/// itself from the text in a call, whatever the caller's library derived.
 public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The longest name, in bytes of UTF-8.
+    /// The maximum length of a name in UTF-8 bytes.
     public static let longest = 255
 
     /// The name in NFC.
     public let text: String
 
-    /// Makes a name from a text.
+    /// Creates a name from a text.
     ///
-    /// - Throws: `nameRefused`, whose message says why.
+    /// - Throws: `nameRefused`, whose message contains the reason.
     public init(_ text: String) throws(ServiceError) {
         guard !text.isEmpty else { throw ServiceError(refusal: .empty) }
-        // This is checked first: normalizing may make a text three times as long.
+        // Check this first, because normalization can make a text three times as long.
         guard text.utf8.count <= ItemName.longest else {
             throw ServiceError(refusal: .tooLong(bytes: text.utf8.count))
         }
@@ -46,7 +47,7 @@ public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible 
         left.text.utf8.elementsEqual(right.text.utf8)
     }
 
-    /// The order of the scalars' values, which is the same everywhere.
+    /// Compares the values of the Unicode scalars, which gives the same order everywhere.
     public static func < (left: ItemName, right: ItemName) -> Bool {
         left.text.unicodeScalars.lexicographicallyPrecedes(right.text.unicodeScalars)
     }
@@ -54,7 +55,7 @@ public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         if isLetterOrDigit(scalar) { return true }
         return switch scalar.properties.generalCategory {
-        // Marks belong to the letter before them in the scripts that need them.
+        // In the scripts that need them, marks belong to the letter before them.
         case .nonspacingMark, .spacingMark: !scalar.properties.isVariationSelector
         default: " -_.@+:".unicodeScalars.contains(scalar)
         }
@@ -76,15 +77,15 @@ extension ServiceError {
 }
 
 extension ItemName {
-    /// The reason why a text is not a name.
+    /// The reason why a text is not a valid name.
     fileprivate enum Refusal {
         /// The text is empty.
         case empty
-        /// The text has more bytes of UTF-8 than ``ItemName/longest``.
+        /// The text has more UTF-8 bytes than ``ItemName/longest``.
         case tooLong(bytes: Int)
-        /// The text holds a character that names may not have.
+        /// The text contains a character that is not allowed.
         case character(UInt32)
-        /// The text does not begin with a letter or digit, or ends with a space.
+        /// The text does not start with a letter or digit, or ends with a space.
         case edge
 
         var message: String {
@@ -93,7 +94,7 @@ extension ItemName {
             case .tooLong(let bytes):
                 "The name is too long: \(bytes) bytes, and \(ItemName.longest) is the most."
             case .character(let value):
-                // Only the number is shown: the character itself may be unsafe for a terminal.
+                // Show only the number: the character itself may be unsafe for a terminal.
                 "The name holds U+\(hex(value)), which names do not have."
             case .edge: "The name has to begin with a letter or a digit, and not to end with a space."
             }

@@ -2,18 +2,18 @@
 
 public import FoundationEssentials
 
-/// The identity of a chip, and a key with which it signs statements about other keys.
+/// The identity of a TPM, and a key with which it signs statements about other keys.
 ///
-/// It is public, but it names the machine for as long as its chip has this endorsement key: it is for servers that the
-/// owner has chosen.
+/// It is public, but it identifies the machine for as long as the TPM has this endorsement key. Send it only to servers
+/// that the owner has chosen.
 public struct ChipIdentity: Sendable, Hashable, Codable {
     /// The public area of the endorsement key, TPMT_PUBLIC.
     public let endorsementKey: Data
-    /// The certificate of the endorsement key by the chip's maker, X.509 in DER.
+    /// The TPM manufacturer's certificate for the endorsement key, X.509 in DER.
     public let certificate: Data
     /// The public area of the attestation key, TPMT_PUBLIC.
     public let attestationKey: Data
-    /// The attestation key as the service takes it back; only its chip can use it.
+    /// The attestation key in the form that the service accepts again; only its TPM can use it.
     public let sealed: Data
 
     package init(endorsementKey: Data, certificate: Data, attestationKey: Data, sealed: Data) {
@@ -24,19 +24,20 @@ public struct ChipIdentity: Sendable, Hashable, Codable {
     }
 }
 
-/// A server's credential for a chip: a secret that only this chip can read, and only for this attestation key.
+/// A server's credential for a TPM: a secret that only this TPM can read, and only for this attestation key.
 public struct ChipCredential: Sendable, Hashable, Codable {
-    /// The chip that it was made for.
+    /// The TPM that the credential was created for.
     public let identity: ChipIdentity
     /// The integrity HMAC and the encrypted secret, TPMS_ID_OBJECT.
     public let credential: Data
-    /// The seed that it is encrypted with: for an endorsement key of P-256 an ephemeral point, TPMS_ECC_POINT; for one of RSA
-    /// the encrypted seed.
+    /// The seed that the secret is encrypted with.
+    ///
+    /// For a P-256 endorsement key, this is an ephemeral point, TPMS_ECC_POINT; for an RSA one, the encrypted seed.
     public let seed: Data
-    /// Bytes that are hashed before the secret; the chip's statement repeats the SHA-256 digest.
+    /// Bytes to hash before the secret; the TPM's statement includes the SHA-256 digest.
     public let preface: Data
 
-    /// Takes a credential from a server.
+    /// Creates a credential from the parts that a server sent.
     public init(for identity: ChipIdentity, credential: Data, seed: Data, preface: Data) {
         self.identity = identity
         self.credential = credential
@@ -45,21 +46,21 @@ public struct ChipCredential: Sendable, Hashable, Codable {
     }
 }
 
-/// A new key, and the chip's evidence of how it is protected.
+/// A new key, and the TPM's evidence of how it is protected.
 public struct AttestedKey: Sendable, Hashable, Codable {
     /// The key, which the caller stores.
     public let item: SealedItem
     /// The key's public area, TPMT_PUBLIC.
     public let key: Data
-    /// The public area of the object whose value the policy asks for where a finger was shown, TPMT_PUBLIC.
+    /// The public area of the object that the policy requires for a finger, TPMT_PUBLIC.
     public let authority: Data
-    /// The public area of the counter of the enrolled fingers, TPMS_NV_PUBLIC; empty if the policy names none.
+    /// The public area of the enrolled fingers' counter, TPMS_NV_PUBLIC; empty if the policy does not use one.
     public let counter: Data
     /// The value that the counter must have; 0 without a counter.
     public let counterValue: UInt64
-    /// The public area of the passcode's object, TPMT_PUBLIC; empty if the policy names none.
+    /// The public area of the passcode's object, TPMT_PUBLIC; empty if the policy does not use one.
     public let passcode: Data
-    /// The chip's statement that it has made the key, TPMS_ATTEST.
+    /// The TPM's statement that it created the key, TPMS_ATTEST.
     public let statement: Data
     /// The attestation key's signature over the statement: r followed by s, 64 bytes.
     public let signature: Data

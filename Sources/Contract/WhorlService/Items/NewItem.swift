@@ -3,11 +3,11 @@
 public import FoundationEssentials
 public import WhorlSecretMemory
 
-/// An item that is to be made.
+/// An item to create.
 public enum NewItem: Sendable {
     /// A secret of 1 byte to 1 MiB.
     case secret(SecretBox)
-    /// A P-256 key, which never leaves the chip; it signs, and agrees on secrets with others' public keys.
+    /// A P-256 key that never leaves the TPM; it signs, and derives shared secrets with other parties' public keys.
     case key
 
     /// The kind of the item.
@@ -25,16 +25,16 @@ public enum ItemUse: Sendable, Hashable, Codable {
     case secret
     /// Signing a SHA-256 digest of 32 bytes.
     case signature(over: Data)
-    /// Multiplying another party's public key with the item's key (TPM2_ECDH_ZGen).
+    /// Multiplying another party's public key by the item's key (TPM2_ECDH_ZGen).
     ///
-    /// The public key is in the form of ANSI X9.63 (0x04, X, Y; 65 bytes). Keys that are stored under a name sign only.
+    /// The public key is in ANSI X9.63 form (0x04, X, Y; 65 bytes). Keys that are stored under a name can only sign.
     case sharedSecret(with: Data)
 
     private enum SignatureCodingKeys: String, CodingKey { case over = "digest" }
     private enum SharedSecretCodingKeys: String, CodingKey { case with = "publicKey" }
 }
 
-/// The product of an item.
+/// The result of using an item.
 public enum ItemProduct: Sendable {
     /// The secret, or the X coordinate of the shared point (32 bytes).
     case secret(SecretBox)

@@ -5,13 +5,13 @@ public import WhorlSecretMemory
 
 /// The kind of an item.
 public enum ItemKind: String, Sendable, Hashable, CaseIterable, Codable {
-    /// Bytes that the chip gives back.
+    /// Bytes that the TPM releases.
     case secret
-    /// A P-256 key that signs inside the chip and never leaves it.
+    /// A P-256 key that signs inside the TPM and never leaves it.
     case key
 }
 
-/// The identity of an item: a profile has at most one item of each kind and name.
+/// The identity of an item; a profile has at most one item of each kind and name.
 public struct ItemID: Sendable, Hashable, Codable {
     /// The profile that owns the item.
     public let profile: String
@@ -20,43 +20,45 @@ public struct ItemID: Sendable, Hashable, Codable {
     /// The name of the item.
     public let name: ItemName
 
-    /// Makes an identity; the item need not exist.
+    /// Creates an identity; the item need not exist.
     public init(_ kind: ItemKind, _ name: ItemName, of profile: String) {
         self.profile = profile
         self.kind = kind
         self.name = name
     }
 
-    /// The item's kind and name as people read them, for example `secret "wifi"`.
+    /// The item's kind and name for display, for example `secret "wifi"`.
     public var spoken: String { "\(kind.rawValue) \"\(name.text)\"" }
 }
 
-/// The description of an item, which is available without opening it.
+/// The description of an item, which is available without unlocking it.
 public struct VaultItem: Sendable, Hashable, Codable {
     /// The identity of the item.
     public let id: ItemID
     /// The access control of the item.
     public let access: AccessControl
-    /// The time at which the item was made.
+    /// The time when the item was created.
     public let createdAt: Date
-    /// Whether the item's access control can still be met, as far as the database knows; the chip decides.
+    /// The state of the item, as far as the database knows; only the TPM decides whether it can be unlocked.
     public let standing: Standing
 
-    /// The standing of an item.
+    /// The state of an item.
     public enum Standing: String, Sendable, Hashable, Codable {
-        /// No reason is known why the item should not open.
+        /// There is no known reason why the item could not be unlocked.
         case valid
-        /// A finger was added or removed since the item was bound to the set; no other way opens it, so it is lost.
+        /// A finger was added or removed since the item was bound to the set, and no other way can unlock it: the item
+        /// is lost.
         ///
-        /// The chip has confirmed this: the counter of the profile's fingers was read, and has another value.
+        /// The TPM has confirmed this: the value of the profile's finger counter is different.
         case enrollmentChanged
-        /// The chip could not be asked, or has lost the counter that the item is bound to; the item may open.
+        /// The TPM could not be reached, or has lost the counter that the item is bound to; the item may still be
+        /// usable.
         case unknown
-        /// The item's row was changed from outside, or the item belongs to another chip.
+        /// The item's row was tampered with, or the item belongs to another TPM.
         case tampered
     }
 
-    /// Describes an item.
+    /// Creates a description of an item.
     public init(id: ItemID, access: AccessControl, createdAt: Date, standing: Standing) {
         self.id = id
         self.access = access
@@ -67,8 +69,8 @@ public struct VaultItem: Sendable, Hashable, Codable {
 
 /// A TPM-wrapped secret or key that the caller stores.
 ///
-/// It opens only on the machine and for the vault that it was made in. It does not reveal the secret: a reader
-/// learns only the kind of item and its access control.
+/// It can be unlocked only on the machine and for the vault where it was created. It does not reveal the secret: a
+/// reader learns only the kind of the item and its access control.
 public struct SealedItem: Sendable, Hashable, Codable {
     /// The kind of the item: secret or key.
     public let kind: ItemKind
@@ -76,7 +78,7 @@ public struct SealedItem: Sendable, Hashable, Codable {
     public let profile: String
     /// The access control of the item.
     public let access: AccessControl
-    /// The public half of a key, as ANSI X9.63 (0x04, X, Y; 65 bytes); `nil` for a secret.
+    /// The public half of a key, in ANSI X9.63 form (0x04, X, Y; 65 bytes); `nil` for a secret.
     public let publicKey: Data?
     /// The bytes that the caller stores.
     public let encoded: Data
@@ -90,13 +92,13 @@ public struct SealedItem: Sendable, Hashable, Codable {
     }
 }
 
-/// The sizes of a secret.
+/// Size limits of secrets.
 public enum SecretSize {
-    /// The sizes that a secret may have, in bytes: 1 byte to 1 MiB.
+    /// The allowed size of a secret in bytes: 1 byte to 1 MiB.
     public static let allowed = 1...(1 << 20)
 }
 
-/// An item that opens when its access control is met, wherever it is stored.
+/// An item that is unlocked when its access control is met, wherever it is stored.
 public enum ProtectedItem: Sendable, Hashable, Codable {
     /// An item in the vault's table, under its name.
     case named(ItemID)
@@ -107,28 +109,28 @@ public enum ProtectedItem: Sendable, Hashable, Codable {
     private enum SealedCodingKeys: String, CodingKey { case _0 = "item" }
 }
 
-/// A request for the content of an item.
+/// A request to use an item.
 public struct ReleaseRequest: Sendable {
-    /// The way in which the person is asked.
+    /// How the user is prompted.
     ///
-    /// Its policy is ignored: the item's access control says what must be shown. A match from its reuse window counts
-    /// as a finger only if ``AccessControl/allowsReuse`` is `true`.
+    /// The policy is ignored, because the item's access control determines the required proofs. A match within the
+    /// reuse window counts as a finger only if ``AccessControl/allowsReuse`` is `true`.
     public var evaluation: EvaluationRequest
-    /// The program's own password, for an item that takes one.
+    /// The program's own password, for an item that requires one.
     public var applicationPassword: SecretBox?
 
-    /// Makes a request.
+    /// Creates a request.
     public init(_ evaluation: EvaluationRequest, applicationPassword: SecretBox? = nil) {
         self.evaluation = evaluation
         self.applicationPassword = applicationPassword
     }
 }
 
-/// The product of an item, which exists only if the item's access control was met.
+/// The result of using an item, which exists only if the item's access control was met.
 public struct Released<Product: Sendable>: Sendable {
     /// The secret, the signature or the shared secret.
     public let product: Product
-    /// The evaluations that recognized the owner for it; empty for an item that requires none.
+    /// The evaluations that authenticated the owner; empty if the item requires none.
     public let evaluations: [Evaluation]
 
     package init(_ product: Product, after evaluations: [Evaluation]) {

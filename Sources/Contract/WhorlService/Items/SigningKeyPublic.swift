@@ -3,7 +3,7 @@
 internal import Crypto
 public import FoundationEssentials
 
-/// The public half of a signing key: a point of P-256.
+/// The public half of a signing key: a point on P-256.
 public struct SigningKeyPublic: Sendable, Hashable {
     /// The uncompressed point: 4, x, y; 65 bytes (SEC 1, 2.3.3).
     public let x963: Data
@@ -12,21 +12,21 @@ public struct SigningKeyPublic: Sendable, Hashable {
     /// SubjectPublicKeyInfo as DER.
     public let der: Data
 
-    /// Makes a key from an uncompressed point; `nil` if the point is not on the curve.
+    /// Creates a key from an uncompressed point; returns `nil` if the point is not on the curve.
     package init?(x963: Data) {
-        // What is no point is no key: the reason does not matter.
+        // The reason why the point is invalid does not matter.
         guard let key = try? P256.Signing.PublicKey(x963Representation: x963) else { return nil }
         self.x963 = x963
         pem = key.pemRepresentation + "\n"
         der = key.derRepresentation
     }
 
-    /// Whether a signature was made by this key over a digest.
+    /// Returns whether this key made a signature over a digest.
     ///
     /// - Parameters:
     ///   - signature: r and s, 64 bytes.
     ///   - digest: SHA-256, 32 bytes.
-    /// - Returns: `false` also for anything that is not a signature.
+    /// - Returns: `false` if the signature is wrong or malformed.
     package func isValid(_ signature: Signature, over digest: Data) -> Bool {
         guard let key = try? P256.Signing.PublicKey(x963Representation: x963),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature.raw),
@@ -38,28 +38,28 @@ public struct SigningKeyPublic: Sendable, Hashable {
 
 /// An ECDSA signature over P-256 and SHA-256 ("ES256").
 public struct Signature: Sendable, Hashable {
-    /// r followed by s, 32 bytes each, in the form of JOSE (RFC 7518, 3.4).
+    /// r followed by s, 32 bytes each, as in JOSE (RFC 7518, 3.4).
     public let raw: Data
 
-    /// `SEQUENCE { r, s }`, in the form of X.509 and OpenSSL (RFC 3279, 2.2.3).
+    /// `SEQUENCE { r, s }`, as in X.509 and OpenSSL (RFC 3279, 2.2.3).
     public var der: Data {
         // 64 bytes are always two numbers.
         (try? P256.Signing.ECDSASignature(rawRepresentation: raw).derRepresentation) ?? Data()
     }
 
-    /// Makes a signature from r and s, 64 bytes; anything else gives `nil`.
+    /// Creates a signature from r and s, 64 bytes; returns `nil` for any other size.
     package init?(raw: Data) {
         guard (try? P256.Signing.ECDSASignature(rawRepresentation: raw)) != nil else { return nil }
         self.raw = raw
     }
 }
 
-/// A SHA-256 digest from elsewhere, 32 bytes, in the form that CryptoKit's keys take.
+/// An existing SHA-256 digest, 32 bytes, in the form that CryptoKit's keys accept.
 package struct DigestBytes: Digest {
     package static let byteCount = 32
     private let bytes: [UInt8]
 
-    /// Takes a digest; `nil` for one of another size.
+    /// Creates a digest; returns `nil` for any other size.
     package init?(_ bytes: Data) {
         guard bytes.count == DigestBytes.byteCount else { return nil }
         self.bytes = [UInt8](bytes)

@@ -3,9 +3,9 @@
 public import FoundationEssentials
 internal import WhorlSupport
 
-/// The value of an attribute of a keychain item.
+/// The value of a keychain item's attribute.
 ///
-/// Two values are equal if their bytes are equal: texts that differ only in Unicode normalization are different.
+/// Two values are equal if their bytes are equal. Texts that differ only in Unicode normalization are different.
 public enum AttributeValue: Sendable, Hashable {
     /// A text.
     case text(String)
@@ -16,7 +16,7 @@ public enum AttributeValue: Sendable, Hashable {
     /// Seconds since 1970-01-01 UTC.
     case date(Double)
 
-    /// The encoding that is stored, compared and indexed: a byte for the kind, then the value.
+    /// The encoding for storage, comparison and indexing: a byte for the kind, then the value.
     package var encoded: Data {
         switch self {
         case .text(let text): return Data([1] + text.utf8)
@@ -38,7 +38,7 @@ public enum AttributeValue: Sendable, Hashable {
         }
     }
 
-    /// Decodes a value; `nil` for bytes that ``encoded`` does not produce.
+    /// Decodes a value; returns `nil` for bytes that ``encoded`` does not produce.
     package init?(encoded: Slice<UnsafeRawBufferPointer>) {
         var bytes = ByteReader(encoded)
         guard let kind = bytes.number(UInt8.self) else { return nil }
@@ -58,7 +58,7 @@ public enum AttributeValue: Sendable, Hashable {
         }
     }
 
-    /// Whether the value means the same as a missing attribute: empty, or 0.
+    /// Whether the value is equivalent to a missing attribute: empty, or 0.
     package var isDefault: Bool {
         switch self {
         case .text(let text): text.isEmpty
@@ -89,11 +89,11 @@ public enum AttributeValue: Sendable, Hashable {
     }
 }
 
-/// The form on a wire is ``encoded``, which keeps every bit of a text and of a date.
+/// The form between processes is ``encoded``, which preserves every bit of a text and of a date.
 extension AttributeValue: Codable {
     /// Decodes a value.
     ///
-    /// - Throws: an error for bytes that ``encoded`` does not produce.
+    /// - Throws: An error for bytes that ``encoded`` does not produce.
     public init(from decoder: any Decoder) throws {
         let bytes = try decoder.singleValueContainer().decode(Data.self)
         guard let value = bytes.withUnsafeBytes({ AttributeValue(encoded: $0[...]) }) else {

@@ -2,7 +2,7 @@
 
 public import FoundationEssentials
 
-/// A class of items that the keychain stores.
+/// A class of keychain items.
 public enum KeychainClass: String, Sendable, Hashable, CaseIterable, Codable {
     /// Passwords of any kind (`kSecClassGenericPassword`).
     case genericPassword = "genp"
@@ -13,7 +13,7 @@ public enum KeychainClass: String, Sendable, Hashable, CaseIterable, Codable {
     /// Certificates (`kSecClassCertificate`).
     case certificate = "cert"
 
-    /// The attributes that distinguish two items of a group: Apple's primary keys.
+    /// The attributes that distinguish two items of a group (Apple's primary keys).
     package var identifying: [String] {
         let own =
             switch self {
@@ -26,24 +26,24 @@ public enum KeychainClass: String, Sendable, Hashable, CaseIterable, Codable {
     }
 }
 
-/// The class, attributes and protection of a keychain item: all of its data except the value.
+/// The class, attributes and protection of a keychain item: everything except the value.
 public struct KeychainRecord: Sendable, Hashable, Codable {
     /// The class of the item.
     public let itemClass: KeychainClass
-    /// The access group: the programs that may use the item.
+    /// The access group, whose programs may use the item.
     public var accessGroup: String
-    /// The times at which the item can be opened: a `kSecAttrAccessible…` value.
+    /// When the item can be unlocked: a `kSecAttrAccessible…` value.
     public var accessible: String
-    /// The authentication that opening the item requires, as the flags of Apple's access control.
+    /// The authentication that the item requires, as the flags of Apple's access control.
     public var flags: UInt64
     /// Whether the item may leave the device.
     public var isSynchronizable: Bool
-    /// Whether a value was ever given: without one the item's value is empty, and dictionaries lack its key.
+    /// Whether a value was ever set; if not, the item's value is empty and dictionaries omit its key.
     public var hasValue: Bool
     /// All other attributes.
     public var attributes: [String: AttributeValue]
 
-    /// Makes a record.
+    /// Creates a record.
     public init(
         _ itemClass: KeychainClass,
         accessGroup: String,
@@ -64,10 +64,12 @@ public struct KeychainRecord: Sendable, Hashable, Codable {
 }
 
 extension KeychainRecord {
-    /// The most bytes of a record's names and values, 128 KiB: in JSON, where a byte may take six, it fits into a message.
+    /// The maximum size of a record's names and values, 128 KiB.
+    ///
+    /// Such a record fits into a message even in JSON, where a byte may take six.
     package static let mostBytes = 128 << 10
 
-    /// The bytes of the record's names and values.
+    /// The size of the record's names and values in bytes.
     package var size: Int {
         attributes.reduce(accessGroup.utf8.count + accessible.utf8.count) {
             $0 + $1.key.utf8.count + $1.value.size
@@ -75,11 +77,11 @@ extension KeychainRecord {
     }
 }
 
-/// A row of the keychain as it was read; its authentication code was verified.
+/// A keychain row as it was read, with a verified authentication code.
 public struct KeychainRow: Sendable, Hashable {
-    /// The name of the row in this state.
+    /// The version of the row that was read.
     public let version: KeychainRowVersion
-    /// Class, attributes and protection.
+    /// The class, attributes and protection.
     public let record: KeychainRecord
     /// The value.
     public let contents: KeychainContents
@@ -87,7 +89,7 @@ public struct KeychainRow: Sendable, Hashable {
     /// The row's number, which never changes.
     public var id: Int64 { version.id }
 
-    /// Makes a row.
+    /// Creates a row.
     public init(_ version: KeychainRowVersion, _ record: KeychainRecord, _ contents: KeychainContents) {
         self.version = version
         self.record = record
@@ -95,14 +97,14 @@ public struct KeychainRow: Sendable, Hashable {
     }
 }
 
-/// The name of one state of a row: each change of the row gives it another revision.
+/// A version of a row: each change to the row gives it another revision.
 public struct KeychainRowVersion: Sendable, Hashable, Codable {
     /// The row's number, which never changes.
     public let id: Int64
-    /// The authentication code of the row's present contents.
+    /// The authentication code of the row's current contents.
     public let revision: Data
 
-    /// Makes the name of a state.
+    /// Creates a version.
     public init(id: Int64, revision: Data) {
         self.id = id
         self.revision = revision
@@ -111,38 +113,38 @@ public struct KeychainRowVersion: Sendable, Hashable, Codable {
 
 /// The value of a row as it was read.
 public enum KeychainContents: Sendable, Hashable {
-    /// A value that the service encrypts, and that was not asked for.
+    /// An encrypted value that was not requested.
     case encrypted
     /// A value that the service has decrypted.
     case value(Data)
-    /// A value that was changed from outside and does not decrypt.
+    /// A value that was tampered with and cannot be decrypted.
     case damaged
-    /// A secret or a key that only the chip opens.
+    /// A secret or a key that only the TPM can unlock.
     case sealed(SealedItem)
 
-    /// The sealed item of the chip; `nil` for a value that the service encrypts.
+    /// The item that the TPM sealed; `nil` for a value that the service encrypts.
     package var item: SealedItem? {
         guard case .sealed(let item) = self else { return nil }
         return item
     }
 }
 
-/// A value that is to be stored in a row.
+/// A value to store in a row.
 public enum NewKeychainContents: Sendable, Hashable {
     /// A value that the service encrypts.
     case plain(Data)
-    /// A secret or a key that the chip has already sealed.
+    /// A secret or a key that the TPM has already sealed.
     case sealed(SealedItem)
 }
 
-/// An item that is to be stored in a row.
+/// An item to store in a row.
 public struct NewKeychainRow: Sendable, Hashable {
-    /// Class, attributes and protection.
+    /// The class, attributes and protection.
     public var record: KeychainRecord
     /// The value.
     public var contents: NewKeychainContents
 
-    /// Makes a description.
+    /// Creates an item to store.
     public init(_ record: KeychainRecord, _ contents: NewKeychainContents) {
         self.record = record
         self.contents = contents
@@ -151,39 +153,39 @@ public struct NewKeychainRow: Sendable, Hashable {
 
 /// A new record and value for a row.
 public struct KeychainRowChange: Sendable, Hashable {
-    /// The row, in the state that the change was made for.
+    /// The version of the row that the change applies to.
     public var version: KeychainRowVersion
     /// The new record and value.
     public var new: NewKeychainRow
 
-    /// Makes a change.
+    /// Creates a change.
     public init(_ version: KeychainRowVersion, to new: NewKeychainRow) {
         self.version = version
         self.new = new
     }
 }
 
-/// The outcome of a change to the keychain's rows: unless all of them were stored, nothing was changed.
+/// The outcome of a change to keychain rows; either all rows were stored, or nothing was changed.
 public enum KeychainOutcome: Sendable, Hashable {
-    /// The rows as they are stored, without their values.
+    /// The rows as stored, without their values.
     case stored([KeychainRow])
     /// Another row has the same identifying attributes.
     case taken(by: KeychainRow)
-    /// One of the rows is no longer in the state that its change was made for.
+    /// One of the rows is no longer at the version that its change applies to.
     case stale
-    /// One of the items needs a passcode, and none is set.
+    /// One of the items requires a passcode, and none is set.
     case noPasscode
     /// The program may not use the access group of one of the items.
     case groupRefused
 }
 
-/// A filter that selects rows of the keychain.
+/// A filter that selects keychain rows.
 public struct KeychainMatch: Sendable, Hashable, Codable {
-    /// The access groups that are searched; those that the program may not use are left out.
+    /// The access groups to search; groups that the program may not use are ignored.
     public var groups: [String]
     /// The class.
     public var itemClass: KeychainClass
-    /// The number of the only row, if a persistent reference names it.
+    /// The number of the only row, if a persistent reference identifies it.
     public var id: Int64?
     /// The required attributes; a missing attribute equals an empty one.
     public var attributes: [String: AttributeValue] = [:]
@@ -191,9 +193,9 @@ public struct KeychainMatch: Sendable, Hashable, Codable {
     public var accessible: String?
     /// Whether to select items that may leave the device; `nil` selects both kinds.
     public var isSynchronizable: Bool? = false
-    /// The flags of access controls: items that have any of these flags are left out.
+    /// Access control flags: items that have any of these flags are excluded.
     public var leftOutFlags: UInt64 = 0
-    /// The numbers of rows to leave out: items that can never be opened again, or that were tampered with.
+    /// The numbers of rows to exclude: items that can never be unlocked again, or that were tampered with.
     public var leftOut: Set<Int64> = []
 
     /// Selects all items of a class in the given groups.
@@ -204,7 +206,7 @@ public struct KeychainMatch: Sendable, Hashable, Codable {
 }
 
 extension [String] {
-    /// Whether one of the texts has the same bytes: Swift's `==` ignores differences of Unicode normalization.
+    /// Returns whether one of the texts has the same bytes; Swift's `==` ignores differences in Unicode normalization.
     package func containsBytes(of text: String) -> Bool {
         contains { $0.utf8.elementsEqual(text.utf8) }
     }

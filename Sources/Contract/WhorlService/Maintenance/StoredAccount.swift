@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The account whose state a service stores under a number, and the account that has the number now.
+/// The account whose state a service stores under a user ID, and the account that currently has that user ID.
 package struct StoredAccount: Sendable, Hashable, Codable {
     /// The relation between the two.
     package enum State: String, Sendable, Hashable, Codable, CaseIterable {
@@ -8,18 +8,18 @@ package struct StoredAccount: Sendable, Hashable, Codable {
         case same = "same"
         /// The name changed; the fingers are not trusted until the passcode is entered or root confirms.
         case renamed = "renamed"
-        /// Another account may have the number now; it gets nothing until root decides.
+        /// The user ID may belong to another account now, which has no access until root decides.
         case other = "other"
-        /// No account has the number.
+        /// No account has the user ID.
         case missing = "missing"
-        /// The user database does not answer.
+        /// The user database is not responding.
         case unknown = "unknown"
     }
 
     package let number: UInt32
-    /// The name when the state was made or last confirmed; `nil` if it is not known.
+    /// The account name when the state was created or last confirmed; `nil` if unknown.
     package let name: String?
-    /// The name of the account that has the number now; `nil` if there is none, or it is not known.
+    /// The name of the account that currently has the user ID; `nil` if there is none or it is unknown.
     package let current: String?
     package let state: State
 

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The status of a state directory and its chip, which `whorl doctor` and `whorl vault status` show.
+/// The status of a state directory and its TPM, which `whorl doctor` and `whorl vault status` print.
 ///
-/// Reading it changes nothing, neither in the chip nor on the disk.
+/// Reading it changes nothing, neither in the TPM nor on the disk.
 public struct VaultStatus: Sendable, Hashable, Codable {
-    /// The place of the state key.
+    /// The location of the state key.
     public enum StateKey: String, Sendable, Hashable, Codable {
         /// No state key exists yet.
         case none
-        /// In a file that a copy of the directory includes.
+        /// In a file, which a copy of the directory includes.
         case file
-        /// Sealed by the chip.
+        /// Sealed by the TPM.
         case sealed
-        /// In both places: `whorl vault provision` was interrupted, and finishes when it is run again.
+        /// In both places: `whorl vault provision` was interrupted; running it again completes it.
         case both
     }
 
-    /// The chip's own account of itself; `nil` when the chip cannot be reached.
+    /// The properties that the TPM reports; `nil` if it cannot be reached.
     public let chip: ChipStatus?
-    /// The error that prevents access to the chip.
+    /// The error that prevents access to the TPM.
     public let obstacle: ServiceError?
-    /// Whether the chip is a simulated one.
+    /// Whether the TPM is simulated.
     public let isSimulated: Bool
     /// Whether the vault was provisioned in this directory.
     public let isProvisioned: Bool
-    /// Whether the chip is the one that the vault was made with; `nil` if that cannot be determined.
+    /// Whether the vault was created with this TPM; `nil` if that cannot be determined.
     public let isSameChip: Bool?
-    /// The place of the state key.
+    /// The location of the state key.
     public let stateKey: StateKey
     /// The handle of the storage root; `nil` before the vault is provisioned.
     public let storageRoot: UInt32?
 
-    /// Describes a directory and its chip.
+    /// Creates a status.
     public init(
         chip: ChipStatus?,
         obstacle: ServiceError?,
@@ -50,7 +50,7 @@ public struct VaultStatus: Sendable, Hashable, Codable {
         self.storageRoot = storageRoot
     }
 
-    /// The problems that were found, most important first; empty if there are none.
+    /// The problems found, most important first; empty if there are none.
     public var problems: [ServiceError] {
         var problems: [ServiceError] = []
         if let obstacle { problems.append(obstacle) }
@@ -63,7 +63,7 @@ public struct VaultStatus: Sendable, Hashable, Codable {
     }
 }
 
-/// The identity and the setup of a TPM.
+/// The identity and setup of a TPM.
 public struct ChipStatus: Sendable, Hashable, Codable {
     /// The manufacturer's four letters, such as `IFX`.
     public let manufacturer: String
@@ -75,22 +75,22 @@ public struct ChipStatus: Sendable, Hashable, Codable {
     public let specRevision: String
     /// The number of defined NV counters, if the TPM reports it.
     public let counters: Int?
-    /// The number of NV counters that there is room for, if the TPM reports it.
+    /// The number of NV counters that can still be defined, if the TPM reports it.
     public let countersFree: Int?
     /// Whether the owner hierarchy has an authorization value.
     public let ownerAuthSet: Bool
-    /// Whether the lockout hierarchy has an authorization value; without one any program can reset the failure count.
+    /// Whether the lockout hierarchy has an authorization value; without one, any program can reset the failure count.
     public let lockoutAuthSet: Bool
-    /// The number of wrong authorization values that are counted now.
+    /// The current number of failed authorizations.
     public let failures: Int
-    /// The count at which the TPM locks.
+    /// The number of failures at which the TPM locks.
     public let failureLimit: Int
-    /// The number of seconds after which one failure is forgotten; 0: never by itself.
+    /// The number of seconds after which one failure is forgotten; 0 means never.
     public let recoverySeconds: Int
-    /// Whether the TPM is locked after too many wrong values.
+    /// Whether the TPM is locked after too many failed authorizations.
     public let inLockout: Bool
 
-    /// Describes a chip.
+    /// Creates a status.
     public init(
         manufacturer: String,
         vendor: String,
@@ -120,44 +120,44 @@ public struct ChipStatus: Sendable, Hashable, Codable {
     }
 }
 
-/// The effect of a reset of the vault on the fingers.
+/// The effect of a vault reset on the fingers.
 public enum VaultReset: Sendable, Hashable, Codable {
     /// The fingers are unchanged.
     case fingersKept
-    /// The fingers can no longer be read; the database was put aside under this name.
+    /// The fingers can no longer be read; the database was renamed to this name.
     case fingersLost(database: String)
 
     private enum CodingKeys: CodingKey { case fingersKept, fingersLost }
 }
 
-/// The result of binding secrets to the present measurements of the machine's start.
+/// The result of binding secrets to the current boot measurements.
 public struct Resealing: Sendable, Hashable, Codable {
-    /// Secrets that are now bound to the present start.
+    /// Secrets that are now bound to the current measurements.
     public package(set) var resealed: [ItemID] = []
-    /// Keys, and secrets with an application password: they need the passcode in addition as long as the machine
-    /// starts as it does now.
+    /// Keys, and secrets with an application password: these also require the passcode while the measurements stay as
+    /// they are.
     public package(set) var unchanged: [ItemID] = []
-    /// Secrets that can never be opened again, for another reason than the start.
+    /// Secrets that can never be unlocked again, for another reason than the boot measurements.
     public package(set) var dead: [ItemID] = []
 
-    /// Makes an empty result.
+    /// Creates an empty result.
     public init() {}
 }
 
-/// The facts about a state directory and its TPM that need neither of them.
+/// Information about a state directory and its TPM that is available without accessing either.
 public struct MaintenanceFacts: Sendable, Hashable, Codable {
     /// The path of the state directory.
     public let statePath: String
-    /// The chosen TPM as the service names it; `none` where none is wanted.
+    /// The address of the chosen TPM; `none` if no TPM is used.
     public let tpmAddress: String
     /// Whether an option or a variable names the TPM, so that its failure is an error.
     public let isTPMNamed: Bool
-    /// Whether a simulated TPM has answered.
+    /// Whether a simulated TPM has responded.
     public let usedSimulatedTPM: Bool
-    /// Whether a real chip protects the state: its key, or at least the authority over its items.
+    /// Whether a real TPM protects the state: its key, or at least the authority over its items.
     public let isProtectedByHardware: Bool
 
-    /// Makes the facts; by default those of a service that does not answer.
+    /// Creates the facts; the defaults are those of a service that does not respond.
     public init(
         statePath: String = "",
         tpmAddress: String = "none",

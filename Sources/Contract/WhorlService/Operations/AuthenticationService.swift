@@ -7,19 +7,19 @@ package import WhorlSecretMemory
 ///
 /// The engine and the test devices conform to it.
 package protocol AuthenticationService: Sendable {
-    /// Answers ``PreflightPolicy``.
+    /// Performs ``PreflightPolicy``.
     func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight
 
-    /// Answers ``EvaluatePolicy``.
+    /// Performs ``EvaluatePolicy``.
     func evaluate(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
     ) async throws(ServiceError) -> Evaluation
 
-    /// Answers ``IsOptedOut``.
+    /// Performs ``IsOptedOut``.
     func isOptedOut(_ application: ApplicationID) async throws(ServiceError) -> Bool
 
-    /// Answers ``SetOptedOut``.
+    /// Performs ``SetOptedOut``.
     func setOptedOut(
         _ optedOut: Bool,
         for application: ApplicationID,
@@ -27,29 +27,29 @@ package protocol AuthenticationService: Sendable {
         presenter: any PromptPresenter
     ) async throws(ServiceError)
 
-    /// Answers ``MakeItem``.
+    /// Performs ``MakeItem``.
     func make(
         _ item: NewItem,
         access: AccessControl,
         applicationPassword: SecretBox?
     ) async throws(ServiceError) -> SealedItem
 
-    /// Answers ``ReadChipIdentity``.
+    /// Performs ``ReadChipIdentity``.
     func chipIdentity() async throws(ServiceError) -> ChipIdentity
 
-    /// Answers ``MakeAttestedKey``.
+    /// Performs ``MakeAttestedKey``.
     func makeKey(
         access: AccessControl,
         attestedFor credential: ChipCredential
     ) async throws(ServiceError) -> AttestedKey
 
-    /// Answers ``DecodeItem``.
+    /// Performs ``DecodeItem``.
     func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem
 
-    /// Answers ``CheckItems``.
+    /// Performs ``CheckItems``.
     func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing]
 
-    /// Answers ``UseItem``.
+    /// Performs ``UseItem``.
     func use(
         _ item: ProtectedItem,
         for use: ItemUse,
@@ -58,7 +58,7 @@ package protocol AuthenticationService: Sendable {
     ) async throws(ServiceError) -> Released<ItemProduct>
 }
 
-/// The answers of a service whose chip has no certificate, such as a test device.
+/// Default implementations for a service whose TPM has no certificate, such as a test device.
 extension AuthenticationService {
     /// Throws `noEndorsement`.
     package func chipIdentity() async throws(ServiceError) -> ChipIdentity {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operation says what it is and does above its type; its members are described by their protocol.
+// Each operation is documented above its type; its members are documented in the protocol.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public import FoundationEssentials
@@ -7,8 +7,8 @@ internal import WhorlFingerprint
 
 // The enrolled fingers of the profile, and changes to them.
 //
-// Where a finger is enrolled or a passcode is set, a change needs the consent of the owner, for which the service asks
-// before it asks for anything else.
+// If a finger is enrolled or a passcode is set, a change requires the owner's consent. The service prompts for it
+// before it does anything else.
 
 extension Operations {
     static let ofFingers: [any ServiceOperation.Type] = [
@@ -18,7 +18,7 @@ extension Operations {
     ]
 }
 
-/// Lists the enrolled fingers; nothing is made if nothing was ever stored.
+/// Lists the enrolled fingers; creates nothing if no state exists.
 ///
 /// Errors: `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
 public struct ListFingers: ServiceOperation {
@@ -29,9 +29,9 @@ public struct ListFingers: ServiceOperation {
     public init() {}
 }
 
-/// Reads the state of the enrolled fingers for a program; the answer is `nil` when none was ever enrolled.
+/// Reads the state of the enrolled fingers for a program; returns `nil` if none was ever enrolled.
 ///
-/// Errors: as ``ListFingers``.
+/// Errors: those of ``ListFingers``.
 public struct ReadEnrollmentState: ServiceOperation {
     public typealias Reply = Optionally<EnrollmentState>
     public static let name = "io.whorl.Fingers.State"
@@ -44,9 +44,9 @@ public struct ReadEnrollmentState: ServiceOperation {
     public init(for application: ApplicationID) { self.application = application }
 }
 
-/// Compares the enrolled fingers with those of the time when a program took a digest.
+/// Compares the enrolled fingers with those at the time when a program took a digest.
 ///
-/// Errors: as ``ListFingers``.
+/// Errors: those of ``ListFingers``.
 public struct CompareFingers: ServiceOperation {
     public typealias Reply = EnrollmentDifference
     public static let name = "io.whorl.Fingers.Difference"
@@ -63,7 +63,7 @@ public struct CompareFingers: ServiceOperation {
     }
 }
 
-/// Enrolls a finger on the chosen reader, and answers with the finger as it was stored.
+/// Enrolls a finger on the chosen reader, and returns the finger as stored.
 ///
 /// Errors: the reason why the owner did not consent; `fingerExists`, `duplicate`, `inconsistent`, `tooManyRetries`,
 /// `timedOut`, `biometryLockout`, `changedMeanwhile`, a reader's error, a storage error and others.
@@ -83,17 +83,17 @@ public struct EnrollFinger: OwnerOperation {
     public var purpose: String { "enroll the \(finger.finger.rawValue)" }
 }
 
-/// Removes fingers, from their readers too, and answers with them: none if all were selected and none was enrolled.
+/// Removes fingers, also from their readers, and returns the removed fingers.
 ///
-/// Errors: the reason why the owner did not consent; `noSuchFinger`, `readerNotConnected`, a reader's error, a storage
-/// error and others.
+/// The result is empty if all were selected and none was enrolled. Errors: the reason why the owner did not consent;
+/// `noSuchFinger`, `readerNotConnected`, a reader's error, a storage error and others.
 public struct RemoveFingers: OwnerOperation {
     public typealias Reply = [EnrolledFinger]
     public static let name = "io.whorl.Fingers.Remove"
     public static let rules = OperationRules(change: "remove fingers", "fingersRemoved", by: .unconfined)
 
     public let selection: FingerSelection
-    /// Whether a print may be removed although the reader that keeps it is not connected.
+    /// Whether a print may be removed although the reader that stores it is not connected.
     public let force: Bool
     public var request: ConsentRequest
 
@@ -106,7 +106,7 @@ public struct RemoveFingers: OwnerOperation {
     public var purpose: String { "remove fingers" }
 }
 
-/// Lists the fingers that ``AcceptFingers`` would keep; the answer is `nil` if the set is sound.
+/// Lists the fingers that ``AcceptFingers`` would keep; returns `nil` if the set is valid.
 ///
 /// Errors: a storage error.
 public struct ListAcceptableFingers: ServiceOperation {
@@ -117,10 +117,10 @@ public struct ListAcceptableFingers: ServiceOperation {
     public init() {}
 }
 
-/// Accepts the present fingers as genuine, after they were changed from outside or an older state was put back.
+/// Accepts the current fingers as genuine after they were tampered with or rolled back to an older state.
 ///
-/// Only the passcode gives consent here. The answer has the fingers that count from now on; `nil` if the set is sound, and
-/// nothing is changed. Errors: the reason why the owner did not consent; `changedMeanwhile` or a storage error.
+/// Only the passcode can give consent. Returns the fingers that are enrolled from now on; `nil` if the set is valid and
+/// nothing was changed. Errors: the reason why the owner did not consent; `changedMeanwhile` or a storage error.
 public struct AcceptFingers: OwnerOperation {
     public typealias Reply = Optionally<AcceptedFingers>
     public static let name = "io.whorl.Fingers.Accept"
@@ -134,7 +134,7 @@ public struct AcceptFingers: OwnerOperation {
 
     public init(_ request: ConsentRequest) { self.request = request }
 
-    /// Reads the request, whose members stand in the call itself.
+    /// Decodes the request, whose members are members of the call itself.
     public init(from decoder: any Decoder) throws { request = try ConsentRequest(from: decoder) }
 
     public func encode(to encoder: any Encoder) throws { try request.encode(to: encoder) }
@@ -142,10 +142,11 @@ public struct AcceptFingers: OwnerOperation {
     public var purpose: String { "accept the fingers" }
 }
 
-/// Finishes interrupted enrollments and removals at the chosen reader, and compares the reader's own storage with the
-/// enrolled fingers; the answer is `nil` if nothing was ever stored.
+/// Completes interrupted enrollments and removals on the chosen reader, and compares its prints with the enrolled
+/// fingers.
 ///
-/// Errors: the reason why no reader can be chosen; a reader's error, a storage error and others.
+/// Returns `nil` if no state exists. Errors: the reason why no reader can be chosen; a reader's error, a storage error
+/// and others.
 public struct ReconcileReader: ServiceOperation {
     public typealias Reply = Optionally<ReaderReconciliation>
     public static let name = "io.whorl.Fingers.Reconcile"
@@ -158,12 +159,14 @@ public struct ReconcileReader: ServiceOperation {
     public init() {}
 }
 
-/// Tries what the chosen reader supports, with a print that is deleted at the end; the answer has the result of each step
-/// that was begun.
+/// Tests the operations that the chosen reader supports, with a print that is deleted at the end.
 ///
-/// Enrolled fingers stay as they are, except that ``ReaderExercise/clearsStorage`` deletes what the reader keeps. The owner
-/// is asked where a finger is enrolled or a passcode is set. Errors: the reason why the owner did not consent, or why no
-/// reader can be chosen; a reader's error for a trial that was cancelled.
+/// Returns the result of each step that was started. Enrolled fingers are unchanged, except that
+/// ``ReaderExercise/clearsStorage`` deletes all prints in the reader. If a finger is enrolled or a passcode is set, the
+/// owner must consent.
+///
+/// Errors: the reason why the owner did not consent, or why no reader can be chosen; a reader's error if the test was
+/// cancelled.
 public struct ExerciseReader: OwnerOperation {
     public typealias Reply = [ReaderExercise.StepResult]
     public static let name = "io.whorl.Fingers.Exercise"

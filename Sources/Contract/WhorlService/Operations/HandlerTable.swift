@@ -2,12 +2,12 @@
 
 package import FoundationEssentials
 
-/// Answers operations in this process: one handler for each.
+/// Performs operations in this process, with one handler for each.
 package struct HandlerTable: ServiceAsker {
     /// The handler of one operation.
     ///
-    /// A function by itself could be kept as well; but its type names the reply, and the runtime looks up a dozen conformances
-    /// for that, in each process and for each operation.
+    /// A bare function would also work, but its type names the reply. The runtime would then look up a dozen
+    /// conformances, in each process and for each operation.
     private final class Handler<Asked: ServiceOperation>: Sendable {
         let answer: @Sendable (Asked, Prompter?) async throws(ServiceError) -> Asked.Reply
 
@@ -19,14 +19,14 @@ package struct HandlerTable: ServiceAsker {
     private var handlers: [ObjectIdentifier: any AnyObject & Sendable] = [:]
     private let decoding: @Sendable (Data) throws(ServiceError) -> SealedItem
 
-    /// Makes a table without handlers.
+    /// Creates a table without handlers.
     ///
     /// - Parameter decode: Decodes an item that a program stored.
     package init(decoding decode: @escaping @Sendable (Data) throws(ServiceError) -> SealedItem) {
         decoding = decode
     }
 
-    /// The operations that the table answers.
+    /// Returns whether the table has a handler for the operation.
     package func answers(_ operation: any ServiceOperation.Type) -> Bool {
         handlers[ObjectIdentifier(operation)] != nil
     }
@@ -73,7 +73,7 @@ package struct HandlerTable: ServiceAsker {
         }
     }
 
-    /// Adds the handler of an operation during which the owner may be asked.
+    /// Adds the handler of an operation that may prompt the owner.
     package mutating func on<Asked: OwnerOperation>(
         _ body: @escaping @Sendable (Asked, Prompter) async throws(ServiceError) -> Asked.Reply
     ) {

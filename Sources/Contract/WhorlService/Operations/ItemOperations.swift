@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operation says what it is and does above its type; its members are described by their protocol.
+// Each operation is documented above its type; its members are documented in the protocol.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public import FoundationEssentials
 public import WhorlSecretMemory
 
-// Items that the chip opens.
+// Items that the TPM protects.
 //
-// Security does not depend on a verdict of the service: unless the access control is met, the chip releases nothing.
-// The proof of what was shown stays in the service.
+// Security does not depend on a decision by the service: the TPM releases nothing unless the access control is met. The
+// owner's proof stays in the service.
 
 extension Operations {
     static let ofItems: [any ServiceOperation.Type] = [
@@ -17,7 +17,7 @@ extension Operations {
     ]
 }
 
-/// Returns whether a chip is available to this user's items; nothing is created.
+/// Returns whether a TPM is available for this user's items; creates nothing.
 public struct HasChip: ServiceOperation {
     public typealias Reply = Valued<Bool>
     public static let name = "io.whorl.Items.HasChip"
@@ -26,10 +26,10 @@ public struct HasChip: ServiceOperation {
     public init() {}
 }
 
-/// Reads the chip's identity, with a new attestation key; the owner is not asked.
+/// Reads the TPM's identity with a new attestation key, without prompting the owner.
 ///
-/// The chip's certificate names the machine for good. Errors: `noChip`; `noEndorsement` if the chip's maker has put no
-/// certificate into it.
+/// The TPM's certificate identifies the machine permanently. Errors: `noChip`; `noEndorsement` if the manufacturer has
+/// not stored a certificate in the TPM.
 public struct ReadChipIdentity: ServiceOperation {
     public typealias Reply = ChipIdentity
     public static let name = "io.whorl.Items.ChipIdentity"
@@ -42,9 +42,9 @@ public struct ReadChipIdentity: ServiceOperation {
     public init() {}
 }
 
-/// Makes a key that the caller stores, and has the chip state how it is protected; the owner is not asked.
+/// Creates a key that the caller stores, with a TPM statement of how it is protected; does not prompt the owner.
 ///
-/// Errors: `credentialRefused` if the credential is for another chip; and as ``MakeItem``.
+/// Errors: `credentialRefused` if the credential is for another TPM; those of ``MakeItem``.
 public struct MakeAttestedKey: ServiceOperation {
     public typealias Reply = AttestedKey
     public static let name = "io.whorl.Items.MakeAttested"
@@ -52,7 +52,7 @@ public struct MakeAttestedKey: ServiceOperation {
 
     /// The access control that must be met to use the key.
     public let access: AccessControl
-    /// A server's credential for this chip.
+    /// A server's credential for this TPM.
     public let credential: ChipCredential
 
     public init(access: AccessControl, attestedFor credential: ChipCredential) {
@@ -61,9 +61,10 @@ public struct MakeAttestedKey: ServiceOperation {
     }
 }
 
-/// Makes an item that the caller stores; the service stores nothing.
+/// Creates an item that the caller stores; the service stores nothing.
 ///
-/// The item opens only when its access control is met. Errors: `noChip` without a chip; `passcodeNeeded`, `enrollmentChanged` and others where the access control cannot be met.
+/// The item is unlocked only when its access control is met. Errors: `noChip` without a TPM; `passcodeNeeded`,
+/// `enrollmentChanged` and others if the access control cannot be met.
 public struct MakeItem: ServiceOperation {
     public typealias Reply = AttachedItem
     public static let name = "io.whorl.Items.Make"
@@ -76,9 +77,9 @@ public struct MakeItem: ServiceOperation {
 
     /// A secret of 1 byte to 1 MiB, or a new key.
     public let item: NewItem
-    /// The access control that must be met to use the item, and cannot be changed later.
+    /// The access control that must be met to use the item; it cannot be changed later.
     public let access: AccessControl
-    /// The program's own password, where the access control asks for one.
+    /// The program's own password, if the access control requires one.
     public let applicationPassword: SecretBox?
 
     public init(_ item: NewItem, access: AccessControl, applicationPassword: SecretBox?) {
@@ -116,9 +117,10 @@ public struct MakeItem: ServiceOperation {
     }
 }
 
-/// Decodes an item that the caller stored; neither the owner nor a chip is asked, so the item may not open.
+/// Decodes an item that the caller stored, without checking whether it can be unlocked.
 ///
-/// Errors: `itemTampered` for bytes that do not have the form of a sealed item.
+/// Neither the owner nor the TPM is involved. Errors: `itemTampered` for bytes that do not have the form of a sealed
+/// item.
 public struct DecodeItem: ServiceOperation {
     public typealias Reply = AttachedItem
     public static let name = "io.whorl.Items.Decode"
@@ -132,15 +134,16 @@ public struct DecodeItem: ServiceOperation {
     public init(_ encoded: Data) { self.encoded = SecretBox(SecretBytes(copying: encoded.bytes)) }
 }
 
-/// Returns the standing of sealed items, in their order, as far as it can be determined without the owner and the chip.
+/// Returns the state of sealed items, in the same order, as far as it is known without the owner and the TPM.
 ///
-/// The chip decides in the end: it may refuse an item that is reported as valid here. Errors: a storage error.
+/// Only the TPM decides whether an item can be unlocked, so an item that is reported as valid may still be refused.
+/// Errors: a storage error.
 public struct CheckItems: ServiceOperation {
     public typealias Reply = Valued<[VaultItem.Standing]>
     public static let name = "io.whorl.Items.Standing"
     public static let rules = OperationRules(.repeatable, by: .anyProgram, attaching: .values(Self.mostItems))
 
-    /// The most items of one call to a service in another process, as each may need a descriptor.
+    /// The maximum number of items in one call to a service in another process, because each may need a descriptor.
     public static let mostItems = 8
 
     public let items: [AttachedItem]
@@ -150,9 +153,9 @@ public struct CheckItems: ServiceOperation {
     public init(_ items: some Sequence<SealedItem>) { self.items = items.map { AttachedItem($0) } }
 }
 
-/// Asks the person for what an item's access control requires, and is answered with what the chip then releases.
+/// Prompts the user for the proof that an item requires, and returns what the TPM then releases.
 ///
-/// Errors: the reason why the owner was not recognized, or why the vault refused.
+/// Errors: the reason why the owner was not authenticated, or why the vault refused.
 public struct UseItem: OwnerOperation, SessionOperation {
     public typealias Reply = Released<ItemProduct>
     public static let name = "io.whorl.Items.Use"
@@ -160,11 +163,11 @@ public struct UseItem: OwnerOperation, SessionOperation {
 
     /// The item, wherever it is stored.
     public var item: ProtectedItem
-    /// The use that is made of it, which must fit the kind of the item.
+    /// The use of the item, which must fit its kind.
     public let use: ItemUse
-    /// The evaluation that comes before it.
+    /// The evaluation that precedes the use.
     private var asking: EvaluatePolicy
-    /// The program's own password, where the access control asks for one.
+    /// The program's own password, if the access control requires one.
     public let applicationPassword: SecretBox?
 
     public init(_ item: ProtectedItem, for use: ItemUse, _ request: ReleaseRequest) {
@@ -249,9 +252,9 @@ extension Released: Codable where Product == ItemProduct {
     }
 }
 
-/// A sealed item in a message, whose bytes go beside it where they are too many for one.
+/// A sealed item in a message; its bytes are attached separately if they are too large for the message.
 public struct AttachedItem: Codable, Sendable {
-    /// The most bytes of an item that stand in the message itself.
+    /// The maximum size of an item that is part of the message itself, in bytes.
     public static let mostInside = 64 << 10
 
     public let item: SealedItem

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operation says what it is and does above its type; its members are described by their protocol.
+// Each operation is documented above its type; its members are documented in the protocol.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// The upkeep of the state and its chip, and questions about them.
+// Maintenance of the state and its TPM, and queries about them.
 
 extension Operations {
     static let ofMaintenance: [any ServiceOperation.Type] = [
@@ -11,7 +11,7 @@ extension Operations {
     ]
 }
 
-/// Reads the facts about the directory and the TPM as they are now; neither is asked.
+/// Reads current information about the directory and the TPM without accessing either.
 public struct ReadFacts: ServiceOperation {
     public typealias Reply = MaintenanceFacts
     public static let name = "io.whorl.Maintenance.Facts"
@@ -20,7 +20,7 @@ public struct ReadFacts: ServiceOperation {
     public init() {}
 }
 
-/// Returns whether anything was ever stored, and opens the state to find out.
+/// Returns whether any state exists, and opens the state to find out.
 ///
 /// Errors: the reason why the state cannot be used.
 public struct HasState: ServiceOperation {
@@ -31,9 +31,9 @@ public struct HasState: ServiceOperation {
     public init() {}
 }
 
-/// Reads numbers that differ after each change of the state, by any process; the chip is not asked.
+/// Reads numbers that differ after each change to the state by any process, without accessing the TPM.
 ///
-/// The answer is `nil` if nothing was ever stored, or if the state cannot be read.
+/// Returns `nil` if no state exists or if it cannot be read.
 public struct ReadChangeMark: ServiceOperation {
     public typealias Reply = Optionally<[Int]>
     public static let name = "io.whorl.Maintenance.ChangeMark"
@@ -42,7 +42,7 @@ public struct ReadChangeMark: ServiceOperation {
     public init() {}
 }
 
-/// Reads the status of the directory and its chip, and changes nothing.
+/// Reads the status of the directory and its TPM without changing anything.
 public struct ReadVaultStatus: ServiceOperation {
     public typealias Reply = VaultStatus
     public static let name = "io.whorl.Maintenance.Status"
@@ -51,7 +51,7 @@ public struct ReadVaultStatus: ServiceOperation {
     public init() {}
 }
 
-/// Puts the directory under the protection of the chip; the directory is made if it does not exist.
+/// Brings the directory under TPM protection; creates the directory if it does not exist.
 ///
 /// Errors: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, a storage error.
 public struct ProvisionVault: ServiceOperation {
@@ -66,15 +66,15 @@ public struct ProvisionVault: ServiceOperation {
     public init() {}
 }
 
-/// Deletes the vault with its items, which cannot be recovered; the answer has the effect on the enrolled fingers.
+/// Deletes the vault with its items, which cannot be recovered, and returns the effect on the enrolled fingers.
 ///
-/// Errors: `noChip`, `chipBusy`; a storage error, also where the database is busy, in which case the vault is unchanged.
+/// Errors: `noChip`, `chipBusy`; a storage error. If the database is busy, the vault is unchanged.
 public struct ResetVault: ServiceOperation {
     public typealias Reply = VaultReset
     public static let name = "io.whorl.Maintenance.Reset"
     public static let rules = OperationRules(change: "reset the vault", "vaultReset", by: .unconfined)
 
-    /// Whether to go on if the chip is gone.
+    /// Whether to continue if the TPM is missing.
     public let withoutChip: Bool
 
     private enum CodingKeys: String, CodingKey { case withoutChip = "value" }
@@ -82,9 +82,9 @@ public struct ResetVault: ServiceOperation {
     public init(withoutChip: Bool) { self.withoutChip = withoutChip }
 }
 
-/// Asks for the passcode, and binds the secrets that are bound to the machine's start to the start as it is now.
+/// Prompts for the passcode, and binds the secrets that are bound to boot measurements to the current ones.
 ///
-/// The passcode takes the place of the measurements. The answer has the items that were bound, and those that were not.
+/// The passcode takes the place of the measurements. Returns the items that were bound, and those that were not.
 /// Errors: the reason why the owner did not agree; `passcodeNotSet`, `noChip`, a storage error.
 public struct ResealItems: OwnerOperation {
     public typealias Reply = Resealing
@@ -102,7 +102,7 @@ public struct ResealItems: OwnerOperation {
     public var purpose: String { "bind items to the machine's start" }
 }
 
-/// Lists the counted tries of the profile, one value for each ``ReaderClass``.
+/// Lists the counted attempts of the profile, one value for each ``ReaderClass``.
 ///
 /// Errors: `storeFailed`.
 public struct ListAttempts: ServiceOperation {
@@ -113,7 +113,7 @@ public struct ListAttempts: ServiceOperation {
     public init() {}
 }
 
-/// Reads the newest lines of the profile's audit log, newest first; none if nothing was ever stored.
+/// Reads the most recent entries of the profile's audit log, newest first; empty if no state exists.
 ///
 /// Errors: `storeFailed`.
 public struct ReadLog: ServiceOperation {
@@ -121,7 +121,7 @@ public struct ReadLog: ServiceOperation {
     public static let name = "io.whorl.Maintenance.Log"
     public static let rules = OperationRules(.repeatable, by: .anyProgram)
 
-    /// The most lines; less than 1 returns none.
+    /// The maximum number of entries; a limit below 1 returns none.
     public var limit: Int
 
     private enum CodingKeys: String, CodingKey { case limit = "value" }
@@ -129,7 +129,7 @@ public struct ReadLog: ServiceOperation {
     public init(limit: Int) { self.limit = limit }
 }
 
-/// Reads the fault of the file by which evaluations take turns; the answer is `nil` when nothing is wrong.
+/// Reads the problem with the file that evaluations use to take turns; returns `nil` if there is none.
 public struct ReadLockFileFault: ServiceOperation {
     public typealias Reply = Optionally<ServiceError>
     public static let name = "io.whorl.Maintenance.LockFileFault"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operation says what it is and does above its type; its members are described by their protocol.
+// Each operation is documented above its type; its members are documented in the protocol.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// Secrets and keys that the service stores under a name; ``UseItem`` opens them.
+// Secrets and keys that the service stores under a name; ``UseItem`` unlocks them.
 
 extension Operations {
     static let ofNamedItems: [any ServiceOperation.Type] = [
@@ -11,9 +11,9 @@ extension Operations {
     ]
 }
 
-/// Makes the vault if nothing was ever stored, so that a refusal comes before a person types a secret.
+/// Creates the vault if no state exists, so that errors are reported before the user types a secret.
 ///
-/// Errors: `noChip`, in which case nothing was made; a storage error.
+/// Errors: `noChip`, in which case nothing was created; a storage error.
 public struct PrepareVault: ServiceOperation {
     public typealias Reply = NoValue
     public static let name = "io.whorl.Items.Prepare"
@@ -22,10 +22,10 @@ public struct PrepareVault: ServiceOperation {
     public init() {}
 }
 
-/// Makes an item and stores it; the answer has the public half of a key, and `nil` for a secret.
+/// Creates an item and stores it; returns the public half of a key, and `nil` for a secret.
 ///
-/// Errors: `itemExists`, `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`, `applicationPasswordNeeded`,
-/// `noChip`, a storage error, and other errors of the chip.
+/// Errors: `itemExists`, `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`,
+/// `applicationPasswordNeeded`, `noChip`, a storage error, and other errors of the TPM.
 public struct AddItem: ServiceOperation, DescribedChange {
     public typealias Reply = Optionally<SigningKeyPublic>
     public static let name = "io.whorl.Items.Add"
@@ -36,7 +36,7 @@ public struct AddItem: ServiceOperation, DescribedChange {
         attaching: .values(2)
     )
 
-    /// The identity of the item, which must be new, and of the item's kind.
+    /// The identity of the item, which must be new and match the item's kind.
     public var id: ItemID
     /// The item.
     public let item: MakeItem
@@ -50,7 +50,7 @@ public struct AddItem: ServiceOperation, DescribedChange {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         id = try members.decode(ItemID.self, forKey: .id)
         item = try members.decode(MakeItem.self, forKey: .item)
-        // A kind that does not fit is refused here: behind the wall it is a programmer's mistake.
+        // Reject a mismatched kind here: in the engine, it would be a programming error.
         guard id.kind == item.item.kind else {
             throw DecodingError.dataCorruptedError(forKey: .id, in: members, debugDescription: "another kind")
         }
@@ -61,8 +61,8 @@ public struct AddItem: ServiceOperation, DescribedChange {
 
 /// Lists the profile's items, secrets and keys, by kind and name.
 ///
-/// The chip is asked only for items that are lost with their set of fingers; if it cannot answer, the standing of such an
-/// item is `unknown`. Errors: a storage error.
+/// The TPM is used only for items that are lost when their set of fingers changes. If the TPM cannot be reached, the
+/// state of such an item is `unknown`. Errors: a storage error.
 public struct ListItems: ServiceOperation {
     public typealias Reply = Valued<[VaultItem]>
     public static let name = "io.whorl.Items.List"
@@ -71,7 +71,7 @@ public struct ListItems: ServiceOperation {
     public init() {}
 }
 
-/// Reads the access control of an item; the chip is not asked.
+/// Reads the access control of an item without accessing the TPM.
 ///
 /// Errors: `noSuchItem`, `itemTampered`, a storage error.
 public struct ReadItemAccess: ServiceOperation {
@@ -86,9 +86,9 @@ public struct ReadItemAccess: ServiceOperation {
     public init(of id: ItemID) { self.id = id }
 }
 
-/// Reads the public half of a key; no proof is needed, and the chip is not asked.
+/// Reads the public half of a key without a proof and without accessing the TPM.
 ///
-/// Errors: as ``ReadItemAccess``.
+/// Errors: those of ``ReadItemAccess``.
 public struct ReadPublicKey: ServiceOperation {
     public typealias Reply = Valued<SigningKeyPublic>
     public static let name = "io.whorl.Items.PublicKey"
@@ -101,10 +101,10 @@ public struct ReadPublicKey: ServiceOperation {
     public init(of id: ItemID) { self.id = id }
 }
 
-/// Deletes an item permanently, whatever state it is in.
+/// Deletes an item permanently, regardless of its state.
 ///
-/// The owner is asked first where the item requires its owner and may still open. Errors: the reason why the owner did not
-/// agree; `noSuchItem`, a storage error.
+/// If the item requires its owner and might still be usable, the owner is prompted first. Errors: the reason why the
+/// owner did not agree; `noSuchItem`, a storage error.
 public struct DeleteItem: OwnerOperation, DescribedChange {
     public typealias Reply = NoValue
     public static let name = "io.whorl.Items.Delete"

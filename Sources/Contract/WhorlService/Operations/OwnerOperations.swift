@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operation says what it is and does above its type; its members are described by their protocol.
+// Each operation is documented above its type; its members are documented in the protocol.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// Questions about the owner: whether an evaluation could succeed, and whether the owner is present.
+// Authentication of the owner, and whether it is currently possible.
 
 extension Operations {
     static let ofOwner: [any ServiceOperation.Type] = [
@@ -12,7 +12,7 @@ extension Operations {
 
 /// Returns whether an evaluation could succeed now.
 ///
-/// It never prompts, and never opens the reader. The answer contains the obstacle, if there is one.
+/// It never prompts and never opens the reader. The result contains the obstacle, if there is one.
 public struct PreflightPolicy: ServiceOperation {
     public typealias Reply = Preflight
     public static let name = "io.whorl.Owner.Preflight"
@@ -27,9 +27,9 @@ public struct PreflightPolicy: ServiceOperation {
     }
 }
 
-/// Asks the person for a finger or the passcode, and is answered only when the policy is met.
+/// Prompts the user for a finger or the passcode, and replies only if the policy is satisfied.
 ///
-/// A reply is the one thing that says "recognized"; every evaluation without success ends with an error. Cancelling the task
+/// Only a reply means that the owner was authenticated; every other evaluation ends with an error. Cancelling the task
 /// ends the evaluation with `appCancel`.
 public struct EvaluatePolicy: OwnerOperation, SessionOperation {
     public typealias Reply = Evaluation
@@ -53,7 +53,7 @@ public struct EvaluatePolicy: OwnerOperation, SessionOperation {
     public var purpose: String { request.reason }
 }
 
-/// Returns whether the person has told a program not to use fingers.
+/// Returns whether the user has disabled fingerprints for a program.
 public struct IsOptedOut: ServiceOperation {
     public typealias Reply = Valued<Bool>
     public static let name = "io.whorl.Owner.IsOptedOut"
@@ -66,17 +66,17 @@ public struct IsOptedOut: ServiceOperation {
     public init(_ application: ApplicationID) { self.application = application }
 }
 
-/// Stores that a program must not use fingers, or that it may again; the owner is asked first if the program is another
-/// one than the one that asks.
+/// Disables or enables fingerprints for a program.
 ///
-/// Opting out is a state of its own, neither "not available" nor "not enrolled", although a face may have only one code for
-/// all of them. Errors: the reason why the owner did not agree; `storeFailed`.
+/// If that is not the calling program itself, the owner is prompted first. Opting out is a separate state, different
+/// from "not available" and "not enrolled", although an API may have only one code for all three. Errors: the reason
+/// why the owner did not agree; `storeFailed`.
 public struct SetOptedOut: OwnerOperation {
     public typealias Reply = Valued<Bool>
     public static let name = "io.whorl.Owner.SetOptedOut"
     public static let rules = OperationRules(.loggedChange("allow or deny fingers"), by: .anyProgram)
 
-    /// The program whose use of fingers changes.
+    /// The program for which fingerprints are disabled or enabled.
     public var application: ApplicationID
     public let isOptedOut: Bool
     public var request: ConsentRequest

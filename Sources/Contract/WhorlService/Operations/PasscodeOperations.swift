@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operation says what it is and does above its type; its members are described by their protocol.
+// Each operation is documented above its type; its members are documented in the protocol.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public import WhorlSecretMemory
 
-// The owner's passcode, and the keyring of a desktop.
+// The owner's passcode, and the desktop keyring.
 
 extension Operations {
     static let ofPasscode: [any ServiceOperation.Type] = [
@@ -16,7 +16,7 @@ extension Operations {
 
 /// Returns whether a passcode is set.
 ///
-/// Errors: `noChip` where a passcode could not be set either; a storage error.
+/// Errors: `noChip` if a passcode could not be set either; a storage error.
 public struct IsPasscodeSet: ServiceOperation {
     public typealias Reply = Valued<Bool>
     public static let name = "io.whorl.Passcode.IsSet"
@@ -25,9 +25,9 @@ public struct IsPasscodeSet: ServiceOperation {
     public init() {}
 }
 
-/// Asks for an enrolled finger, if there is one, before a first passcode is set.
+/// Prompts for an enrolled finger, if there is one, before a first passcode is set.
 ///
-/// Errors: those of every evaluation without success.
+/// Errors: those of every unsuccessful evaluation.
 public struct AskForFinger: OwnerOperation, SessionOperation {
     public typealias Reply = NoValue
     public static let name = "io.whorl.Passcode.AskForFinger"
@@ -53,8 +53,8 @@ public struct AskForFinger: OwnerOperation, SessionOperation {
 
 /// Sets the first passcode.
 ///
-/// If a finger is enrolled, its match is needed, within a minute and for this purpose: a person who sets the passcode can
-/// enroll further fingers with it. Errors: `passcodeExists`, `passcodeWrongSize`, `accessDenied` without a needed match,
+/// If a finger is enrolled, a match for this purpose within the last minute is required, because a passcode allows
+/// enrolling more fingers. Errors: `passcodeExists`, `passcodeWrongSize`, `accessDenied` without a required match,
 /// `noChip`, a storage error.
 public struct SetPasscode: SessionOperation {
     public typealias Reply = NoValue
@@ -66,11 +66,11 @@ public struct SetPasscode: SessionOperation {
         attaching: .passcodes(1)
     )
 
-    /// 4 to 1,024 bytes, as they were typed.
+    /// 4 to 1,024 bytes, exactly as typed.
     public let passcode: SecretBox
-    /// The program that asks, as it asked for the finger.
+    /// The calling program, the same as for the finger.
     public var request: ConsentRequest
-    /// The session that ``AskForFinger`` had.
+    /// The session that was used for ``AskForFinger``.
     public var session: OwnerSession? = nil
     package var sessionID: String?
 
@@ -87,7 +87,7 @@ public struct SetPasscode: SessionOperation {
     }
 }
 
-/// Asks for the passcode and changes it; items that the old one opens are opened by the new one.
+/// Prompts for the passcode and changes it; the new passcode unlocks the same items as the old one.
 ///
 /// Errors: the reason why the owner did not agree; `passcodeNotSet`, `passcodeWrongSize`, `noChip`, a storage error.
 public struct ChangePasscode: OwnerOperation {
@@ -100,7 +100,7 @@ public struct ChangePasscode: OwnerOperation {
         attaching: .passcodes(1)
     )
 
-    /// 4 to 1,024 bytes, as they were typed.
+    /// 4 to 1,024 bytes, exactly as typed.
     public let new: SecretBox
     public var request: ConsentRequest
 
@@ -123,9 +123,9 @@ public struct ListItemsLostWithoutPasscode: ServiceOperation {
     public init() {}
 }
 
-/// Asks for the passcode, removes it, and removes the items that only the passcode opens; the answer has these items.
+/// Prompts for the passcode and removes it, along with the items that only the passcode unlocks.
 ///
-/// Errors: `passcodeNeeded(by:)`, and as ``ChangePasscode``.
+/// Returns the removed items. Errors: `passcodeNeeded(by:)`, and those of ``ChangePasscode``.
 public struct RemovePasscode: OwnerOperation, DescribedChange {
     public typealias Reply = [ItemID]
     public static let name = "io.whorl.Passcode.Remove"
@@ -135,7 +135,7 @@ public struct RemovePasscode: OwnerOperation, DescribedChange {
         by: .unconfined
     )
 
-    /// Whether to delete the items that would be lost; otherwise nothing is changed if any would be.
+    /// Whether to delete the items that would be lost; if `false` and there are any, nothing is changed.
     public let force: Bool
     public var request: ConsentRequest
 
@@ -159,9 +159,9 @@ public struct ReadKeyringStatus: ServiceOperation {
     public init() {}
 }
 
-/// Asks for a touch, and turns the keyring on; one that is on already stays as it is.
+/// Prompts for a touch and turns the keyring on; does nothing else if it is already on.
 ///
-/// Errors: the reason why the owner was not recognized; `noChip`, a storage error.
+/// Errors: the reason why the owner was not authenticated; `noChip`, a storage error.
 public struct TurnKeyringOn: OwnerOperation {
     public typealias Reply = NoValue
     public static let name = "io.whorl.Keyring.TurnOn"
@@ -174,7 +174,7 @@ public struct TurnKeyringOn: OwnerOperation {
     public var purpose: String { "turn the keyring on or off" }
 }
 
-/// Asks the owner, turns the keyring off, and deletes the sealed password.
+/// Prompts the owner, turns the keyring off, and deletes the sealed password.
 ///
 /// Errors: the reason why the owner did not agree; a storage error.
 public struct TurnKeyringOff: OwnerOperation {

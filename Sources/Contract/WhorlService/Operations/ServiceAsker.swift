@@ -3,14 +3,14 @@
 public import FoundationEssentials
 public import WhorlSecretMemory
 
-/// The program's side of an operation during which the owner may be asked.
+/// The program's part in an operation that may prompt the owner.
 public struct Prompter: Sendable {
-    /// Shows the prompts.
+    /// The presenter that shows the prompts.
     public let presenter: any PromptPresenter
-    /// Called for each event of an enrollment, on a thread of the service.
+    /// Called for each enrollment event, on a thread of the service.
     public let observer: @Sendable (EnrollmentProgress) -> Void
 
-    /// Puts the program's side together.
+    /// Creates the program's part.
     public init(
         _ presenter: any PromptPresenter,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
@@ -20,67 +20,67 @@ public struct Prompter: Sendable {
     }
 }
 
-/// Answers operations: with handlers in this process (``HandlerTable``), or through a socket.
+/// Performs operations, either with handlers in this process (``HandlerTable``) or through a socket.
 public protocol ServiceAsker: Sendable {
-    /// Answers an operation.
+    /// Performs an operation.
     ///
     /// - Parameters:
     ///   - operation: The operation.
-    ///   - prompter: The program's side of the prompts; `nil` for an operation that asks no one.
+    ///   - prompter: The program's part in the prompts; `nil` for an operation that never prompts.
     /// - Returns: The reply.
-    /// - Throws: the errors that the operation names, `serviceUnavailable` where there is no answer.
+    /// - Throws: The errors that the operation documents; `serviceUnavailable` if no reply arrives.
     func answer<Asked: ServiceOperation>(
         _ operation: Asked,
         _ prompter: Prompter?
     ) async throws(ServiceError) -> Asked.Reply
 
-    /// Decodes an item that the caller stored (``DecodeItem``), and blocks the calling thread.
+    /// Decodes an item that the caller stored (``DecodeItem``), blocking the calling thread.
     ///
     /// - Throws: `itemTampered` for bytes that do not have the form of a sealed item.
     func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem
 }
 
 extension ServiceAsker {
-    /// Asks for something.
+    /// Performs an operation and returns its reply.
     ///
-    /// - Throws: the errors that the operation names.
+    /// - Throws: The errors that the operation documents.
     public func ask<Asked: ServiceOperation>(
         _ operation: Asked
     ) async throws(ServiceError) -> Asked.Reply { try await answer(operation, nil) }
 
-    /// Asks for a value.
+    /// Performs an operation that returns a value.
     ///
-    /// - Throws: the errors that the operation names.
+    /// - Throws: The errors that the operation documents.
     public func ask<Asked: ServiceOperation, Value>(
         _ operation: Asked
     ) async throws(ServiceError) -> Value where Asked.Reply == Valued<Value> {
         try await answer(operation, nil).value
     }
 
-    /// Asks for a value that may not exist.
+    /// Performs an operation that returns an optional value.
     ///
-    /// - Throws: the errors that the operation names.
+    /// - Throws: The errors that the operation documents.
     public func ask<Asked: ServiceOperation, Value>(
         _ operation: Asked
     ) async throws(ServiceError) -> Value? where Asked.Reply == Optionally<Value> {
         try await answer(operation, nil).value
     }
 
-    /// Asks for something that has no answer but its end.
+    /// Performs an operation that returns nothing.
     ///
-    /// - Throws: the errors that the operation names.
+    /// - Throws: The errors that the operation documents.
     public func ask<Asked: ServiceOperation>(
         _ operation: Asked
     ) async throws(ServiceError) where Asked.Reply == NoValue { _ = try await answer(operation, nil) }
 
-    /// Asks for something during which the owner may be asked.
+    /// Performs an operation that may prompt the owner.
     ///
     /// - Parameters:
     ///   - operation: The operation.
-    ///   - presenter: Shows the prompts.
-    ///   - observer: Called for each event of an enrollment, on a thread of the service.
+    ///   - presenter: The presenter that shows the prompts.
+    ///   - observer: Called for each enrollment event, on a thread of the service.
     /// - Returns: The reply.
-    /// - Throws: the errors that the operation names.
+    /// - Throws: The errors that the operation documents.
     @discardableResult
     public func ask<Asked: OwnerOperation>(
         _ operation: Asked,
@@ -92,16 +92,16 @@ extension ServiceAsker {
 }
 
 extension ServiceAsker {
-    /// An operation during which the owner may be asked needs a presenter.
+    /// Unavailable: an operation that may prompt the owner needs a presenter.
     @available(*, unavailable, message: "name the presenter that shows the prompt")
     public func ask<Asked: OwnerOperation>(
         _ operation: Asked
     ) async throws(ServiceError) -> Asked.Reply { try await answer(operation, nil) }
 }
 
-/// Shorter forms of the operations that most programs use.
+/// Shorthands for the most common operations.
 extension ServiceAsker {
-    /// Returns whether an evaluation could succeed now; a service that cannot be asked is the obstacle.
+    /// Returns whether an evaluation could succeed now; a service that cannot be reached counts as an obstacle.
     public func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
         do throws(ServiceError) {
             return try await ask(PreflightPolicy(policy, for: application))
@@ -110,9 +110,9 @@ extension ServiceAsker {
         }
     }
 
-    /// Asks the person, and returns only when the policy is met.
+    /// Prompts the user, and returns only if the policy is satisfied.
     ///
-    /// - Throws: as ``EvaluatePolicy``.
+    /// - Throws: The errors of ``EvaluatePolicy``.
     public func evaluate(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
@@ -120,21 +120,21 @@ extension ServiceAsker {
         try await ask(EvaluatePolicy(request), presenter: presenter)
     }
 
-    /// Returns whether a chip is available to this user's items; a chip that cannot be asked about is as good as none.
+    /// Returns whether a TPM is available for this user's items; `false` if that cannot be determined.
     public func hasChip() async -> Bool { (try? await ask(HasChip())) ?? false }
 
-    /// Returns the numbers that differ after each change of the state; a mark that cannot be read counts as a change.
+    /// Returns numbers that differ after each change to the state; a failure to read them counts as a change.
     public func changeMark() async -> [Int]? { (try? await ask(ReadChangeMark())) ?? nil }
 
-    /// Returns the facts about the directory and the TPM; a service that does not answer has protected nothing.
+    /// Returns information about the directory and the TPM; a service that does not respond protects nothing.
     public func facts() async -> MaintenanceFacts {
-        // The next call that can fail says why there is no answer.
+        // The next call that can fail reports why the service does not respond.
         (try? await ask(ReadFacts())) ?? MaintenanceFacts()
     }
 
     /// Seals a secret of 1 byte to 1 MiB into an item that the caller stores.
     ///
-    /// - Throws: as ``MakeItem``.
+    /// - Throws: The errors of ``MakeItem``.
     public func seal(
         _ secret: SecretBox,
         access: AccessControl,
@@ -144,9 +144,9 @@ extension ServiceAsker {
             .item
     }
 
-    /// Makes a P-256 key in the chip, as a sealed item that the caller stores.
+    /// Creates a P-256 key in the TPM, as a sealed item that the caller stores.
     ///
-    /// - Throws: as ``MakeItem``.
+    /// - Throws: The errors of ``MakeItem``.
     public func makeKey(
         access: AccessControl,
         applicationPassword: SecretBox?
@@ -154,12 +154,12 @@ extension ServiceAsker {
         try await ask(MakeItem(.key, access: access, applicationPassword: applicationPassword)).item
     }
 
-    /// Returns the standing of any number of sealed items, in their order.
+    /// Returns the state of any number of sealed items, in the same order.
     ///
-    /// - Throws: as ``CheckItems``.
+    /// - Throws: The errors of ``CheckItems``.
     public func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing] {
         var standings: [VaultItem.Standing] = []
-        // A few at a time, so that each call stays small.
+        // Split the list so that each call stays small.
         for start in stride(from: 0, to: items.count, by: CheckItems.mostItems) {
             let part = items[start..<min(start + CheckItems.mostItems, items.count)]
             let judged: [VaultItem.Standing] = try await ask(CheckItems(part))
@@ -169,9 +169,9 @@ extension ServiceAsker {
         return standings
     }
 
-    /// Returns a secret, after the person has shown what its access control requires.
+    /// Returns a secret after the user has provided the proof that its access control requires.
     ///
-    /// - Throws: as ``UseItem``.
+    /// - Throws: The errors of ``UseItem``.
     public func secret(
         in item: ProtectedItem,
         _ request: ReleaseRequest,
@@ -180,9 +180,10 @@ extension ServiceAsker {
         try await ask(UseItem(item, for: .secret, request), presenter: presenter).secret()
     }
 
-    /// Returns a signature over a SHA-256 digest of 32 bytes, after the person has shown what the key requires.
+    /// Returns a signature over a SHA-256 digest of 32 bytes, after the user has provided the proof that the key
+    /// requires.
     ///
-    /// - Throws: as ``UseItem``.
+    /// - Throws: The errors of ``UseItem``.
     public func signature(
         over digest: Data,
         with key: ProtectedItem,
@@ -197,10 +198,12 @@ extension ServiceAsker {
         return Released(signature, after: released.evaluations)
     }
 
-    /// Returns the X coordinate, 32 bytes, of the product of another party's public key and a sealed key, after the
-    /// person has shown what the key requires.
+    /// Returns the secret shared between a sealed key and another party's public key.
     ///
-    /// - Throws: as ``UseItem``.
+    /// The secret is the X coordinate, 32 bytes, of the product of both. The user must first provide the proof that the
+    /// key requires.
+    ///
+    /// - Throws: The errors of ``UseItem``.
     public func sharedSecret(
         with publicKey: Data,
         of key: SealedItem,
@@ -223,7 +226,7 @@ extension Released<ItemProduct> {
 }
 
 extension ServiceError {
-    /// The error of a service that answers with another product than the one that was asked for.
+    /// The error for a service that replies with the wrong kind of product.
     fileprivate static var otherProduct: ServiceError {
         ServiceError(.chipFailed, cause: "the service returned another product")
     }

@@ -1,69 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that a program asks of the service: one value with all that it takes, as a message carries it.
+/// A request to the service: one value with all its parameters.
 ///
-/// The coded form of an operation is what a call carries; secrets attach themselves to it (`SecretBox`).
+/// Its coded form is what a message carries; secrets attach themselves to the message (`SecretBox`).
 public protocol ServiceOperation: Codable, Sendable {
-    /// The answer, in the form of the reply.
+    /// The type of the reply.
     associatedtype Reply: Codable & Sendable
 
     /// The qualified name of the method, such as `io.whorl.Fingers.List`.
     static var name: String { get }
-    /// The programs that may ask, and what it does.
+    /// The callers that are allowed, and the effect.
     static var rules: OperationRules { get }
-    /// Whether it is an ``OwnerOperation``; known without a look at the type's conformances, which takes long in a large program.
+    /// Whether this is an ``OwnerOperation``.
+    ///
+    /// A constant avoids looking up the type's conformances, which takes long in a large program.
     static var asksOwner: Bool { get }
-    /// Whether it is in a session, which keeps what the owner shows.
+    /// Whether it runs in a session, which keeps the owner's proof.
     static var isInSession: Bool { get }
 }
 
 extension ServiceOperation {
-    /// No owner is asked.
+    /// `false`, because the owner is not prompted.
     public static var asksOwner: Bool { false }
-    /// It is in no session.
+    /// `false`, because it does not run in a session.
     public static var isInSession: Bool { false }
 }
 
 extension OwnerOperation {
-    /// The owner may be asked.
+    /// `true`, because the owner may be prompted.
     public static var asksOwner: Bool { true }
 }
 
 extension SessionOperation {
-    /// It is in a session.
+    /// `true`, because it runs in a session.
     public static var isInSession: Bool { true }
 }
 
-/// An operation during which the owner may be asked.
+/// An operation that may prompt the owner.
 public protocol OwnerOperation: ServiceOperation {
     associatedtype Request: OwnerRequest
 
-    /// The way in which the owner is asked.
+    /// How the owner is prompted.
     var request: Request { get set }
-    /// The change or the reason, as the journal shows it.
+    /// The change or the reason, as the system journal records it.
     var purpose: String { get }
 }
 
-/// A way in which the owner is asked.
+/// A request that prompts the owner.
 public protocol OwnerRequest: Sendable {
-    /// The program that asks.
+    /// The calling program.
     var application: ApplicationID { get set }
     /// The time limit for each touch.
     var timeout: Duration { get set }
-    /// The facts about the program that asks, which a service adds.
+    /// Information about the calling program, which a service adds.
     var origin: RequestOrigin { get set }
 }
 
-/// The facts about the program that asks, which a service adds to its requests; no program states them itself.
+/// Information about the calling program, which a service adds to its requests; programs cannot set it themselves.
 public struct RequestOrigin: Sendable {
-    /// The program, as a service knows it; `nil` where it runs in this process or is not known.
+    /// The calling program as the service knows it; `nil` if it runs in this process or is unknown.
     package var asker: Asker?
-    /// The reason why the caller's place lets no finger be asked for, and no earlier one count; `nil` where one may be.
+    /// The reason why fingers are not accepted from the caller's location, not even an earlier match; `nil` if they
+    /// are.
     package var fingerObstacle: ServiceError?
-    /// The reason why nothing may be asked for, and nothing that was shown earlier counts, as in a locked session.
+    /// The reason why nothing is accepted, not even an earlier proof, as in a locked session.
     package var obstacle: ServiceError?
 
-    /// The origin of a request of this process.
+    /// Creates the origin of a request from this process.
     public init() {}
 }
 
@@ -85,59 +88,59 @@ extension OwnerRequest {
 extension EvaluationRequest: OwnerRequest {}
 extension ConsentRequest: OwnerRequest {}
 
-/// An operation in a session, which keeps what the owner shows (``OwnerSession``).
+/// An operation in a session, which keeps the owner's proof (``OwnerSession``).
 package protocol SessionOperation: ServiceOperation {
-    /// The session; `nil` keeps nothing.
+    /// The session; with `nil`, no proof is kept.
     var session: OwnerSession? { get set }
-    /// The id by which a service in another process knows the session.
+    /// The ID by which a service in another process identifies the session.
     var sessionID: String? { get set }
 }
 
-/// An operation that says more about its change than its name does.
+/// An operation whose log entry includes the name of the object that it changes.
 package protocol DescribedChange {
-    /// The thing that is changed, such as `secret "wifi"`.
+    /// The object that is changed, such as `secret "wifi"`.
     var subject: String { get }
 }
 
-/// The programs that may ask for an operation.
+/// The programs that are allowed to request an operation.
 ///
-/// None serves a user number without an account, or a user of the system other than root.
+/// No case allows a user ID without an account, or a system user other than root.
 public enum AllowedCallers: Sendable, Hashable {
-    /// Any program. A confined one gets only what belongs to it.
+    /// Any program; a confined one can access only its own data.
     case anyProgram
     /// Programs that are not confined.
     case unconfined
-    /// Programs that are not confined, from a place that lets a finger be asked for: they open or reset the reader.
+    /// Programs that are not confined and run where fingers are accepted, because they open or reset the reader.
     case unconfinedAtReader
-    /// Programs of root.
+    /// Programs that run as root.
     case root
 }
 
-/// The rules of an operation: the programs that may ask for it, and its effect.
+/// The rules of an operation: the allowed callers, and the effect.
 public struct OperationRules: Sendable, Hashable {
     /// The effect of an operation.
     public enum Effect: Sendable, Hashable {
-        /// It changes nothing, or makes the same change again: it may be asked twice where no answer came.
+        /// Changes nothing, or makes the same change again, so it can be repeated if no reply arrived.
         case repeatable
-        /// It must not be asked twice.
+        /// Must not be repeated.
         case once
-        /// It changes something stored: the journal has the first text, and the owner's log the second as the outcome.
+        /// Changes stored state; the journal records the first text, and the owner's log the second as the outcome.
         case change(String, outcome: String)
-        /// It changes something stored, and writes its own lines to the owner's log.
+        /// Changes stored state, and writes its own entries to the owner's log.
         case loggedChange(String)
     }
 
-    /// The descriptors, most of them of memory files, that may lie beside the message of an operation.
+    /// The descriptors, mostly of memory files, that may accompany the message of an operation.
     public enum Attachments: Sendable, Hashable {
         case none
-        /// So many passcodes or passwords, of at most 4 KiB each; larger files are closed unread.
+        /// Up to this number of passcodes or passwords, of at most 4 KiB each; larger files are closed unread.
         case passcodes(Int)
-        /// So many secrets, items and other values; calls with large ones wait for one another.
+        /// Up to this number of secrets, items and other values; calls with large ones wait for each other.
         case values(Int)
-        /// One process (`pidfd_open(2)`), and no memory file.
+        /// One process (`pidfd_open(2)`), and no memory files.
         case process
 
-        /// The most descriptors.
+        /// The maximum number of descriptors.
         package var count: Int {
             switch self {
             case .none: 0
@@ -146,7 +149,7 @@ public struct OperationRules: Sendable, Hashable {
             }
         }
 
-        /// The most bytes of each memory file.
+        /// The maximum size of each memory file in bytes.
         package var size: Int {
             switch self {
             case .passcodes: 4 << 10
@@ -156,16 +159,16 @@ public struct OperationRules: Sendable, Hashable {
         }
     }
 
-    /// The programs that may ask.
+    /// The callers that are allowed.
     public let callers: AllowedCallers
     /// The effect.
     public let effect: Effect
-    /// The memory files that it takes.
+    /// The memory files that the operation accepts.
     public let attachments: Attachments
-    /// Whether the service looks at the process that asks, and not at its user alone.
+    /// Whether the service examines the calling process, and not only its user.
     public let isAboutProcess: Bool
 
-    /// States the rules.
+    /// Creates the rules of an operation.
     public init(
         _ effect: Effect,
         by callers: AllowedCallers,
@@ -178,7 +181,7 @@ public struct OperationRules: Sendable, Hashable {
         self.isAboutProcess = isAboutProcess
     }
 
-    /// States the rules of a change.
+    /// Creates the rules of an operation that changes stored state.
     public init(
         change text: String,
         _ outcome: String,
@@ -187,33 +190,34 @@ public struct OperationRules: Sendable, Hashable {
     ) { self.init(.change(text, outcome: outcome), by: callers, attaching: attachments) }
 }
 
-/// A reply that is one value.
+/// A reply with one value.
 public struct Valued<Value: Codable & Sendable>: Codable, Sendable {
     /// The value.
     public let value: Value
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(_ value: Value) { self.value = value }
 }
 
-/// A reply that is one value, or none.
+/// A reply with an optional value.
 public struct Optionally<Value: Codable & Sendable>: Codable, Sendable {
-    /// The value; `nil` for none.
+    /// The value, or `nil`.
     public let value: Value?
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(_ value: Value?) { self.value = value }
 }
 
-/// A reply without a member.
+/// An empty reply.
 public struct NoValue: Codable, Sendable {
-    /// Makes a reply.
+    /// Creates a reply.
     public init() {}
 }
 
-/// The operations that a service answers in the same way, each with its handler in the engine's process.
+/// The operations that a service handles in the same way, each with its handler in the engine's process.
 ///
-/// Those that belong to the socket itself (prompts, agents, logins, sessions, readers, the keychain's rows) are its own.
+/// Operations that belong to the socket itself are not included: prompts, agents, logins, sessions, readers and
+/// keychain rows.
 package enum Operations {
     package static let all = ofOwner + ofItems + ofNamedItems + ofFingers + ofPasscode + ofMaintenance
 }

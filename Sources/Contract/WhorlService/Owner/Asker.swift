@@ -2,25 +2,25 @@
 
 internal import WhorlSupport
 
-/// The program that asks, as the system's service knows it; for prompts and logs, it gives no right.
+/// The calling program as the system service knows it, for prompts and logs; it grants no rights.
 public struct Asker: Sendable, Hashable, Codable {
-    /// The number of the user who asks, by the kernel's word.
+    /// The calling user's ID, as reported by the kernel.
     public let user: UInt32
-    /// The id that the program is confined as (Flatpak, Snap, an AppArmor profile).
+    /// The ID that the program is confined under (Flatpak, Snap, an AppArmor profile).
     ///
-    /// A confined program cannot choose it, but an unconfined program of the same user can enter the same profile or imitate the
-    /// same sandbox. `nil` for an unconfined program: then its name is its own word.
+    /// A confined program cannot choose it, but an unconfined program of the same user can enter the same profile or
+    /// imitate the same sandbox. It is `nil` for an unconfined program, whose name cannot be verified.
     public let confinedAs: String?
-    /// The name of the process, which the program may choose; `nil` where the process has not proven itself.
+    /// The name of the process, which the program can choose; `nil` if the process could not be verified.
     public let process: String?
-    /// The number of the process; `nil` where the process has not proven itself.
+    /// The process ID; `nil` if the process could not be verified.
     public let processID: Int32?
-    /// The unit of systemd that the process belongs to, such as `session-2.scope`.
+    /// The systemd unit of the process, such as `session-2.scope`.
     public let unit: String?
-    /// The login session that the process belongs to.
+    /// The login session of the process.
     public let session: String?
 
-    /// Describes a program; texts are cleaned here, so that only cleaned texts reach prompts and logs.
+    /// Creates a description, and cleans its texts so that only clean texts reach prompts and logs.
     public init(
         user: UInt32,
         confinedAs: String? = nil,
@@ -37,7 +37,7 @@ public struct Asker: Sendable, Hashable, Codable {
         self.session = session.map { DisplayText.clean($0, limit: 60) }
     }
 
-    /// Reads a description; its texts are cleaned as in every other one.
+    /// Decodes a description, and cleans its texts.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -50,10 +50,11 @@ public struct Asker: Sendable, Hashable, Codable {
         )
     }
 
-    /// Returns the words for a person that say which program asks.
+    /// Returns a text that identifies the calling program to the user.
     ///
-    /// - Parameter name: The name that the program gives itself.
-    /// - Returns: For example `snap.vault.app (other programs of this user can claim this name)`, or `“Vault” (unverified name; python3, process 77)`.
+    /// - Parameter name: The name that the program uses for itself.
+    /// - Returns: For example `snap.vault.app (other programs of this user can claim this name)`, or `“Vault”
+    ///   (unverified name; python3, process 77)`.
     public func spoken(_ name: String) -> String {
         if let confinedAs {
             return "\(confinedAs) (other programs of this user can claim this name)"

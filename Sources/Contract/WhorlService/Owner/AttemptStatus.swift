@@ -3,38 +3,37 @@
 public import FoundationEssentials
 public import WhorlFingerprint
 
-/// The tries of one profile on one class of readers, as they stand now.
+/// The current attempts of one profile on one class of readers.
 public struct AttemptStatus: Sendable, Hashable, Codable {
-    /// Whether fingers are locked, and how that ends.
+    /// Whether the profile is locked out of fingers, and how the lockout ends.
     public enum Lock: Sendable, Hashable, Codable {
-        /// A finger may be tried.
+        /// Not locked out.
         case open
-        /// Locked until the given time, by the wall clock as it is set now; setting the clock does not move the end.
+        /// Locked out until the given time, in current wall-clock time; setting the clock does not move the end.
         case until(Date)
-        /// Locked until the passcode is verified.
+        /// Locked out until the passcode is verified.
         case untilPasscode
 
         private enum UntilCodingKeys: String, CodingKey { case _0 = "end" }
     }
 
-    /// The class of readers that the tries are made on.
+    /// The class of readers that the attempts are made on.
     public let readers: ReaderClass
-    /// Failed tries since the last match or verified passcode.
+    /// Failed attempts since the last match or verified passcode.
     public let failures: Int
-    /// Failed tries that remain before fingers are locked: 0 while they are locked, 1 after a lock that has ended by
-    /// time.
+    /// Failed attempts that remain before a lockout: 0 during a lockout, 1 after a timed lockout has ended.
     public let remaining: Int
-    /// Failed tries ever.
+    /// The total number of failed attempts.
     public let totalFailures: Int
-    /// Locks since the last match or verified passcode; each is twice as long as the one before.
+    /// Lockouts since the last match or verified passcode; each one lasts twice as long as the one before.
     public let lockouts: Int
-    /// Whether a scan is going on, or its process ended during it; the next evaluation counts an ended one as a
-    /// failure.
+    /// Whether a scan is running, or its process exited during the scan; the next evaluation counts an abandoned scan
+    /// as a failure.
     public let isPending: Bool
-    /// Whether fingers are locked.
+    /// Whether the profile is locked out of fingers.
     public let lock: Lock
 
-    /// Describes the tries of a profile.
+    /// Creates the status of a profile's attempts.
     public init(
         readers: ReaderClass,
         failures: Int,
@@ -54,21 +53,21 @@ public struct AttemptStatus: Sendable, Hashable, Codable {
     }
 }
 
-/// A class of readers whose tries are counted together.
+/// A class of readers whose attempts are counted together.
 ///
-/// The class follows from the code that made the reader (``ReaderInfo/Kind``), never from a text: a script, a variable
-/// or a device can take any name, and none of them can make a mock real. Tries are not counted for each reader's
-/// identity: then every further reader that is plugged in, or claims to be another one, would bring five tries of its
-/// own.
+/// The class depends on the code that created the reader (``ReaderInfo/Kind``), never on a text. A script, a variable
+/// or a device can use any name, but none of them can make a mock a real reader. Attempts are not counted per reader
+/// identity: otherwise each additional reader, or one that claims another identity, would allow five more attempts.
 ///
-/// So a match on a mock does not reset the tries on a real reader, and failures on a mock do not lock a real one.
+/// A match on a mock therefore does not reset the attempts on a real reader, and failures on a mock do not lock out a
+/// real one.
 public enum ReaderClass: String, Sendable, Hashable, CaseIterable, Codable {
-    /// Hardware that a driver speaks to.
+    /// Hardware that is accessed through a driver.
     case real
     /// A script, or one of libfprint's virtual readers.
     case pretended
 
-    /// Makes the class of a kind of reader.
+    /// Creates the class for a kind of reader.
     public init(_ kind: ReaderInfo.Kind) {
         switch kind {
         case .hardware: self = .real
@@ -77,23 +76,25 @@ public enum ReaderClass: String, Sendable, Hashable, CaseIterable, Codable {
     }
 }
 
-/// The rules of a machine for failed tries: the standard ones, or stricter ones.
+/// The rules of a machine for failed attempts: the standard ones, or stricter ones.
 package struct AttemptRules: Sendable, Hashable {
-    /// Five failures in a row lock, for five minutes at first.
+    /// Five failures in a row cause a lockout, at first for five minutes.
     package static let standard = AttemptRules()
 
-    /// The number of failures in a row that locks fingers, 1 to 5.
+    /// The number of failures in a row that cause a lockout, 1 to 5.
     package let tries: Int
-    /// The length of the first lock where time ends locks, in minutes, 5 to 1440.
+    /// The duration of the first timed lockout in minutes, 5 to 1440.
     package let firstLockMinutes: Int
 
-    /// The length of the longest lock where time ends locks, in minutes.
+    /// The duration of the longest timed lockout in minutes.
     private let longestLockMinutes: Int
 
-    /// The rules for a place where anyone can name anyone: five failures in a row, for a minute at first, for an hour at most.
+    /// The rules for a place where any user can be named, such as a login screen.
+    ///
+    /// Five failures in a row cause a lockout, at first for one minute and for at most an hour.
     package static let ofPlace = AttemptRules(tries: 5, lockMinutes: 1...60)
 
-    /// Makes rules; a value outside its range counts as the nearest one in it.
+    /// Creates rules; a value outside its range is replaced by the nearest valid one.
     package init(tries: Int = 5, firstLockMinutes: Int = 5) {
         self.init(tries: min(max(1, tries), 5), lockMinutes: min(max(5, firstLockMinutes), 1440)...1440)
     }
@@ -104,8 +105,9 @@ package struct AttemptRules: Sendable, Hashable {
         longestLockMinutes = lockMinutes.upperBound
     }
 
-    /// Returns the length in milliseconds of the lock with this number (from 1), where time ends locks: each is twice
-    /// as long as the one before, and none is longer than the longest: a day, or an hour for a place.
+    /// Returns the duration in milliseconds of the timed lockout with this number, starting at 1.
+    ///
+    /// Each lockout lasts twice as long as the one before, up to the longest: a day, or an hour for a place.
     package func lockLength(number: Int) -> Int64 {
         let doublings = min(max(1, number), 21) - 1
         return min(Int64(firstLockMinutes) * 60_000 << Int64(doublings), Int64(longestLockMinutes) * 60_000)

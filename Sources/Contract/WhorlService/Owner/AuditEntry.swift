@@ -4,57 +4,58 @@ public import WhorlFingerprint
 public import FoundationEssentials
 internal import WhorlSupport
 
-/// One line of the audit log.
+/// One entry of the audit log.
 public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
-    /// The kind of an event; an older log may hold kinds that have no name here.
+    /// The kind of an event; an older log may contain kinds that are not named here.
     public struct Event: RawRepresentable, Sendable, Hashable, Codable {
         /// The name in the log.
         public let rawValue: String
 
-        /// Makes a kind from any name.
+        /// Creates a kind from any name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// An evaluation ended.
         ///
         /// The outcome is `matched`, `reused`, `passcode`, or an error's code.
         public static let evaluation = Event(rawValue: "evaluation")
-        /// A try was charged.
+        /// A failed attempt was counted.
         ///
-        /// The outcome is `noMatch`, or `abandoned` when its process died before it reported one.
+        /// The outcome is `noMatch`, or `abandoned` if its process exited before it reported a result.
         public static let failedTry = Event(rawValue: "failedTry")
-        /// Fingers were locked (outcome `locked`), or unlocked by an administrator (`unlocked`); or logins rest after
-        /// too many misses (`resting`, in root's log).
-        public static let lockout = Event(rawValue: "lockout")
-        /// A passcode was handed in.
+        /// A lockout began (outcome `locked`), or an administrator ended it (`unlocked`).
         ///
-        /// The outcome is `unlocked` when the passcode lifted the lock on fingers, `wrong` when it was wrong,
-        /// `throttled` when it was not compared.
+        /// In root's log, the outcome `resting` means that logins are paused after too many failed touches.
+        public static let lockout = Event(rawValue: "lockout")
+        /// A passcode was submitted.
+        ///
+        /// The outcome is `unlocked` if the passcode ended a lockout of fingers, `wrong` if it was wrong, and
+        /// `throttled` if it was not compared.
         public static let passcode = Event(rawValue: "passcode")
-        /// A reader gave an answer that cannot be true.
+        /// A reader returned a result that cannot be correct.
         ///
         /// The outcome is `untrustworthy`.
         public static let reader = Event(rawValue: "reader")
-        /// Something that is stored was changed, such as the passcode, an item or the set of fingers.
+        /// Stored state was changed, such as the passcode, an item or the set of fingers.
         ///
         /// The outcome is the change, such as `passcodeChanged`.
         public static let change = Event(rawValue: "change")
         /// An item that requires its owner was released.
         ///
-        /// The outcome is `released`, or `releasedAgain` where what was shown earlier counted; the detail names the item.
+        /// The outcome is `released`, or `releasedAgain` if an earlier proof was reused; the detail names the item.
         public static let release = Event(rawValue: "release")
-        /// A program was opted out (outcome `out`) or in again (outcome `in`).
+        /// Fingerprints were disabled (outcome `out`) or enabled (outcome `in`) for a program.
         public static let optOut = Event(rawValue: "optOut")
     }
 
-    /// The number of the line; it only grows, and a deleted line leaves a gap.
+    /// The number of the entry; numbers only increase, and a deleted entry leaves a gap.
     ///
-    /// 0 before it is stored.
+    /// It is 0 before the entry is stored.
     public let id: Int64
-    /// The time of the event, by the wall clock.
+    /// The wall-clock time of the event.
     public let at: Date
-    /// The profile whose fingers are meant.
+    /// The profile whose fingers are used.
     public let profile: String
-    /// The program that asked, as it named itself; cleaned.
+    /// The calling program's name for itself, cleaned.
     public let application: String
     /// The kind of the event.
     public let event: Event
@@ -62,18 +63,16 @@ public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
     public let outcome: String
     /// The finger that matched, if one did.
     public let finger: Finger?
-    /// The reader that was asked, if one was.
+    /// The reader that was used, if any.
     public let reader: ReaderID?
     /// The reason of the request, or details of the cause; cleaned, at most 200 characters.
     public let detail: String?
-    /// The program that asked, as the system's service knew it; `nil` where it ran in the same process.
+    /// The calling program as the system service knew it; `nil` if it ran in the same process.
     public let asker: Asker?
-    /// The number of events of the same kind, one after the other, that the line stands for; ``at`` is the last one's.
+    /// The number of consecutive events of the same kind that the entry represents; ``at`` is the time of the last one.
     public let repeats: Int
 
-    /// Makes a line of the log.
-    ///
-    /// Texts are cleaned here, so that only cleaned texts reach the log.
+    /// Creates an entry, and cleans its texts so that only clean texts reach the log.
     public init(
         id: Int64 = 0,
         at: Date,

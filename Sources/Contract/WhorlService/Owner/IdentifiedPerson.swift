@@ -2,25 +2,25 @@
 
 public import WhorlFingerprint
 
-/// The person of a small group who touched the reader.
+/// The member of a small group who touched the reader.
 ///
-/// It tells who is there, as a list of guests does. It opens no item and is no login: the more people, the more often a
-/// stranger is taken for one of them (``chance``).
+/// It identifies a person, like a guest list does, but it unlocks no item and is not a login. The larger the group, the
+/// more often a stranger is mistaken for one of its members (``chance``).
 public struct IdentifiedPerson: Sendable, Hashable, Codable {
-    /// The number of the user.
+    /// The user ID.
     public let user: UInt32
     /// The finger that matched.
     public let finger: Finger
-    /// The chance that one touch of a stranger is taken for somebody of this group, from 0 to 1; `nil` where it is not known.
+    /// The probability, from 0 to 1, that one touch by a stranger matches a member of this group; `nil` if unknown.
     public let chance: Double?
-    /// The number of strangers' touches of which about one is taken for somebody; `nil` where it is not known.
+    /// The probability as "one in this number of touches by strangers"; `nil` if unknown.
     public var strangerOneIn: Int? { chance.flatMap { Int(exactly: (1 / $0).rounded(.down)) } }
-    /// The users whose fingers were not compared, with the code of the reason.
+    /// The users whose fingers were not compared, with the reasons.
     public let leftOut: [LeftOut]
 
     /// A user whose fingers were not compared.
     public struct LeftOut: Sendable, Hashable, Codable {
-        /// The number of the user.
+        /// The user ID.
         public let user: UInt32
         /// The reason.
         public let reason: ServiceError.Code
@@ -41,9 +41,9 @@ public struct IdentifiedPerson: Sendable, Hashable, Codable {
 
 /// The limits of a machine for identifying one of several people.
 package struct GroupRules: Sendable, Hashable {
-    /// The most people of one question; 0 allows none.
+    /// The maximum number of people in one request; 0 disables identification.
     package var mostPeople = 0
-    /// The least number of strangers' touches of which one may be taken for somebody; 1 takes any chance, also an unknown one.
+    /// The minimum number of strangers' touches per false match; 1 accepts any probability, even an unknown one.
     package var strangerOneIn = 100
 
     package init() {}

@@ -3,16 +3,16 @@
 internal import Synchronization
 internal import WhorlSupport
 
-/// An event that ends what the owner is being asked.
+/// An event that interrupts evaluations.
 package enum Interruption: Sendable, Hashable, CaseIterable {
-    /// The machine goes to sleep.
+    /// The machine is going to sleep.
     case sleep
-    /// The service ends, perhaps for an update.
+    /// The service is stopping, perhaps for an update.
     case ending
-    /// The screen of the session is locked.
+    /// The screen of the session was locked.
     case lock
 
-    /// The error of an evaluation that the event ends or refuses.
+    /// The error of an evaluation that the event interrupts or prevents.
     package var error: ServiceError {
         switch self {
         case .sleep:
@@ -33,14 +33,14 @@ package enum Interruption: Sendable, Hashable, CaseIterable {
 }
 
 extension ServiceError {
-    /// The error of a program in a login session whose screen is locked.
+    /// The error for a program in a login session whose screen is locked.
     package static let sessionLocked = ServiceError(
         .notInteractive,
         message: "This session's screen is locked.",
         recovery: "Unlock it, and try again."
     )
 
-    /// The seat of the session that asks shows another one now.
+    /// The error for a program in a session that is no longer in the foreground of its seat.
     package static let sessionInBackground = ServiceError(
         .notInteractive,
         message: "Another session is active on this seat.",
@@ -48,9 +48,9 @@ extension ServiceError {
     )
 }
 
-/// The evaluations that are under way, which end together when the machine goes to sleep or the service ends.
+/// The running evaluations, which end together when the machine goes to sleep or the service stops.
 package final class Interruptions: Sendable {
-    /// One evaluation that is under way.
+    /// One running evaluation.
     package final class Run: Sendable {
         private struct State {
             var interruption: Interruption?
@@ -73,9 +73,9 @@ package final class Interruptions: Sendable {
             }?()
         }
 
-        /// Returns the error of an evaluation, which says that it was interrupted unless it had its verdict before.
+        /// Returns the error of an evaluation: the interruption, unless the evaluation had already completed.
         ///
-        /// A part that was cancelled, such as a command of the chip, has an error of its own.
+        /// A step that was cancelled, such as a TPM command, fails with its own error.
         package func meaning(of error: ServiceError) -> ServiceError {
             let isVerdict =
                 error.category == .notAuthenticated || error.code == .userCancel
@@ -94,9 +94,9 @@ package final class Interruptions: Sendable {
 
     package init() {}
 
-    /// Ends what is under way, and refuses what comes, until ``end(_:)``.
+    /// Ends the running evaluations, and refuses new ones until ``end(_:)``.
     ///
-    /// - Returns: When nothing is under way any longer, or after `patience`.
+    /// - Returns: When no evaluation is running, or after `patience`.
     package func begin(_ interruption: Interruption, patience: Duration) async {
         let (quiet, sink) = AsyncStream.makeStream(of: Void.self)
         let runs = state.withLock { state in
@@ -109,21 +109,21 @@ package final class Interruptions: Sendable {
         for await _ in quiet {}
     }
 
-    /// Whether no evaluation is under way.
+    /// Whether no evaluation is running.
     package var isQuiet: Bool { state.withLock(\.runs.isEmpty) }
 
-    /// Lets evaluations begin again.
+    /// Allows evaluations to start again.
     package func end(_ interruption: Interruption) { _ = state.withLock { $0.present.remove(interruption) } }
 
-    /// Runs an evaluation, in a task that an interruption cancels.
+    /// Runs an evaluation in a task that an interruption cancels.
     ///
-    /// - Throws: what `body` throws; the error of an interruption that is present.
+    /// - Throws: The error of `body`, or that of a current interruption.
     package func run<Value: Sendable>(
         _ body: @escaping @Sendable (Run) async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
         let run = try begin()
         defer { end(run) }
-        // On the caller's executor: no thread of the shared pool may be free.
+        // Stay on the caller's executor, because the shared pool may not have a free thread.
         let task = Task.immediate(executorPreference: currentExecutor) {
             () async -> Result<Value, ServiceError> in
             do throws(ServiceError) { return .success(try await body(run)) } catch {

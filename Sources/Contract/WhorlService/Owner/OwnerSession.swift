@@ -2,32 +2,34 @@
 
 internal import Synchronization
 
-/// A session that keeps what the owner has shown to one caller, such as one context, between its requests.
+/// A session that keeps the owner's proof for one caller, such as one context, between requests.
 ///
-/// The content belongs to the service, and never leaves it: a caller holds the session and cannot read it. It counts for
-/// the purpose that the prompt named (``TouchPurpose``), for the program that asked, and within the limits of the
-/// purpose. It ends with the caller, or with ``forget()``. Before each use, the service checks again whether the content
-/// still counts: a finger does while its print is enrolled, the passcode while it is the one that is set.
+/// The proof belongs to the service and never leaves it: a caller holds the session but cannot read it. The proof is
+/// valid only for the purpose that the prompt showed (``TouchPurpose``), for the program that requested it, and within
+/// the limits of the purpose. It ends with the caller, or with ``forget()``.
+///
+/// The service checks the proof again before each use: a finger is valid while its print is enrolled, a passcode while
+/// it is the current one.
 public final class OwnerSession: Sendable {
-    /// The state of the session before the owner is asked.
+    /// The state of the session before the owner is prompted.
     package struct Visit: Sendable {
         fileprivate let number: Int
     }
 
     private struct State {
         var content: (any Sendable)?
-        /// The number of times that the session was forgotten.
+        /// The number of calls to ``forget()``.
         var number = 0
     }
 
     private let state = Mutex(State())
 
-    /// Makes an empty session.
+    /// Creates an empty session.
     public init() {}
 
-    /// Forgets what was shown; the next request asks again.
+    /// Discards the proof, so that the next request prompts again.
     ///
-    /// A proof that is being shown to a request that began before is not kept either.
+    /// A proof for a request that is already running is not kept either.
     public func forget() {
         state.withLock { state in
             state.content = nil
@@ -35,12 +37,12 @@ public final class OwnerSession: Sendable {
         }
     }
 
-    /// The content of the service that keeps something here; `nil` while there is none, or it is another service's.
+    /// Returns the content that a service keeps here; `nil` if there is none or it belongs to another service.
     package func content<Content: Sendable>(as _: Content.Type) -> Content? {
         state.withLock { $0.content as? Content }
     }
 
-    /// Changes the content, or takes it away, before anyone else sees it.
+    /// Changes or removes the content atomically.
     package func update<Content: Sendable, Value>(
         as _: Content.Type,
         _ body: (inout Content?) -> Value
@@ -52,14 +54,14 @@ public final class OwnerSession: Sendable {
         }
     }
 
-    /// Begins a request in which something may be shown.
+    /// Begins a request that may add a proof.
     package func visit() -> Visit { Visit(number: state.withLock(\.number)) }
 
-    /// Changes the content, unless the session was forgotten since the visit.
+    /// Changes the content, unless the session was reset by ``forget()`` since the visit.
     ///
     /// - Parameters:
     ///   - visit: The visit that ``visit()`` began.
-    ///   - merge: Returns the new content; its argument is the present one.
+    ///   - merge: Returns the new content; its argument is the current one.
     package func add<Content: Sendable>(since visit: Visit, _ merge: (Content?) -> Content) {
         state.withLock { state in
             guard state.number == visit.number else { return }

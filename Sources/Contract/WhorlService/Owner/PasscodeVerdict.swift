@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The verdict on a passcode.
+/// The result of comparing a passcode.
 public enum PasscodeVerdict: Sendable, Hashable {
-    /// Passcode correct.
+    /// The passcode is correct.
     case verified
-    /// The passcode is wrong; the given number of tries is left before a wait, if the number is known.
+    /// The passcode is wrong; the given number of attempts is left before a delay, if the number is known.
     case wrong(triesLeft: Int?)
-    /// Too many passcodes were wrong: none is compared for the given time.
+    /// Too many passcodes were wrong, so none is compared for the given time.
     case throttled(for: Duration)
     /// No passcode is set.
     case notSet
 }
 
-/// The sizes of a passcode.
+/// Size limits of passcodes.
 public enum PasscodeSize {
-    /// The sizes that a new passcode may have, in bytes.
+    /// The allowed size of a new passcode in bytes.
     public static let allowed = 4...1024
 }

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The failed tries at a place where anyone can name anyone, such as a login screen.
+/// The failed attempts at a place where any user can be named, such as a login screen.
 ///
-/// They count there no matter who was named, so that a stranger who names one person after the other is slowed down before
-/// anyone's fingers are locked.
+/// They count no matter which user was named. A stranger who names one user after the other is slowed down before
+/// anyone is locked out.
 package protocol PlaceTries: Sendable {
-    /// Returns only if the place does not rest now.
+    /// Returns only if the place is not paused.
     ///
-    /// - Throws: `biometryLockout` while it rests; `storeFailed`.
+    /// - Throws: `biometryLockout` while it is paused; `storeFailed`.
     func check(_ readers: ReaderClass) async throws(ServiceError)
 
-    /// Counts a failed try, durably, and returns how the place is afterwards.
+    /// Counts a failed attempt durably, and returns the new state of the place.
     func charge(_ readers: ReaderClass) async throws(ServiceError) -> PlaceAfterMiss
 
-    /// Sets the count to zero, since a person was recognized there.
+    /// Resets the count because a user was authenticated there.
     func clear() async throws(ServiceError)
 }
 
-/// The state of a place after a failed try.
+/// The state of a place after a failed attempt.
 package enum PlaceAfterMiss: Sendable, Hashable {
-    /// Further tries are free, so many.
+    /// This number of attempts remains.
     case open(remaining: Int)
-    /// The place rests, and no finger is asked for.
+    /// The place is paused and does not prompt for a finger.
     ///
-    /// The first miss in a row that makes it rest does not count for the person as well.
+    /// The first failure in a row that pauses the place does not count for the user as well.
     case rests(for: Duration, isFirst: Bool)
 }
 
 extension ServiceError {
-    /// The error of a place that rests for so long.
+    /// Creates the error for a place that is paused for the given time.
     package static func placeRests(for left: Duration) -> ServiceError {
         ServiceError(
             .placeRests,

@@ -3,7 +3,7 @@
 public import FoundationEssentials
 public import WhorlFingerprint
 
-/// A rule for what a person must show before an evaluation succeeds.
+/// The proof that a user must provide for an evaluation to succeed.
 public enum Policy: String, Sendable, Hashable, CaseIterable, Codable {
     /// Only a matching finger.
     case biometrics
@@ -11,15 +11,15 @@ public enum Policy: String, Sendable, Hashable, CaseIterable, Codable {
     case deviceOwner = "device-owner"
 }
 
-/// The name of the program that asks; without a service it is a name, not a proof.
+/// The name of the calling program; without a service, the name is not verified.
 ///
-/// It keeps the domain states of programs apart, and the opt-out is stored under it. Programs of one user can take each
-/// other's names.
+/// It keeps the domain states of programs separate, and it is the key under which the opt-out is stored. Programs of
+/// one user can use each other's names.
 public struct ApplicationID: RawRepresentable, Hashable, Sendable, Codable {
-    /// The name, such as `org.example.vault`, or the name of the program's file.
+    /// The name, such as `org.example.vault`, or the name of the program's executable.
     public let rawValue: String
 
-    /// Makes an identifier from any name.
+    /// Creates an identifier from any name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Whether both names have the same bytes, as in the database.
@@ -27,71 +27,74 @@ public struct ApplicationID: RawRepresentable, Hashable, Sendable, Codable {
         left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
     }
 
-    /// Whether the names have different bytes; types with a raw value would compare it as text otherwise.
+    /// Whether the names have different bytes; without this, types with a raw value would compare it as text.
     public static func != (left: ApplicationID, right: ApplicationID) -> Bool { !(left == right) }
 }
 
-/// One request for an evaluation.
+/// A request for an evaluation.
 public struct EvaluationRequest: Sendable {
-    /// The policy that must be met.
+    /// The policy to satisfy.
     public var policy: Policy
-    /// The purpose of the touch, which the prompt shows; what is shown by the person counts for nothing else.
+    /// The purpose of the touch, which the prompt shows; the user's proof is valid for nothing else.
     public var purpose: TouchPurpose
-    /// The reason of the request, which is shown to the person.
+    /// The reason for the request, which the prompt shows.
     ///
     /// It must contain more than white space.
     public var reason: String
-    /// The text of the cancel button; `nil` or empty means the default.
+    /// The title of the cancel button; `nil` or an empty string selects the default.
     public var cancelTitle: String?
-    /// The text of the fallback button; `nil` means the default, empty hides it.
+    /// The title of the fallback button; `nil` selects the default, and an empty string hides the button.
     public var fallbackTitle: String?
-    /// The time after a match during which no new one is asked for; 0 always asks, more than 300 s counts as 300 s.
+    /// The time during which an earlier match is reused; 0 always prompts, and the maximum is 300 s.
     public var reuse: Duration
     /// Whether a prompt may be shown.
     ///
     /// If `false`, only the reuse window can make the evaluation succeed.
     public var interactionAllowed: Bool
-    /// The time limit for each touch, after which the evaluation ends with `timedOut`.
+    /// The time limit for each touch, after which the evaluation fails with `timedOut`.
     ///
-    /// Where the passcode is asked for too, the time starts again with each touch, each key and each verdict.
+    /// If the passcode is accepted as well, the time starts again with each touch, key press and verdict.
     public var timeout: Duration
-    /// The program that asks.
+    /// The calling program.
     public var application: ApplicationID
 
-    /// The session that keeps what the owner shows, for later requests of the same caller and purpose; `nil` keeps
-    /// nothing, and neither does a purpose that is for one request alone.
+    /// The session that keeps the owner's proof for later requests with the same caller and purpose.
+    ///
+    /// With `nil`, no proof is kept. The same is true for a purpose that is valid for one request only.
     public var session: OwnerSession?
 
-    /// Whether only the passcode is asked for, whatever the policy is, as for an item that only the passcode opens.
+    /// Whether only the passcode is accepted, regardless of the policy, as for an item that only the passcode unlocks.
     package var takesPasscodeAlone = false
 
-    /// The longest wait for others that use the reader; `nil` waits as long as for a touch.
+    /// The longest wait for other users of the reader; `nil` waits as long as for a touch.
     package var patience: Duration?
 
-    /// The number of touches that may fail, from 1 to 3; `nil` is 3.
+    /// The number of touches that may fail, from 1 to 3; `nil` means 3.
     package var mostTries: Int?
 
-    /// The place whose failed tries count together with the person's; `nil` where none does.
+    /// The place whose failed attempts count together with the user's, if any.
     package var place: (any PlaceTries)?
 
-    /// The only finger that is compared; `nil` compares all that are enrolled.
+    /// The only finger to compare; `nil` compares all enrolled fingers.
     package var finger: Finger?
 
-    /// The strength that each touch must have, in addition to what the machine demands.
+    /// The strength that each touch must have, in addition to the machine's requirement.
     package var strength = TouchStrength.any
 
-    /// The parts of the machine's demand that this request need not meet, such as the passcode where the caller asks for
-    /// it afterwards.
+    /// The parts of the machine's requirement that this request need not meet.
+    ///
+    /// An example is the passcode, if the caller prompts for it afterwards.
     package var waived = TouchStrength.any
 
-    /// The stay in a login session in which an earlier match must have been made (``SessionPeriods``); `nil` where the service
-    /// says none, and the engine takes that of its own process.
+    /// The login session period in which a reusable match must have been made (``SessionPeriods``).
+    ///
+    /// If the service does not set it, the engine uses that of its own process.
     package var stay: String?
 
-    /// The facts about the program that asks, which a service adds.
+    /// Information about the calling program, which a service adds.
     public var origin = RequestOrigin()
 
-    /// Makes a request with the defaults: always ask, wait 60 s for each touch.
+    /// Creates a request with the defaults: always prompt, and wait 60 s for each touch.
     public init(
         policy: Policy,
         purpose: TouchPurpose,
@@ -117,9 +120,9 @@ public struct EvaluationRequest: Sendable {
 
 /// A successful evaluation.
 ///
-/// Only a success has a value of this type.
+/// A value of this type exists only if the evaluation succeeded.
 public struct Evaluation: Sendable, Hashable, Codable {
-    /// The method by which the owner was recognized.
+    /// How the owner was authenticated.
     public enum Method: String, Sendable, Codable {
         /// By a finger.
         case biometry
@@ -127,23 +130,23 @@ public struct Evaluation: Sendable, Hashable, Codable {
         case passcode
     }
 
-    /// The method by which the owner was recognized.
+    /// How the owner was authenticated.
     public let method: Method
     /// The finger that matched, if one did.
     public let finger: Finger?
-    /// The digest of the enrollment set for this program, 32 bytes; `nil` when no finger is enrolled.
+    /// The digest of the enrollment set for this program, 32 bytes; `nil` if no finger is enrolled.
     public let domainState: Data?
-    /// Whether an earlier match within the reuse window was taken instead of a new touch.
+    /// Whether an earlier match within the reuse window was used instead of a new touch.
     public let isReused: Bool
-    /// The kind of the reader that answered; `nil` when the passcode did.
+    /// The kind of reader that was used; `nil` if the passcode was used.
     public let readerKind: ReaderInfo.Kind?
-    /// The strength that the touch had; ``TouchStrength/any`` when only the passcode answered.
+    /// The strength of the touch; ``TouchStrength/any`` if only the passcode was used.
     public var strength: TouchStrength { strengthOfTouch ?? .any }
-    /// The same; `nil` where a service of an earlier version answered.
+    /// The strength of the touch; `nil` if the service is of an earlier version.
     private let strengthOfTouch: TouchStrength?
     /// The print that matched, if one did.
     package let print: PrintID?
-    /// The number of failed tries since the last success and before this request, which the owner should hear of.
+    /// The number of failed attempts between the last success and this request, which the owner should know about.
     public var failedTries: Int { triesFailed ?? 0 }
     private var triesFailed: Int?
 
@@ -172,7 +175,7 @@ public struct Evaluation: Sendable, Hashable, Codable {
         self.readerKind = readerKind
     }
 
-    /// The same evaluation, after the passcode was right as well.
+    /// The same evaluation, after the passcode was also verified.
     package var withPasscode: Evaluation {
         var strength = strength
         strength.hasPasscode = true
@@ -199,23 +202,23 @@ public struct Evaluation: Sendable, Hashable, Codable {
     }
 }
 
-/// The answer to the question whether an evaluation could succeed now.
+/// The result of checking whether an evaluation could succeed now.
 public struct Preflight: Sendable, Codable {
-    /// The error that prevents an evaluation; `nil` when it could succeed.
+    /// The error that prevents an evaluation; `nil` if it could succeed.
     public let obstacle: ServiceError?
-    /// Whether a fingerprint reader is connected, whatever the answer is.
+    /// Whether a fingerprint reader is connected, regardless of the result.
     public let hasReader: Bool
     /// The kind of that reader.
     public let readerKind: ReaderInfo.Kind?
-    /// The digest of the enrollment set for this program, 32 bytes; `nil` when no finger is enrolled or the
-    /// set cannot be trusted.
+    /// The digest of the enrollment set for this program, 32 bytes; `nil` if no finger is enrolled or the set cannot be
+    /// trusted.
     ///
-    /// It is also set under a lockout.
+    /// It is also available during a lockout.
     public let domainState: Data?
     /// Whether a passcode is set, as far as that can be determined.
     public let isPasscodeSet: Bool
 
-    /// Makes an answer.
+    /// Creates a result.
     public init(
         obstacle: ServiceError?,
         hasReader: Bool,

@@ -2,15 +2,15 @@
 
 internal import Synchronization
 
-/// The stays in login sessions, each under a name that no other stay has.
+/// The uninterrupted periods of login sessions, called stays, each with a unique name.
 ///
-/// A stay ends when the screen of its session is locked, when its seat shows another session, and when the machine sleeps.
-/// Another process does not know what ended before it began: it gives every session another name.
+/// A stay ends when the session's screen is locked, when its seat switches to another session, and when the machine
+/// sleeps. A new process does not know which stays ended before it started, so it gives every session a new name.
 package final class SessionPeriods: Sendable {
     private struct State {
         var process = randomName()
         var ends: [String: UInt64] = [:]
-        /// The time until which an earlier match may be asked for.
+        /// The time until which an earlier match may be reused.
         var heldUntil: ContinuousClock.Instant?
     }
 
@@ -18,7 +18,7 @@ package final class SessionPeriods: Sendable {
 
     package init() {}
 
-    /// Returns the name of the present stay in a login session; `nil` stands for programs that belong to none.
+    /// Returns the name of the current stay in a login session; `nil` stands for programs outside of any session.
     package func name(of session: String?) -> String {
         state.withLock { state in
             "\(state.process) \(session.map { "\(state.ends[$0, default: 0]) \($0)" } ?? "")"
@@ -37,17 +37,17 @@ package final class SessionPeriods: Sendable {
         }
     }
 
-    /// Notes that the names are needed for so long.
+    /// Records that the names are needed for the given time.
     package func hold(for window: Duration) {
         let end = ContinuousClock.now + window
         state.withLock { $0.heldUntil = max($0.heldUntil ?? end, end) }
     }
 
-    /// Whether the names are needed, so that the process that knows them should not leave yet.
+    /// Whether the names are still needed, so that the process that knows them should not exit yet.
     package var isHeld: Bool { state.withLock { $0.heldUntil.map { ContinuousClock.now < $0 } ?? false } }
 }
 
-/// Returns 128 random bits as a text.
+/// Returns 128 random bits as text.
 private func randomName() -> String {
     var generator = SystemRandomNumberGenerator()
     return "\(String(generator.next(), radix: 36))-\(String(generator.next(), radix: 36))"

@@ -2,27 +2,27 @@
 
 internal import WhorlSupport
 
-/// The purpose of a touch or a passcode; it releases what its purpose names, and nothing else.
+/// The purpose of a touch or a passcode, which is valid for this purpose only.
 ///
 /// Each purpose has one row in ``proof`` and ``line(_:)``. A new one does not compile without both.
 public enum TouchPurpose: Sendable, Hashable {
-    /// A yes or no, which unlocks nothing.
+    /// A confirmation, which unlocks nothing.
     case yes
-    /// The keychain rows of the program, and sealed items that it passes in itself.
+    /// The keychain rows of the program, and sealed items that it provides itself.
     case storedByProgram
-    /// One item that is stored under this name.
+    /// An item that is stored under this name.
     case item(String)
     /// A sign-in to this server.
     case signIn(String)
-    /// The first passcode.
+    /// Setting the first passcode.
     case setPasscode
-    /// Another passcode in the place of the present one.
+    /// Changing the passcode.
     case changePasscode
     /// Removing the passcode.
     case removePasscode
-    /// Binding items to the machine's start as it is now.
+    /// Binding items to the current boot measurements.
     case reseal
-    /// A change of the enrolled fingers.
+    /// A change to the enrolled fingers.
     case changeFingers
     /// Deleting the item that is stored under this name.
     case deleteItem(String)
@@ -30,18 +30,18 @@ public enum TouchPurpose: Sendable, Hashable {
     case keyring
     /// Turning the keyring off.
     case keyringOff
-    /// Allowing fingers to the program with this name, or denying them.
+    /// Enabling or disabling fingerprints for the program with this name.
     case optOut(String)
-    /// A login by this PAM service.
+    /// A login through this PAM service.
     case logIn(String)
-    /// The end of a lock of the screen, by this PAM service.
+    /// Unlocking the screen through this PAM service.
     case unlockScreen(String)
 }
 
 extension TouchPurpose {
-    /// The proof that a touch leaves in a session for later requests of the same caller.
+    /// The proof that a touch leaves in a session for later requests from the same caller.
     package enum Proof: Sendable, Hashable {
-        /// No proof; the touch counts for the request that asked, and then no longer.
+        /// No proof; the touch is valid only for the request that prompted for it.
         case none
         /// A proof for one use, within ``ProofLimits/single`` of the touch.
         case once
@@ -51,7 +51,8 @@ extension TouchPurpose {
 
     /// The proof that a touch for this purpose leaves.
     ///
-    /// A sign-in needs one: what is signed says how its owner was recognized, so the prompt comes before the signature.
+    /// A sign-in needs one: the signed data states how the owner was authenticated, so the prompt must come before the
+    /// signature.
     package var proof: Proof {
         switch self {
         case .yes, .item, .deleteItem, .changeFingers, .changePasscode, .removePasscode, .reseal, .keyring,
@@ -63,7 +64,7 @@ extension TouchPurpose {
         }
     }
 
-    /// Whether a program may name this purpose for an evaluation; the service alone names the others, for its own operations.
+    /// Whether a program may use this purpose for an evaluation; the others are for the service's own operations.
     package var isForEvaluations: Bool {
         switch self {
         case .yes, .storedByProgram, .signIn: true
@@ -76,10 +77,10 @@ extension TouchPurpose {
     /// The code of the purpose, for messages and the journal.
     package var code: String { words.code }
 
-    /// The line of a prompt that says what the touch is for, in the language of the person who reads it.
+    /// Returns the line of a prompt that describes the purpose, in the user's language.
     ///
-    /// - Parameter limits: The limits of the proof that the touch leaves; `nil` where it leaves none.
-    /// - Returns: A sentence; a name in it is cleaned.
+    /// - Parameter limits: The limits of the proof that the touch leaves; `nil` if it leaves none.
+    /// - Returns: A sentence, in which any name is cleaned.
     package func line(_ limits: ProofLimits?) -> String {
         switch self {
         case .yes: translated("Confirms your identity. Unlocks nothing.")
@@ -113,7 +114,7 @@ extension TouchPurpose {
     private static func shown(_ name: String) -> String { DisplayText.clean(name, limit: 60) }
 }
 
-/// The form of a purpose between processes: its code, and the name of what it is for.
+/// The form of a purpose between processes: its code, and the name that it refers to.
 extension TouchPurpose: Codable {
     private enum Member: String, CodingKey {
         case code = "kind"
@@ -140,7 +141,7 @@ extension TouchPurpose: Codable {
         }
     }
 
-    /// Reads a purpose; one that this version does not know throws `DecodingError.dataCorrupted`.
+    /// Decodes a purpose; throws `DecodingError.dataCorrupted` for one that this version does not know.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Member.self)
         func name() throws -> String { try members.decode(String.self, forKey: .name) }
@@ -169,7 +170,7 @@ extension TouchPurpose: Codable {
         }
     }
 
-    /// Writes the purpose.
+    /// Encodes the purpose.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Member.self)
         try members.encode(words.code, forKey: .code)
@@ -179,24 +180,24 @@ extension TouchPurpose: Codable {
 
 /// The time limits of a proof.
 public struct ProofLimits: Sendable, Hashable, Codable {
-    /// The limits of a machine whose administrator has not chosen stricter ones.
+    /// The default limits, which an administrator can make stricter.
     package static let standard = ProofLimits(unusedSeconds: 300, wholeSeconds: 3600)
-    /// The time within which a proof for one use has to be used.
+    /// The time within which a proof for one use must be used.
     package static let single = Duration.seconds(60)
 
-    /// The seconds after the last use, from 0 to 300.
+    /// The number of seconds after the last use, from 0 to 300.
     package let unusedSeconds: Int
-    /// The seconds after the touch, from 0 to 3600.
+    /// The number of seconds after the touch, from 0 to 3600.
     package let wholeSeconds: Int
 
-    /// Makes limits; a value outside its range counts as the nearest one in it.
+    /// Creates limits; a value outside its range is replaced by the nearest valid one.
     package init(unusedSeconds: Int, wholeSeconds: Int) {
         self.unusedSeconds = min(max(0, unusedSeconds), 300)
         self.wholeSeconds = min(max(0, wholeSeconds), 3600)
     }
 
-    /// The time after the last use, as a length.
+    /// The time after the last use, as a duration.
     package var unused: Duration { .seconds(min(unusedSeconds, wholeSeconds)) }
-    /// The time after the touch, as a length.
+    /// The time after the touch, as a duration.
     package var whole: Duration { .seconds(wholeSeconds) }
 }

@@ -5,12 +5,12 @@ internal import WhorlSupport
 
 /// The initial content of a prompt.
 public struct Prompt: Sendable, Hashable, Codable {
-    /// The parts that a prompt asks for; either is enough.
+    /// The proofs that a prompt accepts; either is sufficient.
     public struct Parts: OptionSet, Sendable, Hashable {
-        /// The parts as bits.
+        /// The parts as a bit mask.
         public let rawValue: Int
 
-        /// Makes parts from bits.
+        /// Creates parts from a bit mask.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// A finger on the reader.
@@ -19,32 +19,32 @@ public struct Prompt: Sendable, Hashable, Codable {
         public static let passcode = Parts(rawValue: 2)
     }
 
-    /// The heading: the name that the program gives itself.
+    /// The heading: the program's name for itself.
     public let title: String
-    /// The reason of the request.
+    /// The reason for the request.
     ///
-    /// It is untrusted input: pass it through ``DisplayText`` before it is shown.
+    /// It is untrusted input: clean it with ``DisplayText`` before showing it.
     public let reason: String
-    /// The purpose of the touch or passcode, by the service's word; show ``purposeLine``.
+    /// The purpose of the touch or passcode, which the service determines; show ``purposeLine``.
     public let purpose: TouchPurpose
-    /// The limits of the proof that the touch leaves; `nil` where it leaves none.
+    /// The limits of the proof that the touch leaves; `nil` if it leaves none.
     public let limits: ProofLimits?
-    /// The text of the cancel button, never empty.
+    /// The title of the cancel button, never empty.
     public let cancelTitle: String
-    /// The text of the fallback button; `nil` hides it.
+    /// The title of the fallback button; `nil` hides it.
     public let fallbackTitle: String?
-    /// The kind of reader, so that a pretended one is shown as such; `hardware` where none is asked.
+    /// The kind of reader, so that a virtual one is shown as such; `hardware` if no reader is used.
     public let readerKind: ReaderInfo.Kind
-    /// The type of scan, press or swipe; `press` where no finger is asked for.
+    /// The type of scan, press or swipe; `press` if no finger is accepted.
     public let scanType: ReaderInfo.ScanType
-    /// The parts that are asked for from the beginning.
+    /// The proofs that the prompt accepts from the start.
     public var parts: Parts
-    /// The program that asks, as the system's service knows it; `nil` where it runs in the same process.
+    /// The calling program as the system service knows it; `nil` if it runs in the same process.
     ///
-    /// Show ``Asker/spoken(_:)`` in place of ``title``, which is the program's own word.
+    /// Show ``Asker/spoken(_:)`` instead of ``title``, which is not verified.
     public let asker: Asker?
 
-    /// Makes a prompt.
+    /// Creates a prompt.
     public init(
         title: String,
         reason: String,
@@ -71,13 +71,13 @@ public struct Prompt: Sendable, Hashable, Codable {
 }
 
 extension Prompt {
-    /// The sentence that says what the touch or passcode is for, in the person's language.
+    /// The sentence that describes the purpose of the touch or passcode, in the user's language.
     ///
-    /// The service determines it, and the program that asks cannot. Show it apart from ``reason``.
+    /// The service determines it, and the calling program cannot change it. Show it separately from ``reason``.
     public var purposeLine: String { purpose.line(limits) }
 }
 
-/// A button that the person pressed in the prompt.
+/// A button that the user pressed in the prompt.
 public enum PromptAction: String, Sendable, Hashable, Codable {
     /// The cancel button.
     case cancel = "cancel"
@@ -90,20 +90,20 @@ extension Prompt.Parts: Codable {
         ("finger", .finger), ("passcode", .passcode),
     ]
 
-    /// Reads the names of parts; a name that this version does not know is ignored, since it cannot be shown.
+    /// Decodes the names of parts; ignores unknown names, because they cannot be shown.
     public init(from decoder: any Decoder) throws {
         let names = try [String](from: decoder)
         self.init(Self.codes.filter { names.contains($0.code) }.map(\.part))
     }
 
-    /// Writes the parts as a list of names.
+    /// Encodes the parts as a list of names.
     public func encode(to encoder: any Encoder) throws {
         try Self.codes.filter { contains($0.part) }.map(\.code).encode(to: encoder)
     }
 }
 
 extension Prompt {
-    /// Returns whether the prompt shows an update: one about passcodes only where it asks for the passcode.
+    /// Returns whether the prompt shows an update; updates about passcodes appear only if it accepts the passcode.
     package func shows(_ update: PromptUpdate) -> Bool {
         switch update {
         case .checking, .wrongPasscode, .throttled, .passcodeEnded: parts.contains(.passcode)
@@ -111,9 +111,9 @@ extension Prompt {
         }
     }
 
-    /// Returns the sentence that tells the person about an update, in the person's language; `nil` for an update without one.
+    /// Returns the message for an update in the user's language; `nil` if the update has none.
     ///
-    /// A prompt that does not ask for the passcode tells nothing about passcodes that come from elsewhere.
+    /// A prompt that does not accept the passcode has no messages about passcodes entered elsewhere.
     public func message(for update: PromptUpdate) -> String? {
         guard shows(update) else { return nil }
         return switch update {

@@ -3,27 +3,27 @@
 public import WhorlSecretMemory
 import Synchronization
 
-/// The entry of a shown prompt: it gives the updates to show, and takes the passcodes that a person types.
+/// The connection between a visible prompt and its evaluation: provides updates, and accepts passcodes.
 ///
-/// A passcode is taken only where the prompt asks for one. It may come at any time, also while a finger is on the reader.
-/// One passcode is compared at a time. A passcode that was handed in is wiped after its verdict, or when the evaluation
-/// ends, whichever comes first.
+/// A passcode is accepted only if the prompt asks for one, at any time, even while a finger is on the reader. One
+/// passcode is compared at a time. A submitted passcode is wiped after its verdict or when the evaluation ends,
+/// whichever comes first.
 public final class PromptEntry: Sendable {
-    /// The accepted sizes of a passcode, in bytes.
+    /// The accepted sizes of a passcode in bytes.
     public static let sizes = 1...1024
 
     private enum State: Sendable {
-        /// A passcode is taken.
+        /// A passcode is accepted.
         case open
-        /// A passcode waits for its comparison.
+        /// A passcode is waiting to be compared.
         case waiting(SecretBox)
         /// A passcode is being compared.
         case checking
-        /// No further passcode is taken.
+        /// No more passcodes are accepted.
         case closed
     }
 
-    /// The updates that the prompt shows, for one listener.
+    /// The updates to show; supports one listener.
     public let updates: AsyncStream<PromptUpdate>
 
     private let sink: AsyncStream<PromptUpdate>.Continuation
@@ -33,28 +33,29 @@ public final class PromptEntry: Sendable {
     private let activity: @Sendable () -> Void
     private let ending = Mutex<(hasEnded: Bool, then: [@Sendable () -> Void])>((false, []))
 
-    /// Makes an entry that calls `activity` for each action of the person.
+    /// Creates an entry that calls `activity` for each user action.
     ///
     /// - Parameters:
-    ///   - parts: The parts that the prompt asks for; without the passcode's part, the entry takes no passcode.
+    ///   - parts: The proofs that the prompt accepts; without the passcode, the entry accepts no passcode.
     ///   - activity: Restarts the time limit of the prompt.
     package init(_ parts: Prompt.Parts, activity: @escaping @Sendable () -> Void = {}) {
         state = Mutex((parts.contains(.passcode) ? .open : .closed, isLast: false, isDecided: false))
         (updates, sink) = AsyncStream.makeStream()
-        // One buffered arrival is enough: it is kept until the engine looks for a passcode.
+        // A buffer of one is enough: it is kept until the engine checks for a passcode.
         (arrivals, arrived) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         self.activity = activity
     }
 
-    /// Hands a passcode in.
+    /// Submits a passcode.
     ///
-    /// - Parameter passcode: The passcode that the person typed, without a line's end; it is consumed and wiped.
-    /// - Returns: `false` when the passcode is not compared: it is empty or has more than 1,024 bytes, another one is
-    ///   being compared, or the prompt takes none or no further one. Such a passcode is wiped at once and does not count as a try.
+    /// - Parameter passcode: The passcode that the user typed, without a newline; it is consumed and wiped.
+    /// - Returns: `false` if the passcode is not compared: it is empty or longer than 1,024 bytes, another one is being
+    ///   compared, or the prompt does not accept one. Such a passcode is wiped immediately and does not count as an
+    ///   attempt.
     @discardableResult
     public func submit(_ passcode: consuming SecretBytes) -> Bool { submit(SecretBox(passcode)) }
 
-    /// Hands in a passcode that has other owners, which release it soon.
+    /// Submits a passcode that has other owners, which release it soon.
     @discardableResult
     package func submit(_ box: SecretBox) -> Bool {
         guard PromptEntry.sizes.contains(box.bytes.count) else { return false }
@@ -69,22 +70,22 @@ public final class PromptEntry: Sendable {
         return true
     }
 
-    /// Reports that the person is typing, so that the time limit starts again.
+    /// Reports that the user is typing, which restarts the time limit.
     public func typing() { activity() }
 
-    /// Reports that no further passcode will come; one that was handed in is still compared.
+    /// Reports that no more passcodes will follow; one that was already submitted is still compared.
     public func close() {
         state.withLock { $0.isLast = true }
         arrived.finish()
     }
 }
 
-// The engine's side.
+// The engine's part.
 extension PromptEntry {
-    /// Calls a function for each passcode that is handed in, until the entry is closed or the task is cancelled.
+    /// Calls a function for each submitted passcode, until the entry is closed or the task is cancelled.
     ///
-    /// - Parameter body: Compares one passcode; `true` ends the calls.
-    /// - Throws: what `body` throws.
+    /// - Parameter body: Compares one passcode; returning `true` ends the calls.
+    /// - Throws: The error of `body`.
     package func each<Failure: Error>(
         _ body: (SecretBox) async throws(Failure) -> Bool
     ) async throws(Failure) {
@@ -102,7 +103,7 @@ extension PromptEntry {
         }
     }
 
-    /// Sends an update to the presenter, and takes the next passcode after a verdict.
+    /// Sends an update to the presenter, and accepts another passcode after a verdict.
     package func send(_ update: PromptUpdate) {
         decide(update)
         switch update {
@@ -114,7 +115,7 @@ extension PromptEntry {
         sink.yield(update)
     }
 
-    /// Ends the updates, and wipes a passcode that was handed in and not compared.
+    /// Ends the updates, and wipes a submitted passcode that was not compared.
     package func end() {
         shut()
         sink.finish()
@@ -125,7 +126,7 @@ extension PromptEntry {
         for body in then { body() }
     }
 
-    /// Calls a function when the updates have ended; at once if they have ended already.
+    /// Calls a function when the updates have ended, or immediately if they already have.
     package func whenEnded(_ body: @escaping @Sendable () -> Void) {
         let hasEnded = ending.withLock { ending in
             if !ending.hasEnded { ending.then.append(body) }
@@ -134,7 +135,7 @@ extension PromptEntry {
         if hasEnded { body() }
     }
 
-    /// Whether a passcode got a verdict, so that handing the same one in again would be another try.
+    /// Whether a passcode got a verdict, so that submitting it again would count as another attempt.
     package var isDecided: Bool { state.withLock(\.isDecided) }
 
     private func decide(_ update: PromptUpdate) {

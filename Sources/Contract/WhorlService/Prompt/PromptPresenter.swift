@@ -3,88 +3,89 @@
 public import WhorlSecretMemory
 import Synchronization
 
-/// A presenter that shows the prompt of an evaluation: on a terminal, a desktop, a kiosk.
+/// An object that shows the prompt of an evaluation, for example on a terminal, a desktop or a kiosk.
 ///
-/// Programs that embed Whorl provide their own presenter. Nothing that a presenter does makes an evaluation succeed: it
-/// shows updates, ends the prompt, and hands in passcodes that are compared elsewhere.
+/// Programs that embed Whorl provide their own presenter. A presenter cannot make an evaluation succeed: it shows
+/// updates, ends the prompt, and submits passcodes that are compared elsewhere.
 public protocol PromptPresenter: Sendable {
-    /// Whether a person can see the prompt. If not, an evaluation on real hardware ends with `notInteractive`.
+    /// Whether a user can see the prompt; if not, an evaluation on real hardware fails with `notInteractive`.
     var isInteractive: Bool { get async }
 
-    /// Whether a person can type a passcode into the prompt; `false` by default.
+    /// Whether a user can type a passcode into the prompt; `false` by default.
     ///
-    /// If `false`, an evaluation asks for a finger alone.
+    /// If `false`, an evaluation accepts only a finger.
     var takesPasscode: Bool { get async }
 
-    /// Whether the presenter hands in a passcode that it has, and shows nothing for it; `false` by default.
+    /// Whether the presenter submits a passcode that it already has, and shows no prompt for it; `false` by default.
     ///
-    /// If `true`, what finger and passcode can both meet is met by that passcode alone: no finger is waited for behind it.
+    /// If `true` and the passcode is sufficient, only the passcode is used and the evaluation does not wait for a
+    /// finger.
     var handsPasscodeIn: Bool { get async }
 
-    /// Shows the prompt until the updates of `entry` end or its task is cancelled, and returns the person's action.
+    /// Shows the prompt until the updates of `entry` end or its task is cancelled, and returns the user's action.
     ///
-    /// Where ``takesPasscode`` is `true`, the prompt may ask for the passcode (``Prompt/parts``), from the beginning. If
-    /// it has a finger part and no fallback title, the passcode is asked for only after
-    /// ``PromptUpdate/fingerEnded(_:)``, since the program hides the fallback then. Do not return
-    /// ``PromptAction/fallback`` for the passcode: that would end the evaluation.
+    /// If ``takesPasscode`` is `true`, the prompt may ask for the passcode (``Prompt/parts``) from the start. If it
+    /// also accepts a finger but has no fallback title, the program hides the fallback: ask for the passcode only after
+    /// ``PromptUpdate/fingerEnded(_:)``. Do not return ``PromptAction/fallback`` for the passcode, because that would
+    /// end the evaluation.
     ///
     /// - Parameters:
     ///   - prompt: The content of the prompt.
-    ///   - entry: The updates to show; it takes the passcodes that are typed.
-    /// - Returns: The button that was pressed; `nil` when the updates ended first. The function must return soon after
-    ///   either end.
+    ///   - entry: Provides the updates to show, and accepts the passcodes that the user types.
+    /// - Returns: The button that was pressed; `nil` if the updates ended first. The function must return soon after
+    ///   either event.
     func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction?
 }
 
 extension PromptPresenter {
-    /// `false`, since this presenter does not support passcodes.
+    /// `false`, because this presenter does not support passcodes.
     public var takesPasscode: Bool {
         get async { false }
     }
 
-    /// `false`, since a person types the passcode, if anyone does.
+    /// `false`, because passcodes are typed by the user, if at all.
     public var handsPasscodeIn: Bool {
         get async { false }
     }
 }
 
-/// A presenter that shows the same as another one, and hands in a passcode that was known before.
+/// A presenter that wraps another one and submits a passcode that is already known.
 ///
-/// It is for programs that get the passcode from elsewhere, such as an open file. The passcode gets one verdict. What only
-/// a finger can open is asked for at the other presenter.
+/// Use it in programs that get the passcode from elsewhere, such as an open file. The passcode gets one verdict. For
+/// anything that requires a finger, the other presenter shows the prompt.
 public final class PresetPasscode: PromptPresenter {
     private let presenter: any PromptPresenter
     private let passcode: Mutex<SecretBox?>
 
-    /// Makes a presenter that hands in `passcode`, and shows the rest on `presenter`.
+    /// Creates a presenter that submits `passcode`, and shows everything else on `presenter`.
     public init(_ passcode: SecretBox, on presenter: any PromptPresenter) {
         self.presenter = presenter
         self.passcode = Mutex(passcode)
     }
 
-    /// `true`, since the program that gave the passcode answers the prompt itself.
+    /// `true`, because the program that provided the passcode handles the prompt itself.
     public var isInteractive: Bool {
         get async { true }
     }
 
-    /// Whether the passcode is still to be handed in.
+    /// Whether the passcode has not been submitted yet.
     public var takesPasscode: Bool {
         get async { passcode.withLock { $0 != nil } }
     }
 
-    /// Whether the passcode is still to be handed in.
+    /// Whether the passcode has not been submitted yet.
     public var handsPasscodeIn: Bool {
         get async { await takesPasscode }
     }
 
-    /// Hands the passcode in where the prompt asks for it alone; shows any other prompt.
+    /// Submits the passcode if the prompt accepts nothing else; otherwise shows the prompt.
     public func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         guard prompt.parts == .passcode else { return await presenter.show(prompt, entry) }
         let box = takePasscode()
         if let box { entry.submit(box) }
-        // A later prompt gets what this one has not compared.
+        // Keep a passcode that was not compared for a later prompt.
         defer { if !entry.isDecided { passcode.withLock { $0 = box } } }
-        // A passcode that was handed in is still compared.
+        // A passcode that was submitted is still compared.
         entry.close()
         for await _ in entry.updates {}
         return nil

@@ -2,37 +2,37 @@
 
 public import WhorlFingerprint
 
-/// An update of a prompt, about its finger's part or its passcode's.
+/// An update about the finger or the passcode in a prompt.
 ///
-/// Updates are for display: a program takes its answer from the return value alone. A presenter that shows only fingers
-/// ignores the updates about the passcode, and gets none unless it says that it takes passcodes.
-/// ``Prompt/message(for:)`` has the sentence for each update.
+/// Updates are for display only: a program gets its result from the return value. A presenter that shows only fingers
+/// ignores updates about the passcode, and gets none unless it supports passcodes. ``Prompt/message(for:)`` returns the
+/// message for each update.
 public enum PromptUpdate: Sendable, Hashable {
-    /// Something happened at the reader.
+    /// An event from the reader.
     case scan(ScanEvent)
-    /// The finger was read well and is not enrolled; the given number of tries remains in this evaluation.
+    /// The scan was good, but the finger is not enrolled; the given number of attempts remains in this evaluation.
     case noMatch(remaining: Int)
-    /// The finger matched, and a different one is asked for now.
+    /// The finger matched, and a different one is required now.
     case anotherFinger
-    /// The finger's part ended, for the reason in the text; the passcode is still asked for.
+    /// Fingers are no longer accepted, for the given reason; the passcode still is.
     case fingerEnded(String)
-    /// A passcode is being compared; a further one is taken after the verdict.
+    /// A passcode is being compared; another one is accepted after the verdict.
     case checking
-    /// The passcode was wrong; the given number of tries is left before a wait, if the number is known.
+    /// The passcode was wrong; the given number of attempts is left before a delay, if the number is known.
     case wrongPasscode(triesLeft: Int?)
-    /// Too many passcodes were wrong: none is compared for the given time.
+    /// Too many passcodes were wrong, so none is compared for the given time.
     case throttled(for: Duration)
-    /// The passcode's part ended, for the reason in the text; a finger is still asked for.
+    /// The passcode is no longer accepted, for the given reason; a finger still is.
     case passcodeEnded(String)
     /// The evaluation ended: the finger matched.
     case matched(Finger)
-    /// The evaluation ended: the passcode was right.
+    /// The evaluation ended: the passcode was correct.
     case verified
-    /// The evaluation ended without success, for the reason in the text.
+    /// The evaluation ended without success, for the given reason.
     case ended(String)
 }
 
-/// The form of an update between processes: an object whose member `event` says which one it is.
+/// The form of an update between processes: an object whose `event` member identifies the update.
 extension PromptUpdate: Codable {
     private enum Code: String, Codable {
         case noMatch, anotherFinger, fingerEnded, checking, wrongPasscode, throttled, passcodeEnded, matched
@@ -41,7 +41,7 @@ extension PromptUpdate: Codable {
 
     private enum Member: CodingKey { case event, remaining, triesLeft, milliseconds, finger, message }
 
-    /// Reads an update; one that this version does not know throws `DecodingError.dataCorrupted`.
+    /// Decodes an update; throws `DecodingError.dataCorrupted` for one that this version does not know.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Member.self)
         func message() throws -> String { try members.decode(String.self, forKey: .message) }
@@ -62,7 +62,7 @@ extension PromptUpdate: Codable {
         }
     }
 
-    /// Writes the update.
+    /// Encodes the update.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Member.self)
         func encode(_ code: Code, message: String? = nil) throws {

@@ -3,35 +3,35 @@
 package import FoundationEssentials
 internal import Synchronization
 
-/// The environment of an `LAContext` or keychain call: services, prompt, calling application.
+/// The environment of an `LAContext` or keychain call: services, prompt and calling application.
 package struct ContextParts: ServiceAsker {
-    /// The service that asks the owner, seals and releases.
+    /// The service that authenticates the owner, and seals and releases items.
     package let asker: any ServiceAsker
-    /// The service that stores the keychain's rows.
+    /// The service that stores the keychain rows.
     package let keychain: any KeychainRowService
     /// The presenter that shows the prompts.
     package let presenter: any PromptPresenter
     /// The calling application.
     package let application: ApplicationID
-    /// An event for each reader that comes or goes.
+    /// Returns a stream with an event each time a reader is connected or disconnected.
     package let readerEvents: @Sendable () async -> AsyncStream<Void>
-    /// The objects that exist once in this environment.
+    /// The objects of which this environment has one each.
     package let only = SharedInstances()
-    /// Whether this machine has a chip that this user may use; finding out creates nothing.
+    /// Returns whether this machine has a TPM that this user may use; creates nothing.
     package let hasChip: @Sendable () async -> Bool
-    /// Returns numbers that differ after each change of the state; `nil` if they are unknown.
+    /// Returns numbers that differ after each change to the state; `nil` if they are unknown.
     package let changeMark: @Sendable () async -> [Int]?
 
-    /// Makes an environment from parts that the caller chooses.
+    /// Creates an environment from the given parts.
     ///
     /// - Parameters:
-    ///   - asker: The service that asks the owner, seals and releases.
+    ///   - asker: The service that authenticates the owner, and seals and releases items.
     ///   - presenter: The presenter that shows the prompts.
     ///   - application: The calling application.
-    ///   - keychain: The service that stores the keychain's rows; without one there are none.
-    ///   - hasChip: Whether the machine has a chip.
-    ///   - changeMark: Returns numbers that differ after each change of the state.
-    ///   - readerEvents: An event for each reader that comes or goes.
+    ///   - keychain: The service that stores the keychain rows; if omitted, there are no rows.
+    ///   - hasChip: Returns whether the machine has a TPM.
+    ///   - changeMark: Returns numbers that differ after each change to the state.
+    ///   - readerEvents: Returns a stream with an event each time a reader is connected or disconnected.
     package init(
         asker: any ServiceAsker,
         presenter: any PromptPresenter,
@@ -50,7 +50,7 @@ package struct ContextParts: ServiceAsker {
         self.readerEvents = readerEvents
     }
 
-    /// Makes the environment of a program that asks these services.
+    /// Creates the environment of a program that uses these services.
     package init(of services: Services, presenter: any PromptPresenter) {
         asker = services
         keychain = services.keychain
@@ -71,13 +71,13 @@ package struct ContextParts: ServiceAsker {
     }
 }
 
-/// The objects that exist once in each environment, such as `LAEnvironment.currentUser`.
+/// The objects of which each environment has one, such as `LAEnvironment.currentUser`.
 package final class SharedInstances: Sendable {
     private let objects = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
-    /// Returns the one object of a type, and makes it at the first call.
+    /// Returns the only object of a type, creating it on the first call.
     ///
-    /// The object must not retain its environment, since the environment retains it.
+    /// The object must not retain its environment, because the environment retains it.
     package func one<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object {
         objects.withLock { objects in
             if let object = objects[ObjectIdentifier(Object.self)] as? Object { return object }
@@ -88,7 +88,7 @@ package final class SharedInstances: Sendable {
     }
 }
 
-/// The keychain of an environment without one: it has no rows, and stores none.
+/// The keychain of an environment without one: it contains no rows and stores none.
 struct NoKeychainRows: KeychainRowService {
     let groups: [String]
 

@@ -4,22 +4,24 @@ package import WhorlSecretMemory
 
 /// The state of the keyring.
 public enum KeyringStatus: String, Sendable, Hashable, Codable, CaseIterable {
-    /// A touch at the login hands no password over.
+    /// The keyring is off: a login by touch does not unlock it.
     case off = "off"
-    /// It is on, and no password is sealed: none was typed since, or it was changed.
+    /// The keyring is on, but no password is sealed: none was typed since then, or it was changed.
     case waiting = "waiting"
-    /// It is on, and fingers were added or removed since the password was sealed; the next typed one is sealed again.
+    /// The keyring is on, but fingers were added or removed since the password was sealed.
+    ///
+    /// The next password that is typed is sealed again.
     case enrollmentChanged = "enrollmentChanged"
-    /// A touch at the login hands the password over.
+    /// The keyring is on, and a login by touch unlocks it.
     case ready = "ready"
 }
 
-/// The login's side of the keyring, which only the service's access of logins has.
+/// The login's access to the keyring, which is available only to logins.
 package protocol LoginKeyring: Sendable {
-    /// Seals the password with which the owner has logged in, if the keyring is on and has none that still opens.
+    /// Seals the owner's login password, if the keyring is on and has no usable one.
     ///
     /// - Parameters:
-    ///   - password: The password, which the login has checked.
+    ///   - password: The password, which the login has verified.
     ///   - day: The day of its last change, in days since 1970-01-01, if the login knows it.
     /// - Returns: Whether the password was sealed.
     /// - Throws: `noChip`, a storage error and others, if it could not be sealed.
@@ -28,14 +30,14 @@ package protocol LoginKeyring: Sendable {
     /// Returns the sealed password to a login whose touch has matched.
     ///
     /// - Parameters:
-    ///   - login: The request in whose session the finger matched; that match counts once.
-    ///   - day: The day of the password's last change; a password that was sealed before it is forgotten.
-    /// - Returns: The password; `nil` where none is sealed.
-    /// - Throws: the chip's refusal, such as `enrollmentChanged` after a finger was added.
+    ///   - login: The request in whose session the finger matched; the match can be used once.
+    ///   - day: The day of the password's last change; a password that was sealed before it is discarded.
+    /// - Returns: The password; `nil` if none is sealed.
+    /// - Throws: The TPM's error, such as `enrollmentChanged` after a finger was added.
     func release(after login: EvaluationRequest, changedOn day: Int?) async throws(ServiceError) -> SecretBox?
 
-    /// Forgets the sealed password, which was changed; the keyring stays on.
+    /// Discards the sealed password because it was changed; the keyring stays on.
     ///
-    /// - Throws: a storage error.
+    /// - Throws: A storage error.
     func forget() async throws(ServiceError)
 }

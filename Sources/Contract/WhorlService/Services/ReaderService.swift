@@ -9,13 +9,13 @@ public protocol ReaderService: Sendable {
 
     /// Returns the chosen reader.
     ///
-    /// - Throws: `biometryNotAvailable` when none is connected; `readerNotChosen` when several are connected and none
-    ///   is named, or the named one is not among them.
+    /// - Throws: `biometryNotAvailable` if none is connected; `readerNotChosen` if several are connected and none is
+    ///   named, or if the named one is not connected.
     func chosenReader() async throws(ServiceError) -> any FingerprintReader
 
-    /// The reason why readers cannot be locked for one program of this user at a time; `nil` when each can.
+    /// The reason why a reader cannot be reserved for one of this user's programs at a time; `nil` if it can.
     var readerLockTrouble: ReaderError? { get }
 
-    /// Returns a stream with an event for each reader that comes or goes, until the stream's task ends.
+    /// Returns a stream with an event each time a reader is connected or disconnected, until the stream's task ends.
     func readerEvents() async -> AsyncStream<Void>
 }

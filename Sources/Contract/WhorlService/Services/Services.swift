@@ -2,25 +2,25 @@
 
 public import FoundationEssentials
 
-/// The services of one profile: everything that a program can ask for.
+/// The services of one profile: everything that a program can request.
 ///
-/// Programs hold nothing else. What answers (the state directory, the chip, the reader) is in this process or in another
-/// one; no client can tell.
+/// Programs have no other access to the state directory, the TPM or the reader. These may be in this process or in
+/// another one; a client cannot tell the difference.
 public struct Services: ServiceAsker {
-    /// The profile whose fingers and items are meant.
+    /// The profile whose fingers and items are used.
     public let profile: String
-    /// The program that asks.
+    /// The calling program.
     public let application: ApplicationID
-    /// Answers operations.
+    /// Performs operations.
     private let asker: any ServiceAsker
-    /// The rows of the keychain.
+    /// The keychain rows.
     public let keychain: any KeychainRowService
     /// The connected readers.
     public let readers: any ReaderService
-    /// The part that only the process has which answers.
+    /// The maintenance functions, which exist only in the process that performs the operations.
     private let upkeep: (any StateUpkeep)?
 
-    /// Puts services of one profile together.
+    /// Creates the services of one profile.
     package init(
         profile: String,
         application: ApplicationID,
@@ -37,7 +37,7 @@ public struct Services: ServiceAsker {
         self.upkeep = upkeep
     }
 
-    /// Answers an operation, in this process or through the socket.
+    /// Performs an operation, in this process or through the socket.
     public func answer<Asked: ServiceOperation>(
         _ operation: Asked,
         _ prompter: Prompter?
@@ -48,20 +48,20 @@ public struct Services: ServiceAsker {
         try asker.sealedItem(encoded: encoded)
     }
 
-    /// Adds a line to the profile's audit log about a call of another process; a service calls it for its callers.
+    /// Adds an entry to the profile's audit log about a call from another process.
     ///
-    /// A log that cannot be written changes nothing; a service in another process writes its log itself.
+    /// A service uses it for its callers. Errors are ignored, and a service in another process writes its own log.
     package func note(_ entry: AuditEntry) async { await upkeep?.note(entry) }
 
-    /// Closes the connection to the chip, which is opened again when it is needed; a program calls this at its end.
+    /// Closes the connection to the TPM, which reopens when needed; call it before the program exits.
     public func close() async { await upkeep?.close() }
 }
 
-/// The upkeep of a state by the process that keeps it.
+/// Maintenance of the state by the process that owns it.
 package protocol StateUpkeep: Sendable {
-    /// Adds a line to the profile's audit log.
+    /// Adds an entry to the profile's audit log.
     func note(_ entry: AuditEntry) async
 
-    /// Closes the connection to the chip.
+    /// Closes the connection to the TPM.
     func close() async
 }

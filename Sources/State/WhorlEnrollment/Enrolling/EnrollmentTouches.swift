@@ -63,7 +63,7 @@ struct EnrollmentTouches: Sendable {
         observer(.again)
         let second = EnrollmentGuide(info, observer)
         let other = await round(of: request, second.pass)
-        // A second round that was not finished is a failure as the first would be: the person may have gone.
+        // A second round that was not finished is a failure as the first would be: the user may have gone.
         guard (try? other.get()) != nil else { return other }
         return second.alike <= first.alike ? other : outcome
     }
@@ -223,7 +223,7 @@ final class EnrollmentGuide: Sendable {
     private let tell: @Sendable (EnrollmentProgress) -> Void
     private let state = Mutex(State())
 
-    /// Makes a guide for a reader; one over which the finger is drawn sees all of its width anyway.
+    /// Creates a guide for a reader; one over which the finger is drawn sees all of its width anyway.
     init(_ info: ReaderInfo, _ tell: @escaping @Sendable (EnrollmentProgress) -> Void) {
         hasAreas = info.scanType == .press
         self.tell = tell

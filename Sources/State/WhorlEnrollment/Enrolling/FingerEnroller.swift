@@ -31,7 +31,7 @@ package struct FingerEnroller: Sendable {
         self.retryLimit = retryLimit
     }
 
-    /// Refuses a finger's name that is taken on a reader, before the person is asked for anything.
+    /// Refuses a finger's name that is taken on a reader, before the user is asked for anything.
     ///
     /// - Throws: `fingerExists`, `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
     package func refuseTaken(
@@ -64,7 +64,7 @@ package struct FingerEnroller: Sendable {
     ///   - reader: The reader; it need not be open.
     ///   - consent: The owner's consent to this finger; `nil` if no finger is enrolled and no passcode is set.
     ///   - timeout: The time limit for each presentation.
-    ///   - isGuided: Whether the person is guided: see ``NewFinger/isGuided``.
+    ///   - isGuided: Whether the user is guided: see ``NewFinger/isGuided``.
     ///   - observer: Gets the events, on the reader's own thread.
     /// - Returns: The finger as it was stored on disk.
     /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `biometryLockout`, `duplicate`, `inconsistent`,

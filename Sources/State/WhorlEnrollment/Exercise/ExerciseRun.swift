@@ -16,7 +16,7 @@ package struct ExerciseRun: Sendable {
     /// The number of times that an unreadable finger is asked for again within a step.
     private static let retries = 5
 
-    /// Makes a run.
+    /// Creates a run.
     ///
     /// - Parameters:
     ///   - exercise: The steps.

@@ -40,7 +40,7 @@ struct EnrollmentSet: Hashable, Sendable {
     private static let header = Data("WHES".utf8)
     private static let epochSize = 16
 
-    /// Makes a random epoch, which was never used before.
+    /// Creates a random epoch, which was never used before.
     static func newEpoch() -> Data {
         Data((0..<epochSize).map { _ in UInt8.random(in: .min ... .max) })
     }
@@ -106,7 +106,7 @@ struct EnrollmentSet: Hashable, Sendable {
 }
 
 extension Finger {
-    /// Makes the finger of a stored number; `nil` for any other number.
+    /// Creates the finger of a stored number; `nil` for any other number.
     init?(number: UInt8) {
         guard let finger = Finger.allCases.first(where: { $0.number == number }) else { return nil }
         self = finger

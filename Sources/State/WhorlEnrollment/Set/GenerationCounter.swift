@@ -50,7 +50,7 @@ extension GenerationCounter {
 /// It detects a changed generation (the manifest's MAC covers it). It does not detect that a whole older state
 /// directory was put back.
 package struct SoftwareGeneration: GenerationCounter {
-    /// Makes a counter, which needs no setup.
+    /// Creates a counter, which needs no setup.
     package init() {}
 
     /// Returns `stored`, the database's own number.

@@ -12,7 +12,7 @@ extension EnrollmentStore {
     /// - Parameters:
     ///   - template: The template that the reader made.
     ///   - finger: The finger's name.
-    ///   - label: The person's own words; they are cleaned.
+    ///   - label: The user's own words; they are cleaned.
     ///   - profile: The profile that gets the finger.
     ///   - reader: The reader that made it.
     ///   - id: The print's identity; an intent of the same identity is replaced.
@@ -108,10 +108,10 @@ struct Restart: Sendable {
 }
 
 extension EnrollmentStore {
-    /// Makes a set that was changed from outside or is of an older state sound again.
+    /// Creates a set that was changed from outside or is of an older state sound again.
     ///
     /// The generation goes on from the highest known one, in a new random epoch: no earlier digest comes back, and
-    /// items that the chip bound to an earlier generation stay refused.
+    /// items that the TPM bound to an earlier generation stay refused.
     ///
     /// - Parameters:
     ///   - status: The state of the set when it was found untrustworthy.

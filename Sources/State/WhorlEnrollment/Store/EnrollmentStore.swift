@@ -16,7 +16,7 @@ package final class EnrollmentStore: Sendable {
     /// The prints that count.
     let trust: PrintTrust
 
-    /// Makes a store that works on a database.
+    /// Creates a store that works on a database.
     package init(
         database: StateDatabase,
         generations: any GenerationCounter = SoftwareGeneration(),

@@ -119,7 +119,7 @@ extension PrintRow {
     }
 }
 
-/// The person's own words for a finger.
+/// The user's own words for a finger.
 ///
 /// They are kept and shown, never interpreted.
 enum FingerLabel {

@@ -231,7 +231,7 @@ extension PrivateFiles {
         }
     }
 
-    /// Makes an open file its owner's alone; `false` where it cannot be, with the reason in `errno`.
+    /// Creates an open file its owner's alone; `false` where it cannot be, with the reason in `errno`.
     ///
     /// A file system without permissions of its own, such as FAT, refuses the change, and gives files those of its mount.
     private static func restrict(_ file: CInt) -> Bool {

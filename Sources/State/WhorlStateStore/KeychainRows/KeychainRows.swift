@@ -19,7 +19,7 @@ package final class KeychainRows: KeychainRowService {
     /// The open database, so that a call does not have to change threads for it.
     private let kept = Mutex<StateDatabase?>(nil)
 
-    /// Makes a service for one program; nothing is opened before a call needs it.
+    /// Creates a service for one program; nothing is opened before a call needs it.
     ///
     /// - Parameters:
     ///   - profile: The profile that owns the rows.

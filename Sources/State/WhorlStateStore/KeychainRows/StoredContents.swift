@@ -8,9 +8,9 @@ internal import WhorlSupport
 enum StoredContents: Sendable, Hashable {
     /// A value encrypted with a key derived from the state key; the bytes are made by ``ValueCipher``.
     case sealed(Data)
-    /// A secret that the chip unseals.
+    /// A secret that the TPM unseals.
     case secret(SealedItem)
-    /// A key that the chip uses.
+    /// A key that the TPM uses.
     case key(SealedItem)
 
     /// The number in the column `sealing`.
@@ -30,7 +30,7 @@ enum StoredContents: Sendable, Hashable {
         }
     }
 
-    /// Makes the contents that the chip has sealed.
+    /// Creates the contents that the TPM has sealed.
     init(_ item: SealedItem) {
         switch item.kind {
         case .secret: self = .secret(item)

@@ -102,7 +102,7 @@ struct StoredRow: Sendable {
         encodedRecord = record
     }
 
-    /// Makes a row that is to be written.
+    /// Creates a row that is to be written.
     init(
         id: Int64,
         profile: String,
@@ -119,7 +119,7 @@ struct StoredRow: Sendable {
         mac = keys.code(for: code, .keychainRows)
     }
 
-    /// Makes a row that is to be written, with a value that is encrypted for it unless the chip has sealed it.
+    /// Creates a row that is to be written, with a value that is encrypted for it unless the TPM has sealed it.
     init(id: Int64, profile: String, _ new: NewKeychainRow, _ keys: StateKeys) throws {
         let contents: StoredContents
         switch new.contents {

@@ -13,7 +13,7 @@ package enum KeyPurpose: String, Sendable, CaseIterable {
     case templates
     /// Authenticates the set of enrolled prints (HMAC-SHA-256).
     case manifest
-    /// Makes the digest that a program sees as the domain state (HMAC-SHA-256).
+    /// Creates the digest that a program sees as the domain state (HMAC-SHA-256).
     case domainState
     /// Authenticates the reuse window (HMAC-SHA-256).
     case reuse

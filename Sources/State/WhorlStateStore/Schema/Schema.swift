@@ -18,7 +18,7 @@ enum Schema {
     /// database.
     static let applicationID: UInt32 = 0x5748_524C
 
-    /// Makes the tables in an empty database.
+    /// Creates the tables in an empty database.
     static func create(_ db: Database) throws {
         try db.execute(script: tables)
         try db.execute(script: vaultTables)

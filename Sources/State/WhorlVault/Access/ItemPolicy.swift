@@ -6,7 +6,7 @@ import WhorlService
 import WhorlSupport
 import WhorlTPM
 
-/// The chip's policy for an access control.
+/// The TPM's policy for an access control.
 ///
 /// | way | policy |
 /// |---|---|

@@ -10,15 +10,15 @@ package import WhorlService
 /// ``Vault/verify(_:of:)`` makes a passcode's proof. Without a proof the vault does not use the authority for an item
 /// that asks for a finger.
 ///
-/// A finger's proof is a claim of this process, for which the chip takes the authority's secret. A passcode's proof
-/// holds the value that the chip itself compares.
+/// A finger's proof is a claim of this process, for which the TPM takes the authority's secret. A passcode's proof
+/// holds the value that the TPM itself compares.
 package struct OwnerProof: Sendable {
     /// The profile whose owner gave the proof.
     package let profile: String
     let showsFinger: Bool
     let passcode: ShownPasscode?
 
-    /// A passcode in the form that the chip takes.
+    /// A passcode in the form that the TPM takes.
     struct ShownPasscode: Sendable {
         let object: TPMObject
         let authorization: SecretBox
@@ -30,10 +30,10 @@ package struct OwnerProof: Sendable {
         self.passcode = passcode
     }
 
-    /// Makes an empty proof, which opens items without access control.
+    /// Creates an empty proof, which opens items without access control.
     package static func nothing(of profile: String) -> OwnerProof { OwnerProof(profile: profile) }
 
-    /// Makes the proof that one of the profile's enrolled fingers has just matched.
+    /// Creates the proof that one of the profile's enrolled fingers has just matched.
     package static func matchedFinger(of profile: String) -> OwnerProof {
         OwnerProof(profile: profile, showsFinger: true)
     }
@@ -51,7 +51,7 @@ package struct OwnerProof: Sendable {
         )
     }
 
-    /// Whether the proof meets a way, as far as that is known without the chip.
+    /// Whether the proof meets a way, as far as that is known without the TPM.
     func meets(_ way: AccessWay, _ binding: ItemBinding) -> Bool {
         if way.needsBiometry && !showsFinger { return false }
         guard way.contains(.devicePasscode) else { return true }
@@ -61,7 +61,7 @@ package struct OwnerProof: Sendable {
 }
 
 extension OwnerProof {
-    /// The parts of a way that the proof meets; the chip decides whether a finger belongs to the present set.
+    /// The parts of a way that the proof meets; the TPM decides whether a finger belongs to the present set.
     package var shown: AccessWay {
         var shown: AccessWay = []
         if showsFinger { shown.formUnion(.biometryCurrentSet) }

@@ -6,9 +6,9 @@ import WhorlStateStore
 import WhorlTPM
 import WhorlSupport
 
-/// The row in the database that names a profile's counter in the chip.
+/// The row in the database that names a profile's counter in the TPM.
 ///
-/// Before a counter is made in the chip, its index is stored (`planned`), so that an interrupted run
+/// Before a counter is made in the TPM, its index is stored (`planned`), so that an interrupted run
 /// leaves no unknown counter.
 struct CounterRow: Sendable {
     let profile: String
@@ -19,7 +19,7 @@ struct CounterRow: Sendable {
     enum Place: Sendable, Hashable {
         /// The counter is about to be made at this index, or was made and is not pinned yet.
         case planned(UInt32)
-        /// The counter exists in the chip, and its name is known.
+        /// The counter exists in the TPM, and its name is known.
         case pinned(NVCounter)
 
         fileprivate var encoded: Data {
@@ -50,7 +50,7 @@ struct CounterRow: Sendable {
             }
         }
 
-        /// The counter's index in the chip.
+        /// The counter's index in the TPM.
         var index: UInt32 {
             switch self {
             case .planned(let index): index

@@ -5,13 +5,13 @@ import WhorlStateStore
 import WhorlTPM
 import WhorlService
 
-/// The setup of a profile's counter in the chip, in steps, so that an interrupted run can be resumed.
+/// The setup of a profile's counter in the TPM, in steps, so that an interrupted run can be resumed.
 ///
 /// 1. The index is stored.
 /// 2. The counter is defined at the index, and counted up once, so that it has a value.
 /// 3. The counter is pinned: its name and its value are stored.
 extension Vault {
-    /// Makes the counter of a profile, whose generation is `stored` from then on.
+    /// Creates the counter of a profile, whose generation is `stored` from then on.
     ///
     /// The caller must hold the lock.
     func makeCounter(

@@ -5,19 +5,19 @@ import WhorlTPM
 package import WhorlService
 import WhorlSupport
 
-/// The generation of a profile's fingers, counted in the chip.
+/// The generation of a profile's fingers, counted in the TPM.
 ///
 /// A counter can only be counted up, and only by the authority. A counter that was deleted and made again begins above
-/// all values that the chip ever had, and its name differs until the authority counts it. So an older database is
-/// detected, and the chip refuses keys that are bound to an earlier value.
+/// all values that the TPM ever had, and its name differs until the authority counts it. So an older database is
+/// detected, and the TPM refuses keys that are bound to an earlier value.
 extension Vault {
-    /// Returns the generation that the chip has; `stored` itself before the vault is provisioned.
+    /// Returns the generation that the TPM has; `stored` itself before the vault is provisioned.
     ///
-    /// A profile without a counter gets one that begins at `stored`, unless the chip holds a counter of this vault that
+    /// A profile without a counter gets one that begins at `stored`, unless the TPM holds a counter of this vault that
     /// belongs to no profile: then the database is an older one.
     ///
     /// - Throws: `counterLost` if the counter is gone, was made again, or is unknown to the database; a storage error; the
-    ///   chip's errors.
+    ///   TPM's errors.
     package func generation(of profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
         guard try isProvisioned else { return stored }
         if let (row, counter) = try await pinnedCounter(of: profile) {
@@ -56,7 +56,7 @@ extension Vault {
         try await count(counter, authority)
     }
 
-    /// Whether the vault was provisioned and has a counter for a profile; the chip is not asked.
+    /// Whether the vault was provisioned and has a counter for a profile; the TPM is not asked.
     ///
     /// - Throws: a storage error.
     package func hasCounter(_ profile: String) async throws(ServiceError) -> Bool {
@@ -87,9 +87,9 @@ extension Vault {
         try await save(profile, .pinned(counter), .shift(from: value, to: stored))
     }
 
-    /// Whether the chip has a pinned counter, with a value that gives a generation.
+    /// Whether the TPM has a pinned counter, with a value that gives a generation.
     ///
-    /// - Throws: an error if the chip cannot be asked: a counter that cannot be read now is not lost.
+    /// - Throws: an error if the TPM cannot be asked: a counter that cannot be read now is not lost.
     private func isKept(_ row: CounterRow, _ counter: NVCounter) async throws(ServiceError) -> Bool {
         do throws(ServiceError) {
             _ = try await generation(row, counter)
@@ -134,9 +134,9 @@ extension Vault {
         throw ServiceError(try await isChipAnother() ? .chipCleared : .counterLost, profile, cause: cause)
     }
 
-    /// Whether the chip does not even know the authority, because it was cleared or is a different chip.
+    /// Whether the TPM does not even know the authority, because it was cleared or is a different TPM.
     ///
-    /// - Throws: an error if the chip cannot be asked.
+    /// - Throws: an error if the TPM cannot be asked.
     func isChipAnother() async throws(ServiceError) -> Bool {
         guard let authority = try authority() else { return false }
         do {

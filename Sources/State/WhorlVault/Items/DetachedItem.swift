@@ -108,7 +108,7 @@ struct DetachedItem: UsableItem {
 }
 
 extension SealedItem {
-    /// Reads stored bytes; neither a chip nor a vault is asked, so it is not known whether the item opens anywhere.
+    /// Reads stored bytes; neither a TPM nor a vault is asked, so it is not known whether the item opens anywhere.
     ///
     /// - Parameter encoded: The bytes that ``encoded`` gave.
     /// - Throws: `itemTampered` for anything without the form of a sealed item.

@@ -6,7 +6,7 @@ import Glibc
 import WhorlSecretMemory
 import WhorlService
 
-/// The envelope of secrets that are larger than the chip takes: the chip seals a key, and the encrypted secret is
+/// The envelope of secrets that are larger than the TPM takes: the TPM seals a key, and the encrypted secret is
 /// stored in the database.
 ///
 /// The secret is encrypted with AES-256-GCM and bound to its item. Each secret has a key of its own, used once.
@@ -20,10 +20,10 @@ enum SecretEnvelope {
     /// The bytes that the encryption adds: nonce and tag.
     static let overhead = 12 + 16
 
-    /// The two parts of a secret: `sealed` goes into the chip, `body` into the database.
+    /// The two parts of a secret: `sealed` goes into the TPM, `body` into the database.
     struct Parts: Sendable {
         let sealed: SecretBox
-        /// The encrypted secret; `nil` if the chip seals the secret itself.
+        /// The encrypted secret; `nil` if the TPM seals the secret itself.
         let body: Data?
     }
 
@@ -32,7 +32,7 @@ enum SecretEnvelope {
     /// - Parameters:
     ///   - secret: 1 byte to 1 MiB.
     ///   - item: Bytes that name only this item.
-    /// - Returns: The part for the chip to seal, and the part for the database.
+    /// - Returns: The part for the TPM to seal, and the part for the database.
     /// - Throws: `secretEmpty`, `secretTooLarge`.
     static func close(_ secret: SecretBox, for item: Data) throws(ServiceError) -> Parts {
         switch secret.bytes.count {

@@ -6,11 +6,11 @@ import WhorlSecretMemory
 import WhorlTPM
 package import WhorlService
 
-/// The chip's evidence of how it protects a key.
+/// The TPM's evidence of how it protects a key.
 extension Vault {
-    /// Returns the chip's identity, with a new attestation key, which the chip does not store.
+    /// Returns the TPM's identity, with a new attestation key, which the TPM does not store.
     ///
-    /// - Throws: `noEndorsement`, `noChip`, a storage error, and other errors of the chip.
+    /// - Throws: `noEndorsement`, `noChip`, a storage error, and other errors of the TPM.
     package func chipIdentity() async throws(ServiceError) -> ChipIdentity {
         try await sealing { authority throws(ServiceError) in
             let found = try await chip { commands throws(TPMError) in
@@ -28,12 +28,12 @@ extension Vault {
         }
     }
 
-    /// Makes a P-256 key, and has the chip state that it has made it.
+    /// Creates a P-256 key, and has the TPM state that it has made it.
     ///
     /// - Parameters:
     ///   - profile: The profile that owns the key.
     ///   - access: The access control, which cannot be changed later.
-    ///   - credential: A server's credential for this chip.
+    ///   - credential: A server's credential for this TPM.
     /// - Returns: The key, which the caller stores, and the evidence.
     /// - Throws: `credentialRefused`, and as ``makeKey(of:access:applicationPassword:)``.
     package func makeKey(
@@ -48,7 +48,7 @@ extension Vault {
             let kind = EndorsementKind(publicArea: [UInt8](credential.identity.endorsementKey))
         else { throw ServiceError(.credentialRefused) }
         return try await sealing { authority throws(ServiceError) in
-            // First, since a credential for another chip ends it.
+            // First, since a credential for another TPM ends it.
             let proof = try await self.proof(of: credential, to: kind, by: signer, under: authority.root)
             let (binding, created) = try await bind(owner, access, nil, under: authority) {
                 (commands, policy, _) throws(TPMError) in

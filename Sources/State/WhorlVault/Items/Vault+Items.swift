@@ -17,7 +17,7 @@ extension Vault {
     ///   - access: The access control, which cannot be changed later.
     ///   - applicationPassword: The program's own password, if `access` takes one.
     /// - Throws: `itemExists`, `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`,
-    ///   `applicationPasswordNeeded`, `noChip`, a storage error, and other errors of the chip.
+    ///   `applicationPasswordNeeded`, `noChip`, a storage error, and other errors of the TPM.
     package func add(
         _ secret: SecretBox,
         as id: ItemID,
@@ -41,7 +41,7 @@ extension Vault {
         }
     }
 
-    /// Makes a P-256 key, which never leaves the chip.
+    /// Creates a P-256 key, which never leaves the TPM.
     ///
     /// - Returns: The public half of the key.
     /// - Throws: as ``add(_:as:access:applicationPassword:)``.
@@ -65,14 +65,14 @@ extension Vault {
         }
     }
 
-    /// Returns the public half of a key; no proof is needed, and the chip is not asked.
+    /// Returns the public half of a key; no proof is needed, and the TPM is not asked.
     ///
     /// - Throws: `noSuchItem`, `itemTampered`, a storage error.
     package func publicKey(of id: ItemID) async throws(ServiceError) -> SigningKeyPublic {
         try await row(id).publicKey
     }
 
-    /// Returns the access control of an item; the chip is not asked.
+    /// Returns the access control of an item; the TPM is not asked.
     ///
     /// - Throws: `noSuchItem`, `itemTampered`, a storage error.
     package func access(of id: ItemID) async throws(ServiceError) -> AccessControl {
@@ -81,7 +81,7 @@ extension Vault {
 
     /// Returns the profile's items, secrets and keys, by kind and name.
     ///
-    /// The chip is asked only for items that are lost with their set of fingers; if it cannot answer, the standing of
+    /// The TPM is asked only for items that are lost with their set of fingers; if it cannot answer, the standing of
     /// such an item is `unknown`.
     ///
     /// - Throws: a storage error.

@@ -6,15 +6,15 @@ import WhorlStateStore
 import WhorlTPM
 import WhorlService
 
-/// The chip's object and the binding of a new item, before the item is stored.
+/// The TPM's object and the binding of a new item, before the item is stored.
 struct NewSealedItem: Sendable {
     let binding: ItemBinding
     let object: TPMObject
 }
 
-/// The creation of all items: the present state is bound into a policy, and the chip makes an object with it.
+/// The creation of all items: the present state is bound into a policy, and the TPM makes an object with it.
 extension Vault {
-    /// Makes an object in the chip, which only the returned bytes give access to; the caller stores it while no
+    /// Creates an object in the TPM, which only the returned bytes give access to; the caller stores it while no
     /// reset can interfere (``sealing(_:)``).
     func make(
         _ new: NewObject,
@@ -30,7 +30,7 @@ extension Vault {
         return NewSealedItem(binding: binding, object: object)
     }
 
-    /// Has the chip make something with the policy of a new item.
+    /// Has the TPM make something with the policy of a new item.
     func bind<Made: Sendable>(
         _ owner: ItemOwner,
         _ access: AccessControl,

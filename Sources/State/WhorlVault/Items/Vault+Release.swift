@@ -81,7 +81,7 @@ extension Vault {
 
     private func bind(_ row: ItemRow, to boot: Data, _ proof: OwnerProof) async throws(ServiceError) {
         guard let finger = proof.and(OwnerProof(profile: proof.profile, showsFinger: true)) else { return }
-        // Only the part that the chip sealed is sealed again; the body of a large secret is unchanged.
+        // Only the part that the TPM sealed is sealed again; the body of a large secret is unchanged.
         let sealed = try await unseal(row, finger, nil)
         var bound = row
         bound.binding.boot = boot

@@ -20,7 +20,7 @@ extension Vault {
     ///   - applicationPassword: The program's own password, if `access` takes one.
     /// - Returns: The item, which the caller stores.
     /// - Throws: `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`, `applicationPasswordNeeded`,
-    ///   `noChip`, a storage error, and other errors of the chip.
+    ///   `noChip`, a storage error, and other errors of the TPM.
     package func seal(
         _ secret: SecretBox,
         of profile: String,
@@ -35,7 +35,7 @@ extension Vault {
         return try sealed(profile, access, made, body: parts.body)
     }
 
-    /// Makes a P-256 key, which never leaves the chip; it signs, and agrees on secrets with others' public keys.
+    /// Creates a P-256 key, which never leaves the TPM; it signs, and agrees on secrets with others' public keys.
     ///
     /// - Parameters:
     ///   - profile: The profile that owns the key.
@@ -55,7 +55,7 @@ extension Vault {
         return try sealed(profile, access, made, body: nil)
     }
 
-    /// Returns the access control to which this vault has bound a sealed item; the chip is not asked.
+    /// Returns the access control to which this vault has bound a sealed item; the TPM is not asked.
     ///
     /// - Throws: `itemTampered` if the item was edited, or was made for another vault.
     package func access(of item: SealedItem) throws(ServiceError) -> AccessControl { try loose(item).access }
@@ -96,7 +96,7 @@ extension Vault {
         try await signature(over: digest, with: try loose(key, .key), proof, applicationPassword)
     }
 
-    /// Multiplies another party's public key with a sealed key, in the chip.
+    /// Multiplies another party's public key with a sealed key, in the TPM.
     ///
     /// - Parameters:
     ///   - publicKey: The other party's public key, as ANSI X9.63 (4, x, y; 65 bytes).
@@ -104,7 +104,7 @@ extension Vault {
     ///   - proof: The owner's proof.
     ///   - applicationPassword: The program's own password, if the key takes one.
     /// - Returns: The X coordinate of the product, 32 bytes, in locked memory.
-    /// - Throws: `publicKeyRefused`, also when the chip finds that the key is not a point of the curve; `noSuchItem`
+    /// - Throws: `publicKeyRefused`, also when the TPM finds that the key is not a point of the curve; `noSuchItem`
     ///   for a secret; and as ``secret(in:shown:applicationPassword:)``.
     package func sharedSecret(
         with publicKey: Data,
@@ -115,7 +115,7 @@ extension Vault {
         try await sharedSecret(with: publicKey, of: try loose(key, .key), proof, applicationPassword)
     }
 
-    /// Refuses a public key that is not a point of P-256, before the person is asked; the chip checks again.
+    /// Refuses a public key that is not a point of P-256, before the user is asked; the TPM checks again.
     ///
     /// - Throws: `publicKeyRefused`.
     package static func check(publicKey: Data) throws(ServiceError) {
@@ -126,7 +126,7 @@ extension Vault {
 
     /// Returns the standing of sealed items, in their order.
     ///
-    /// The chip is asked only if the database says that a set of fingers has changed, and then decides. If the chip
+    /// The TPM is asked only if the database says that a set of fingers has changed, and then decides. If the TPM
     /// cannot answer, the standing of such an item is `unknown`.
     ///
     /// - Parameters:

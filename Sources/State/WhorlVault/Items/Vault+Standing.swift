@@ -4,9 +4,9 @@ import WhorlStateStore
 import WhorlTPM
 import WhorlService
 
-/// The standing of items that are bound to a set of fingers; the chip decides.
+/// The standing of items that are bound to a set of fingers; the TPM decides.
 extension Vault {
-    /// Whether the chip still has the set of fingers that an item is bound to.
+    /// Whether the TPM still has the set of fingers that an item is bound to.
     enum SetLookup: Sendable {
         /// The counter has the value that the item was bound to.
         case present
@@ -18,7 +18,7 @@ extension Vault {
 
     /// Returns the standing of each item, in their order.
     ///
-    /// The chip is asked only for items that are lost with their set. If it cannot answer, their standing is `unknown`.
+    /// The TPM is asked only for items that are lost with their set. If it cannot answer, their standing is `unknown`.
     ///
     /// - Throws: a storage error.
     func standings(
@@ -39,7 +39,7 @@ extension Vault {
         }
     }
 
-    /// Returns whether the chip still has a set of a profile's fingers.
+    /// Returns whether the TPM still has a set of a profile's fingers.
     func standing(of set: ItemBinding.Generation, _ profile: String) async -> SetLookup {
         let pinned: NVCounter?
         do throws(ServiceError) { pinned = try await pinnedCounter(of: profile)?.1 } catch {

@@ -10,11 +10,11 @@ import WhorlTPM
 protocol UsableItem: Sendable {
     /// The item's owner, and the text that names the item.
     var owner: ItemOwner { get }
-    /// The access control that the chip enforces.
+    /// The access control that the TPM enforces.
     var access: AccessControl { get }
     /// The objects that the item's policy names.
     var binding: ItemBinding { get }
-    /// The object that the chip loads.
+    /// The object that the TPM loads.
     var object: TPMObject { get }
     /// The ciphertext of a large secret.
     var body: Data? { get }
@@ -47,7 +47,7 @@ extension UsableItem {
     }
 }
 
-/// The use of all items: the proof is converted to the chip's credentials, and the chip's refusal to an error.
+/// The use of all items: the proof is converted to the TPM's credentials, and the TPM's refusal to an error.
 extension Vault {
     /// Runs `body` with the item's policy and the credentials that meet it.
     func use<Value: Sendable>(
@@ -107,7 +107,7 @@ extension Vault {
         return credentials
     }
 
-    /// Returns the error for the chip's refusal of an item.
+    /// Returns the error for the TPM's refusal of an item.
     private func reason(for error: TPMError, _ item: some UsableItem) async -> ServiceError {
         let name = item.owner.spoken
         switch error.code {
@@ -153,7 +153,7 @@ extension Vault {
 }
 
 extension TPMError {
-    /// Whether the chip may have found an item's own password wrong.
+    /// Whether the TPM may have found an item's own password wrong.
     fileprivate var mayBeWrongPassword: Bool {
         switch code {
         case .noDevice, .permission, .deviceBusy, .cancelled, .foreignRoot, .foreignBlob, .lockout,
@@ -166,7 +166,7 @@ extension TPMError {
 
 /// The products of an item, wherever the item is stored.
 extension Vault {
-    /// Returns the bytes that the chip has sealed: the secret, or the key of a large one.
+    /// Returns the bytes that the TPM has sealed: the secret, or the key of a large one.
     func unseal(
         _ item: some UsableItem,
         _ proof: OwnerProof,

@@ -8,7 +8,7 @@ package import WhorlTPM
 
 /// Secrets and signing keys that a TPM gives only when their access control is met.
 ///
-/// The items are stored in the state directory's database, sealed by the chip; the chip itself holds only one counter
+/// The items are stored in the state directory's database, sealed by the TPM; the TPM itself holds only one counter
 /// for each profile with fingers, and the storage root. The vault never prompts: the caller passes the owner's proof as
 /// an ``OwnerProof``.
 ///
@@ -21,7 +21,7 @@ package final class Vault: Sendable {
     /// The authority as it was last read, and the file that it was read from.
     private let known = Mutex<(authority: VaultAuthority, file: FileIdentity)?>(nil)
 
-    /// Works with a chip and an open database; neither is accessed yet.
+    /// Works with a TPM and an open database; neither is accessed yet.
     package init(device: TPMDevice, database: StateDatabase, time: MachineTime = .system) {
         self.device = device
         self.database = database
@@ -31,14 +31,14 @@ package final class Vault: Sendable {
     var directory: StateDirectory { database.directory }
     var seal: RowMAC { RowMAC(database) }
 
-    /// Whether the vault was provisioned; the chip is not asked.
+    /// Whether the vault was provisioned; the TPM is not asked.
     package var isProvisioned: Bool {
         get throws(ServiceError) { try authority() != nil }
     }
 
-    /// Makes the storage root and the authority, if they do not exist yet.
+    /// Creates the storage root and the authority, if they do not exist yet.
     ///
-    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, a storage error, and other errors of the chip.
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, a storage error, and other errors of the TPM.
     package func provision() async throws(ServiceError) { _ = try await provisionedAuthority() }
 
     /// Returns the directory's present authority; `nil` before the vault is provisioned.
@@ -85,7 +85,7 @@ package final class Vault: Sendable {
 }
 
 extension TPMDevice {
-    /// Runs commands as ``perform(_:)`` does; an error of the chip becomes one about a subject.
+    /// Runs commands as ``perform(_:)`` does; an error of the TPM becomes one about a subject.
     package func run<Value: Sendable>(
         about subject: String = "",
         _ body: @Sendable (borrowing TPMCommands) throws(TPMError) -> Value
@@ -95,7 +95,7 @@ extension TPMDevice {
 }
 
 extension ServiceError {
-    /// Converts a failure of the chip, if no more is known about the operation.
+    /// Converts a failure of the TPM, if no more is known about the operation.
     package init(_ error: TPMError, _ subject: String = "") {
         let code: Code =
             switch error.code {
@@ -115,20 +115,20 @@ extension ServiceError {
                 .other:
                 .chipFailed
             }
-        // If the chip is missing, the address that was tried is more useful than the item.
+        // If the TPM is missing, the address that was tried is more useful than the item.
         self.init(code, code == .noChip ? error.cause : subject, cause: error.description)
     }
 }
 
-/// The lock for changes of the chip and the database together: one holder at a time, among all processes that
+/// The lock for changes of the TPM and the database together: one holder at a time, among all processes that
 /// share a state directory.
 enum VaultLock {
-    /// A chip may take seconds for one command.
+    /// A TPM may take seconds for one command.
     private static let limit = Duration.seconds(60)
 
     /// Takes the lock as soon as it is free, without blocking a thread.
     ///
-    /// The wait is not cancelled with its task: a change of the chip and the database that has begun is finished.
+    /// The wait is not cancelled with its task: a change of the TPM and the database that has begun is finished.
     ///
     /// - Throws: `storeBusy` if another holder keeps the lock for a minute, or with the reason why the file
     ///   cannot be used.

@@ -6,7 +6,7 @@ import Synchronization
 package import WhorlService
 package import WhorlTPM
 
-/// The state key, sealed by the chip in the file `state.sealed` with the authority's value as its own,
+/// The state key, sealed by the TPM in the file `state.sealed` with the authority's value as its own,
 /// so that a copy of the directory opens only on this machine.
 ///
 /// A policy that names the authority would have the same effect and take two more commands at every start.
@@ -36,10 +36,10 @@ package struct SealedStateKey: Sendable {
 
     /// Returns the source of a directory's state key.
     ///
-    /// A sealed key is unsealed; without one, the key comes from the key file. If the chip cannot unseal and the key
+    /// A sealed key is unsealed; without one, the key comes from the key file. If the TPM cannot unseal and the key
     /// file still exists, for example after an interrupted ``seal()``, the key file is used: it holds the same key.
     ///
-    /// - Throws: `noChip`, `chipCleared`, `chipBusy` and the like when only the chip has the key; a storage error.
+    /// - Throws: `noChip`, `chipCleared`, `chipBusy` and the like when only the TPM has the key; a storage error.
     package func source() async throws(ServiceError) -> any StateKeySource {
         let file = FileKeySource(directory: directory)
         guard try exists else { return file }
@@ -51,12 +51,12 @@ package struct SealedStateKey: Sendable {
         }
     }
 
-    /// Seals the directory's key by the chip; makes a key if the directory has none.
+    /// Seals the directory's key by the TPM; makes a key if the directory has none.
     ///
     /// It may be interrupted anywhere and called again: the key file is removed last, and only after the sealed key
     /// was found to be equal.
     ///
-    /// - Throws: the chip's errors; a storage error.
+    /// - Throws: the TPM's errors; a storage error.
     package func seal() async throws(ServiceError) {
         let file = FileKeySource(directory: directory)
         var present: SecretBox?
@@ -99,7 +99,7 @@ package struct SealedStateKey: Sendable {
                 under: authority.root,
                 policy: TPMPolicy.authValue.digest,
                 auth: authority.authorization,
-                // 32 random bytes need no count of wrong tries; a locked chip must not lock the directory.
+                // 32 random bytes need no count of wrong tries; a locked TPM must not lock the directory.
                 dictionaryAttack: false
             )
         }
@@ -125,7 +125,7 @@ package struct SealedStateKey: Sendable {
             }
             guard key.bytes.count != Self.size else { return key }
         } catch {
-            // The authority and the key are in one directory: an object that does not load was made by another chip.
+            // The authority and the key are in one directory: an object that does not load was made by another TPM.
             guard error.code != .foreignBlob, error.code != .authFailed else {
                 throw ServiceError(.chipCleared, path, cause: error.description)
             }
@@ -161,12 +161,12 @@ private struct UnsealedKey: StateKeySource {
 }
 
 extension SealedStateKey {
-    /// Makes a key for a directory that has none, sealed by the chip from the beginning: it is never in a plain file.
+    /// Creates a key for a directory that has none, sealed by the TPM from the beginning: it is never in a plain file.
     ///
     /// The directory must exist. The sealed key is written to the disk when the database asks for a key, since a key
     /// without a database means that the database was lost.
     ///
-    /// - Throws: `noChip`, `ownerAuthorizationNeeded` and other errors of the chip; a storage error.
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded` and other errors of the TPM; a storage error.
     package func new() async throws(ServiceError) -> any StateKeySource {
         let key = SecretBox(SecretBytes(randomCount: SealedStateKey.size))
         return NewSealedKey(sealed: try await sealed(key), key: key, path: path, directory: directory)

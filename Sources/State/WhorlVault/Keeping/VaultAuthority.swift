@@ -8,7 +8,7 @@ import WhorlStateStore
 import WhorlService
 import WhorlTPM
 
-/// The objects that turn a match into a proof that the chip accepts: the storage root of all objects, the
+/// The objects that turn a match into a proof that the TPM accepts: the storage root of all objects, the
 /// authority's object, and its authorization value.
 ///
 /// It is stored in the file `vault.authority`. A program that reads that file can act in place of the matcher, but only
@@ -38,7 +38,7 @@ struct VaultAuthority: Sendable {
 
     static func path(_ directory: StateDirectory) -> String { directory.file("vault.authority") }
 
-    /// Makes the object in the chip, which does not store it.
+    /// Creates the object in the TPM, which does not store it.
     static func make(_ commands: borrowing TPMCommands, under root: StorageRoot) throws(TPMError)
         -> VaultAuthority
     {
@@ -85,10 +85,10 @@ extension VaultAuthority {
     }
 }
 
-/// Makes the storage root and the authority of the vault.
+/// Creates the storage root and the authority of the vault.
 ///
-/// 1. The storage root is found in the chip, or made and stored there.
-/// 2. The authority is made under it; the chip does not store it.
+/// 1. The storage root is found in the TPM, or made and stored there.
+/// 2. The authority is made under it; the TPM does not store it.
 /// 3. The file `vault.authority` gets its name. From here on the vault is provisioned.
 ///
 /// A run that ends before the third step leaves at most a storage root, which the next run finds. If two processes

@@ -10,7 +10,7 @@ import WhorlSupport
 /// The format of the vault's small files: a line that names the kind, parts after their sizes, an optional secret of
 /// 32 bytes, and a checksum against damage.
 ///
-/// The checksum does not prove who wrote the file; the chip does that.
+/// The checksum does not prove who wrote the file; the TPM does that.
 struct VaultFile: Sendable {
     enum Kind: String {
         case authority = "whorl authority v1\n"

@@ -12,13 +12,13 @@ package struct VaultMaintenance: Sendable {
     private let device: TPMDevice
     private let directory: StateDirectory
 
-    /// Works on a directory and a chip; neither is accessed yet.
+    /// Works on a directory and a TPM; neither is accessed yet.
     package init(device: TPMDevice, directory: StateDirectory) {
         self.device = device
         self.directory = directory
     }
 
-    /// Makes the storage root and the authority, and seals the state key by the chip.
+    /// Creates the storage root and the authority, and seals the state key by the TPM.
     ///
     /// The directory must exist. The operation may be interrupted anywhere and run again.
     ///
@@ -32,16 +32,16 @@ package struct VaultMaintenance: Sendable {
 
     /// Removes the vault: secrets, keys and passcodes are lost permanently.
     ///
-    /// The fingers are kept if the chip can still unseal the state key, which is written back to a file. Otherwise, all
+    /// The fingers are kept if the TPM can still unseal the state key, which is written back to a file. Otherwise, all
     /// that the key protects is lost: the database is put aside under another name, and the next start makes a new one.
     /// A damaged database is put aside too. The operation may be interrupted anywhere and run again.
     ///
     /// - Parameters:
-    ///   - withoutChip: Whether to go on if the chip is missing; objects in a chip stay there.
+    ///   - withoutChip: Whether to go on if the TPM is missing; objects in a TPM stay there.
     ///   - open: Opens the database, once its key is in a file or was found to be lost; `nil` if nothing was ever
     ///     stored.
     /// - Returns: The effect of the reset on the fingers.
-    /// - Throws: `noChip`, `chipBusy` when the chip cannot be asked; a storage error when the database cannot be opened now,
+    /// - Throws: `noChip`, `chipBusy` when the TPM cannot be asked; a storage error when the database cannot be opened now,
     ///   and then the vault is unchanged.
     package func reset(
         withoutChip: Bool = false,
@@ -86,7 +86,7 @@ package struct VaultMaintenance: Sendable {
         }
     }
 
-    /// Removes the counters from the chip, as long as the authority can still find them, then empties the database.
+    /// Removes the counters from the TPM, as long as the authority can still find them, then empties the database.
     private func empty(_ database: StateDatabase, _ withoutChip: Bool) async throws(ServiceError) {
         if let authority = try VaultAuthority.load(directory) {
             do {

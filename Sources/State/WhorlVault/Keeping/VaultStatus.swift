@@ -5,12 +5,12 @@ package import WhorlTPM
 package import WhorlService
 
 extension VaultStatus {
-    /// Whether a directory has a vault, according to its file; the chip is not asked, and a damaged file counts.
+    /// Whether a directory has a vault, according to its file; the TPM is not asked, and a damaged file counts.
     package static func isProvisioned(_ directory: StateDirectory) -> Bool {
         (try? PrivateFiles.checkFile(VaultAuthority.path(directory))) ?? true
     }
 
-    /// Reads the status of a directory and a chip.
+    /// Reads the status of a directory and a TPM.
     ///
     /// - Throws: a storage error when the directory's files cannot be read.
     package static func read(

@@ -8,9 +8,9 @@ import WhorlStateStore
 import WhorlService
 import WhorlSupport
 
-/// The derivation of the 32 bytes that the chip compares from a passcode: scrypt (RFC 7914) with a salt of its own.
+/// The derivation of the 32 bytes that the TPM compares from a passcode: scrypt (RFC 7914) with a salt of its own.
 ///
-/// The chip counts wrong tries. The derivation protects against an attacker who opens the chip or reads its bus: each
+/// The TPM counts wrong tries. The derivation protects against an attacker who opens the TPM or reads its bus: each
 /// guess then costs the memory and the time below.
 struct PasscodeDerivation: Sendable, Hashable {
     /// The cost of a new derivation: 32 MiB, and about a tenth of a second on an ordinary machine.
@@ -28,7 +28,7 @@ struct PasscodeDerivation: Sendable, Hashable {
     /// The binary logarithm of scrypt's N.
     let cost: UInt8
 
-    /// Makes a derivation with a new salt and today's cost.
+    /// Creates a derivation with a new salt and today's cost.
     init(cost: UInt8 = PasscodeDerivation.standardCost) {
         let random = SecretBytes(randomCount: PasscodeDerivation.saltSize)
         self.salt = random.withUnsafeBytes { Data($0) }

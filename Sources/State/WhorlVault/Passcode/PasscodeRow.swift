@@ -7,7 +7,7 @@ import WhorlTPM
 
 /// The row of a profile's passcode in the database.
 ///
-/// It holds the chip's object, and the derivation of its authorization value; it does not reveal the passcode.
+/// It holds the TPM's object, and the derivation of its authorization value; it does not reveal the passcode.
 struct PasscodeRow: Sendable {
     let profile: String
     let object: TPMObject
@@ -65,9 +65,9 @@ struct PasscodeRow: Sendable {
     }
 }
 
-/// The row of a passcode without an object in a chip, for tests of apps: it tells the keychain that a passcode is set.
+/// The row of a passcode without an object in a TPM, for tests of apps: it tells the keychain that a passcode is set.
 ///
-/// It cannot be compared with a passcode, and opens nothing: a vault with a chip finds that the row was tampered with.
+/// It cannot be compared with a passcode, and opens nothing: a vault with a TPM finds that the row was tampered with.
 package enum SimulatedPasscode {
     /// Sets or removes the pretended passcode of a profile.
     package static func set(_ isSet: Bool, of profile: String, _ db: Database) throws {

@@ -9,7 +9,7 @@ import WhorlTPM
 /// The count of the passcode tries for one profile, and the rules by which it changes.
 ///
 /// It is a plain value. Five wrong tries in a row are free; each further try needs a wait, which grows.
-/// So a guesser uses up the chip's own limit, which disk encryption shares, slowly or not at all.
+/// So a guesser uses up the TPM's own limit, which disk encryption shares, slowly or not at all.
 package struct PasscodeTries: Sendable, Hashable {
     /// The number of wrong tries in a row without a wait.
     static let free = 5
@@ -48,7 +48,7 @@ package struct PasscodeTries: Sendable, Hashable {
         return nil
     }
 
-    /// Takes back the reserved try, which was not made: the chip compared nothing.
+    /// Takes back the reserved try, which was not made: the TPM compared nothing.
     mutating func release() { failures = max(0, failures - 1) }
 }
 
@@ -76,9 +76,9 @@ extension PasscodeTries {
     }
 }
 
-/// A try of a passcode, from its count to the chip's result.
+/// A try of a passcode, from its count to the TPM's result.
 extension Vault {
-    /// Returns the passcode's row, and the authorization value that the chip has found right.
+    /// Returns the passcode's row, and the authorization value that the TPM has found right.
     func verified(
         _ passcode: SecretBox,
         of profile: String
@@ -158,7 +158,7 @@ extension Vault {
         } catch {
             switch error.code {
             case .noDevice, .permission, .deviceBusy, .cancelled, .foreignRoot, .foreignBlob:
-                // The chip was not reached, or does not know the object: it compared nothing.
+                // The TPM was not reached, or does not know the object: it compared nothing.
                 try await releaseTry(row.profile)
             default: break
             }

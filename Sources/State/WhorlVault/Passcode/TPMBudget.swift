@@ -66,7 +66,7 @@ extension Vault {
         if let wait { throw ServiceError(.applicationPasswordThrottled, item.spoken, wait: wait) }
     }
 
-    /// Takes back the count of an application password that was right, or that the chip did not compare.
+    /// Takes back the count of an application password that was right, or that the TPM did not compare.
     func releaseApplicationPassword(for item: ItemOwner) async throws(ServiceError) {
         try await settleTries(TPMBudget.applicationPasswords.row(of: item.profile)) { $0.release() }
     }

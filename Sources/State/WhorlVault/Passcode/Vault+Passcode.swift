@@ -7,9 +7,9 @@ import WhorlStateStore
 import WhorlTPM
 package import WhorlService
 
-/// The owner's passcode: an object of the chip whose authorization value is derived from it.
+/// The owner's passcode: an object of the TPM whose authorization value is derived from it.
 ///
-/// Wrong tries are limited twice: here, by waits that outlive the process, and by the chip, which counts the tries of
+/// Wrong tries are limited twice: here, by waits that outlive the process, and by the TPM, which counts the tries of
 /// all programs together.
 extension Vault {
     /// Whether a passcode is set for a profile.
@@ -84,9 +84,9 @@ extension Vault {
         )
     }
 
-    /// Whether the passcode of a proof is the one that is set; the chip is not asked.
+    /// Whether the passcode of a proof is the one that is set; the TPM is not asked.
     ///
-    /// The chip itself still accepts an earlier passcode's object.
+    /// The TPM itself still accepts an earlier passcode's object.
     ///
     /// - Returns: `false` also for a proof without a passcode.
     /// - Throws: a storage error.
@@ -97,7 +97,7 @@ extension Vault {
 
     /// Changes the passcode; items that were bound to the old one are bound to the new one.
     ///
-    /// An earlier copy of the database still opens with the old passcode, on this chip.
+    /// An earlier copy of the database still opens with the old passcode, on this TPM.
     ///
     /// - Parameters:
     ///   - new: 4 to 1,024 bytes, as they were typed.
