@@ -111,7 +111,7 @@ public enum ProtectedItem: Sendable, Hashable, Codable {
 
 /// A request to use an item.
 public struct ReleaseRequest: Sendable {
-    /// How the user is prompted.
+    /// The options for prompting the user.
     ///
     /// The policy is ignored, because the item's access control determines the required proofs. A match within the
     /// reuse window counts as a finger only if ``AccessControl/allowsReuse`` is `true`.

@@ -40,7 +40,7 @@ extension SessionOperation {
 public protocol OwnerOperation: ServiceOperation {
     associatedtype Request: OwnerRequest
 
-    /// How the owner is prompted.
+    /// The options for prompting the owner.
     var request: Request { get set }
     /// The change or the reason, as the system journal records it.
     var purpose: String { get }

@@ -122,7 +122,7 @@ public struct EvaluationRequest: Sendable {
 ///
 /// A value of this type exists only if the evaluation succeeded.
 public struct Evaluation: Sendable, Hashable, Codable {
-    /// How the owner was authenticated.
+    /// The method that authenticated the owner.
     public enum Method: String, Sendable, Codable {
         /// By a finger.
         case biometry
@@ -130,7 +130,7 @@ public struct Evaluation: Sendable, Hashable, Codable {
         case passcode
     }
 
-    /// How the owner was authenticated.
+    /// The method that authenticated the owner.
     public let method: Method
     /// The finger that matched, if one did.
     public let finger: Finger?

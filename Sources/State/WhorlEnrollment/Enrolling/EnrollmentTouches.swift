@@ -4,19 +4,19 @@ import Synchronization
 package import WhorlFingerprint
 package import WhorlService
 
-/// Counts the touches that an enrollment compares with enrolled fingers, as evaluations count theirs.
+/// Counts the touches that an enrollment compares with enrolled fingers, in the same way as evaluations do.
 ///
 /// Without it, an attacker could use the last touch of an enrollment to test, without limit, whether a copied finger
-/// passes for an enrolled one. The engine of `WhorlEngine` counts; this protocol only says when.
+/// passes for an enrolled one. The engine of `WhorlEngine` does the counting; this protocol only defines when.
 package protocol TouchCounter: Sendable {
-    /// Begins an enrollment; the profile's other evaluations and enrollments wait until the result is released.
+    /// Begins an enrollment; other evaluations and enrollments of the profile wait until the result is released.
     ///
     /// - Parameters:
-    ///   - finger: The finger that is enrolled, for the log.
+    ///   - finger: The finger being enrolled, for the log.
     ///   - reader: The reader that is used.
-    ///   - limit: How long to wait for others.
-    /// - Returns: The counter of this enrollment's touches; it holds the others off while it lives.
-    /// - Throws: `readerInUse` when others go on for longer; a storage error.
+    ///   - limit: The maximum time to wait for other evaluations and enrollments.
+    /// - Returns: The counter for this enrollment's touches; others wait until it is released.
+    /// - Throws: `readerInUse` if others take longer than the limit; a storage error.
     func begin(
         _ finger: Finger,
         on reader: ReaderInfo,
@@ -26,24 +26,24 @@ package protocol TouchCounter: Sendable {
 
 /// The counted touches of one enrollment.
 ///
-/// A match does not reset the count, whichever print it matches: otherwise an attacker who alternates a copied finger
-/// with the one that is being enrolled would never be locked out.
+/// A match does not reset the count, regardless of which print it matches. Otherwise an attacker who alternates a
+/// copied finger with the one being enrolled would never be locked out.
 package protocol CountedTouches: Sendable {
-    /// Charges a try before its scan.
+    /// Charges an attempt before its scan.
     ///
-    /// - Throws: `biometryLockout` when no try is left; a storage error.
+    /// - Throws: `biometryLockout` if no attempts are left; a storage error.
     func reserve() async throws(ServiceError)
 
-    /// Keeps the charge: the touch matched none of the prints that it was compared with.
+    /// Keeps the charge, because the touch matched none of the prints it was compared with.
     ///
-    /// - Throws: `biometryLockout` when it was the last one; a storage error.
+    /// - Throws: `biometryLockout` if it was the last attempt; a storage error.
     func charge() async throws(ServiceError)
 
-    /// Takes the charge back: the touch matched, or gave no answer.
+    /// Refunds the charge, because the touch matched or had no result.
     func release() async
 }
 
-/// The touches of one enrollment: the reader's own stages, then one that confirms.
+/// The touches of one enrollment: the reader's own stages, then a confirming touch.
 struct EnrollmentTouches: Sendable {
     let reader: any FingerprintReader
     let info: ReaderInfo
@@ -51,10 +51,11 @@ struct EnrollmentTouches: Sendable {
     let count: any CountedTouches
     let observer: @Sendable (EnrollmentProgress) -> Void
 
-    /// The template that the reader makes.
+    /// Returns the template that the reader creates.
     ///
-    /// The outcome can hold both a limit and a template: see ``ScanLimits/Outcome``. With guidance, a template of presses
-    /// that were too much alike is dropped once, unless the reader itself keeps it; the better one of two is returned.
+    /// The outcome can contain both a limit and a template; see ``ScanLimits/Outcome``. In a guided enrollment, a
+    /// template of scans that were too much alike is discarded once, unless the reader itself stores it. The better one
+    /// of the two is returned.
     func stages(of request: EnrollmentRequest) async -> ScanLimits.Outcome<Template> {
         guard request.isGuided else { return await round(of: request, scan) }
         let first = EnrollmentGuide(info, observer)
@@ -63,7 +64,7 @@ struct EnrollmentTouches: Sendable {
         observer(.again)
         let second = EnrollmentGuide(info, observer)
         let other = await round(of: request, second.pass)
-        // A second round that was not finished is a failure as the first would be: the user may have gone.
+        // An unfinished second round is a failure, as in the first round: the user may have left.
         guard (try? other.get()) != nil else { return other }
         return second.alike <= first.alike ? other : outcome
     }
@@ -77,10 +78,11 @@ struct EnrollmentTouches: Sendable {
         }
     }
 
-    /// Asks for touches of a finger that is stored, and tells how many of them were recognized.
+    /// Prompts for touches of a stored finger, and reports how many of them were recognized.
     ///
-    /// They change nothing: the finger stays, whatever their result is. They are compared with the new print alone, so
-    /// they say nothing about another finger, and are not counted as tries. A touch that does not come ends them.
+    /// The touches change nothing: the finger stays, regardless of the result. They are compared only with the new
+    /// print. They therefore reveal nothing about other fingers, and do not count as attempts. The test ends if no
+    /// touch follows.
     func test(_ new: GalleryEntry) async {
         let total = FingerEnroller.testTouches
         var (recognized, tested) = (0, 0)
@@ -97,18 +99,18 @@ struct EnrollmentTouches: Sendable {
         }
     }
 
-    /// Asks for one more touch and returns the print that it matches: the new one or one of the others.
+    /// Prompts for one more touch and returns the print that it matches: the new one or one of the others.
     ///
-    /// A touch that matches no print may be repeated; an unreadable one costs nothing, until there are too many. If the
-    /// touch is also compared with other prints, it is charged before its scan.
+    /// A touch that matches no print may be repeated. Unreadable touches are free, up to a limit. If the touch is also
+    /// compared with other prints, it is charged before its scan.
     ///
-    /// - Throws: `inconsistent`, `tooManyRetries`, `timedOut`, `biometryLockout`, a storage error, a reader's error (also for a reader that
-    ///   names a print it was not given).
+    /// - Throws: `inconsistent`, `tooManyRetries`, `timedOut`, `biometryLockout`, a storage error, a reader's error
+    ///   (also if a reader reports a print that it was not given).
     func confirmation(
         of new: GalleryEntry,
         against others: [GalleryEntry]
     ) async throws(ServiceError) -> PrintID {
-        // A touch that is compared with the new print alone says nothing about an enrolled finger.
+        // A touch that is compared only with the new print reveals nothing about enrolled fingers.
         let isCounted = !others.isEmpty && info.features.contains(.identify)
         var triesLeft = FingerEnroller.confirmations
         limits.countGood()
@@ -123,7 +125,7 @@ struct EnrollmentTouches: Sendable {
         }
     }
 
-    /// Asks for one touch, repeated until it can be read; returns `nil` when it matches no print.
+    /// Prompts for one touch, repeated until it can be read; returns `nil` if it matches no print.
     private func touch(
         of new: GalleryEntry,
         against others: [GalleryEntry],
@@ -179,7 +181,7 @@ struct EnrollmentTouches: Sendable {
         }.get()
     }
 
-    /// Returns the same with another time limit, and with no unreadable presentation counted yet.
+    /// Returns a copy with another time limit, and with no unreadable scans counted yet.
     func within(_ timeout: Duration) -> EnrollmentTouches {
         EnrollmentTouches(
             reader: reader,
@@ -190,7 +192,7 @@ struct EnrollmentTouches: Sendable {
         )
     }
 
-    /// Tells the reader's events, without those that only guidance is for.
+    /// Reports the reader's events, except those that are only for guidance.
     private var scan: ScanObserver {
         { [observer] event in if event != .alike { observer(.scan(event)) } }
     }
@@ -207,11 +209,10 @@ extension IdentifyResult {
     }
 }
 
-/// Guides a person through the presentations of an enrollment, so that the template knows more than one part of the
-/// finger.
+/// Guides the user through the scans of an enrollment, so that the template covers more than one part of the finger.
 ///
-/// One guide serves one round of presentations. It tells which part of the finger to show, and counts the presentations
-/// that showed the same part again; libfprint takes them all the same.
+/// One guide serves one round of scans. It reports which part of the finger to show, and counts the scans that showed
+/// the same part again; libfprint accepts them all the same.
 final class EnrollmentGuide: Sendable {
     private struct State {
         var completed = 0
@@ -223,13 +224,13 @@ final class EnrollmentGuide: Sendable {
     private let tell: @Sendable (EnrollmentProgress) -> Void
     private let state = Mutex(State())
 
-    /// Creates a guide for a reader; one over which the finger is drawn sees all of its width anyway.
+    /// Creates a guide for a reader; a swipe reader has no areas, because it sees the whole width of the finger.
     init(_ info: ReaderInfo, _ tell: @escaping @Sendable (EnrollmentProgress) -> Void) {
         hasAreas = info.scanType == .press
         self.tell = tell
     }
 
-    /// Tells an event of the reader, and before a touch the part of the finger that it is to show.
+    /// Reports an event from the reader, and before a touch also the part of the finger to show.
     func pass(_ event: ScanEvent) {
         switch event {
         case .touch:
@@ -250,9 +251,9 @@ final class EnrollmentGuide: Sendable {
         }
     }
 
-    /// The number of presentations that showed the same part as an earlier one.
+    /// The number of scans that showed the same part as an earlier one.
     var alike: Int { state.withLock(\.alike) }
 
-    /// Whether so many presentations were alike that another round makes a better template.
+    /// Whether so many scans were alike that another round would create a better template.
     var isTooMuchAlike: Bool { state.withLock { $0.alike * 2 > $0.completed } }
 }

@@ -5,22 +5,23 @@ package import WhorlFingerprint
 package import WhorlService
 
 extension FingerEnroller {
-    /// Removes fingers, from their readers too.
+    /// Removes fingers, also from their readers.
     ///
-    /// The store forgets them first; from then on they no longer match.
+    /// The store forgets them first; from then on, they no longer match.
     ///
     /// - Parameters:
     ///   - selection: The fingers to remove.
     ///   - profile: The profile whose fingers are removed.
-    ///   - readers: The connected readers. They are used only when they keep a print that is removed.
-    ///   - force: Whether a print may be removed although the reader that keeps it is not among `readers`. The reader
-    ///     deletes it when it is used for an enrollment, or reconciled, the next time.
-    ///   - consent: The owner's consent to this removal. `nil` is enough for `all` if the set was changed from
-    ///     outside and no passcode is set: such fingers cannot prove who the owner is.
+    ///   - readers: The connected readers. Only those that store a print to remove are used.
+    ///   - force: Whether a print may be removed although the reader that stores it is not among `readers`. The reader
+    ///     deletes it the next time it is used for an enrollment or reconciled.
+    ///   - consent: The owner's consent to this removal. `nil` is sufficient for `all` if the set was tampered with and
+    ///     no passcode is set, because such fingers cannot identify the owner.
     /// - Returns: The removed fingers; empty if `all` was selected and no finger was enrolled.
-    /// - Throws: `noSuchFinger`; `ownerNeeded`, `changedMeanwhile` and `readerNotConnected`, and nothing is removed;
-    ///   a reader's error when a reader did not delete a print: the finger is removed here, and the next reconciliation
-    ///   finishes it. Also a storage error, and, except for `all`, `enrollmentTampered` and `enrollmentRolledBack`.
+    /// - Throws: `noSuchFinger`; `ownerNeeded`, `changedMeanwhile` and `readerNotConnected`, in which case nothing is
+    ///   removed; a reader's error if a reader did not delete a print: the finger is removed here, and the next
+    ///   reconciliation deletes the print. Also a storage error, and, except for `all`, `enrollmentTampered` and
+    ///   `enrollmentRolledBack`.
     package func remove(
         _ selection: FingerSelection,
         profile: String,
@@ -30,7 +31,7 @@ extension FingerEnroller {
     ) async throws(ServiceError) -> [EnrolledFinger] {
         let meant = try await removable(selection, profile: profile, readers: readers, force: force)
         let status = try await store.status(of: profile)
-        // A set that cannot be trusted becomes sound again although none of its rows can be read.
+        // This makes an untrusted set valid again even if none of its rows can be read.
         if meant.isEmpty, status.fault == nil { return [] }
         let removed =
             if status.fault != nil, selection == .all {
@@ -50,9 +51,9 @@ extension FingerEnroller {
         return removed.map(\.enrolledFinger)
     }
 
-    /// The fingers that a removal would take out; nothing is changed, and no consent is needed.
+    /// Returns the fingers that a removal would delete; changes nothing and needs no consent.
     ///
-    /// - Parameters: as of ``remove(_:profile:readers:force:consent:)``.
+    /// - Parameters: Those of ``remove(_:profile:readers:force:consent:)``.
     /// - Returns: The fingers; empty if `all` was selected and no finger is enrolled, or none can be read.
     /// - Throws: `noSuchFinger`, `readerNotConnected`, a storage error, and, except for `all`, `enrollmentTampered` and
     ///   `enrollmentRolledBack`.
@@ -84,9 +85,9 @@ extension FingerSelection {
 }
 
 extension EnrollmentStore {
-    /// The enrolled prints that the selection names.
+    /// Returns the enrolled prints in the selection.
     ///
-    /// For `all` the set need not be sound.
+    /// For `all`, the set need not be valid.
     fileprivate func selected(
         _ selection: FingerSelection,
         of profile: String
@@ -101,26 +102,26 @@ extension EnrollmentStore {
 }
 
 extension FingerEnroller {
-    /// The fingers that ``accept(profile:consent:)`` would keep; nothing is changed.
+    /// Returns the fingers that ``accept(profile:consent:)`` would keep; changes nothing.
     ///
-    /// - Returns: The fingers; `nil` if the set is sound, so that there is nothing to accept.
-    /// - Throws: a storage error.
+    /// - Returns: The fingers; `nil` if the set is valid, so that there is nothing to accept.
+    /// - Throws: A storage error.
     package func acceptable(profile: String) async throws(ServiceError) -> [EnrolledFinger]? {
         let status = try await store.status(of: profile)
         return status.fault == nil ? nil : status.fingers
     }
 
-    /// Accepts the present fingers of a profile as genuine, after they were changed from outside or an older state was
-    /// put back.
+    /// Accepts the current fingers of a profile as genuine after they were tampered with or rolled back to an older
+    /// state.
     ///
-    /// Only prints that this machine sealed for this profile are kept: a template that was copied from elsewhere does
-    /// not open. The set gets a new digest: earlier domain states do not come back, and items bound to an earlier set
-    /// stay refused.
+    /// Only prints that this machine sealed for this profile are kept: a template that was copied from elsewhere cannot
+    /// be decrypted. The set gets a new digest, so that earlier domain states never reappear, and items bound to an
+    /// earlier set are still refused.
     ///
     /// - Parameters:
     ///   - profile: The profile whose fingers are accepted.
-    ///   - consent: The owner's consent, which only the passcode gives here.
-    /// - Returns: The fingers that count from now on; `nil` if the set is sound, and nothing is changed.
+    ///   - consent: The owner's consent, which requires the passcode here.
+    /// - Returns: The fingers that are enrolled from now on; `nil` if the set is valid and nothing was changed.
     /// - Throws: `ownerNeeded`, also if no passcode is set; `changedMeanwhile`, a storage error.
     package func accept(
         profile: String,

@@ -5,15 +5,15 @@ import FoundationEssentials
 package import WhorlService
 
 extension FingerEnroller {
-    /// Finishes interrupted enrollments and removals at a reader, and compares the reader's own storage with the store.
+    /// Completes interrupted enrollments and removals on a reader, and compares the reader's prints with the store's.
     ///
-    /// For a reader that does not store prints, it does nothing.
+    /// Does nothing for a reader that does not store prints.
     ///
     /// - Parameters:
-    ///   - profile: The profile whose fingers are looked for. Interrupted work of every profile is finished.
+    ///   - profile: The profile whose fingers are looked up. Interrupted work of every profile is completed.
     ///   - reader: The reader; it need not be open.
     /// - Returns: The number of deleted prints, and the remaining differences between reader and store.
-    /// - Throws: a reader's error, a storage error, `enrollmentTampered`, `enrollmentRolledBack`.
+    /// - Throws: A reader's error, a storage error, `enrollmentTampered`, `enrollmentRolledBack`.
     package func reconcile(
         profile: String,
         on reader: any FingerprintReader
@@ -43,7 +43,7 @@ extension FingerEnroller {
     /// Deletes the prints that interrupted enrollments and removals left in an open reader.
     ///
     /// - Returns: The number of prints that were deleted.
-    /// - Throws: the first failure, after everything was tried; what failed stays unfinished.
+    /// - Throws: The first error, after all deletions were tried; those that failed stay unfinished.
     func finishInterrupted(
         on reader: any FingerprintReader,
         _ info: ReaderInfo
@@ -68,7 +68,7 @@ extension FingerEnroller {
     ) async throws(ServiceError) -> Int {
         switch print.kind {
         case .removing(let template):
-            // A template that cannot be decrypted cannot be named to the reader: its print stays there, as a stray.
+            // Without its template, a print cannot be identified to the reader, and stays there as a stray.
             let deleted = if let template { try await reader.deleteIfThere(template) } else { false }
             try await store.finishRemoval(print.row.id)
             return deleted ? 1 : 0
@@ -81,16 +81,16 @@ extension FingerEnroller {
             try await store.dropIntent(print.row.id)
             return deleted
         case .pending(.besides(nil)), .pending(nil):
-            // The reader cannot list its prints, or the plan cannot be read: the print cannot be identified.
+            // The reader cannot list its prints, or the intent cannot be read: the print cannot be identified.
             try await store.dropIntent(print.row.id)
             return 0
         }
     }
 
-    /// Deletes the print that the reader has kept since the enrollment began, if it names the profile.
+    /// Deletes the print that the reader has stored since the enrollment began, if its metadata name the profile.
     ///
-    /// A print without a user's name, or with any metadata that contradict this enrollment, is left alone: since then,
-    /// another user of the machine may have enrolled it.
+    /// A print without a user name, or whose metadata contradict this enrollment, is left alone, because another user
+    /// of the machine may have enrolled it since.
     private func deleteLeftover(
         of row: PrintRow,
         besides kept: [Template],
@@ -109,18 +109,18 @@ extension FingerEnroller {
         return deleted
     }
 
-    /// Deletes the print that a failed enrollment made, and its intent.
+    /// Deletes the print that a failed enrollment created, and its intent.
     ///
-    /// It runs to its end even when the task is cancelled. If it fails now, the intent stays, and the next
-    /// reconciliation finishes it.
+    /// This completes even if the task is cancelled. If it fails now, the intent stays, and the next reconciliation
+    /// completes it.
     func undo(
         _ intent: PrintRow,
         made template: Template?,
         on reader: any FingerprintReader,
         _ info: ReaderInfo
     ) async {
-        // A task of its own is not cancelled with the caller's. It may run on the shared pool: no caller waits for an
-        // enrollment in a call that blocks one of the pool's threads.
+        // A separate task is not cancelled with the caller's. It may run on the shared pool, because no caller blocks
+        // one of the pool's threads while it waits for an enrollment.
         await Task { () async in
             // If the enrollment is no longer pending, the print was stored after all.
             guard (try? await store.isPending(intent.id)) == true else { return }
@@ -135,7 +135,8 @@ extension FingerEnroller {
 }
 
 extension PrintRow {
-    /// Whether a print with these metadata comes from this enrollment; a missing finger or date counts as equal.
+    /// Returns whether a print with these metadata may come from this enrollment; a missing finger or date counts as
+    /// equal.
     fileprivate func mayHaveLeft(_ metadata: EnrollmentMetadata) -> Bool {
         let date = CalendarDate(Date(timeIntervalSince1970: enrolledAt))
         return (metadata.finger ?? finger) == finger && metadata.userName == profile

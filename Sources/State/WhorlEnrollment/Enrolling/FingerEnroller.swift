@@ -4,34 +4,34 @@ package import WhorlFingerprint
 import FoundationEssentials
 package import WhorlService
 
-/// Enrolls and removes fingers, and keeps reader and store in step.
+/// Enrolls and removes fingers, and keeps reader and store consistent.
 ///
-/// Each call opens the reader and closes it again, also after an error.
+/// Each call opens the reader and closes it again, even after an error.
 package struct FingerEnroller: Sendable {
-    /// The number of tries for the confirming touch.
+    /// The number of attempts for the confirming touch.
     static let confirmations = 3
-    /// The number of touches with which a guided enrollment shows how well the finger is recognized.
+    /// The number of touches with which a guided enrollment tests how well the finger is recognized.
     static let testTouches = 3
-    /// The longest wait for a test touch, since the finger is stored already.
+    /// The longest wait for a test touch; it is short because the finger is already stored.
     static let testTimeout = Duration.seconds(10)
 
     let store: EnrollmentStore
     private let counter: any TouchCounter
     private let retryLimit: Int
 
-    /// Works on a store.
+    /// Creates an enroller for a store.
     ///
     /// - Parameters:
-    ///   - store: The store that keeps the prints.
+    ///   - store: The store that contains the prints.
     ///   - counter: Counts the touches that are compared with enrolled fingers.
-    ///   - retryLimit: The number of presentations in a row that may be unreadable; they cost nothing else.
+    ///   - retryLimit: The number of consecutive scans that may be unreadable; they have no other cost.
     package init(store: EnrollmentStore, counter: any TouchCounter, retryLimit: Int = 20) {
         self.store = store
         self.counter = counter
         self.retryLimit = retryLimit
     }
 
-    /// Refuses a finger's name that is taken on a reader, before the user is asked for anything.
+    /// Rejects a finger name that is already used on a reader, before the user is prompted for anything.
     ///
     /// - Throws: `fingerExists`, `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
     package func refuseTaken(
@@ -48,14 +48,14 @@ package struct FingerEnroller: Sendable {
 
     /// Enrolls one finger, and checks with one more touch that it can be recognized.
     ///
-    /// A finger of that name is refused before any touch. The confirming touch finds a finger that is enrolled
-    /// under another name, and presses that were not of one finger, which libfprint does not compare. A failed
-    /// enrollment leaves nothing, neither in the store nor in the reader; if a reader that keeps prints was unplugged
-    /// during the enrollment, ``reconcile(profile:on:)`` deletes what it kept.
+    /// A name that is already used is rejected before any touch. The confirming touch detects a finger that is enrolled
+    /// under another name, and scans of different fingers, which libfprint does not compare. A failed enrollment leaves
+    /// nothing in the store or the reader. If a reader that stores prints was unplugged during the enrollment,
+    /// ``reconcile(profile:on:)`` deletes what it stored.
     ///
-    /// If a finger is enrolled or a passcode is set, the owner has to agree first. The consent is checked before the
+    /// If a finger is enrolled or a passcode is set, the owner must agree first. The consent is checked before the
     /// first touch, and again in the transaction that adds the finger. A confirming touch that matches no print is
-    /// charged as a failed try.
+    /// charged as a failed attempt.
     ///
     /// - Parameters:
     ///   - finger: The finger's name.
@@ -63,13 +63,13 @@ package struct FingerEnroller: Sendable {
     ///   - profile: The profile that gets the finger.
     ///   - reader: The reader; it need not be open.
     ///   - consent: The owner's consent to this finger; `nil` if no finger is enrolled and no passcode is set.
-    ///   - timeout: The time limit for each presentation.
-    ///   - isGuided: Whether the user is guided: see ``NewFinger/isGuided``.
-    ///   - observer: Gets the events, on the reader's own thread.
+    ///   - timeout: The time limit for each scan.
+    ///   - isGuided: Whether the user is guided; see ``NewFinger/isGuided``.
+    ///   - observer: Receives the events, on the reader's own thread.
     /// - Returns: The finger as it was stored on disk.
     /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `biometryLockout`, `duplicate`, `inconsistent`,
-    ///   `tooManyRetries`, `timedOut`, `enrollmentTampered`, `enrollmentRolledBack`, a reader's error, a storage error. Cancelling
-    ///   gives a reader's error with `cancelled`.
+    ///   `tooManyRetries`, `timedOut`, `enrollmentTampered`, `enrollmentRolledBack`, a reader's error, a storage error.
+    ///   Cancelling results in a reader's error with `cancelled`.
     package func enroll(
         _ finger: Finger,
         label: String? = nil,
@@ -81,7 +81,8 @@ package struct FingerEnroller: Sendable {
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
     ) async throws(ServiceError) -> EnrolledFinger {
         try await refuseTaken(finger, profile: profile, on: reader)
-        // This comes before the reader's turn, in the same order as in an evaluation: otherwise the two could deadlock.
+        // Do this before taking the reader's turn, in the same order as an evaluation: otherwise the two could
+        // deadlock.
         let count = try await counter.begin(finger, on: await reader.info, within: timeout)
         try await store.requireConsent(to: .add(finger), by: consent, of: profile)
         return try await reader.whileOpen("enroll") { info throws(ServiceError) in
@@ -117,9 +118,9 @@ package struct FingerEnroller: Sendable {
         return try await keep(template, id, request, touches)
     }
 
-    /// The order is: intent, reader, store.
+    /// Enrolls in this order: intent, reader, store.
     ///
-    /// If the process ends in between, the intent tells the next process what the reader may have kept.
+    /// If the process exits in between, the intent tells the next process which print the reader may have stored.
     private func enrollOnReader(
         _ request: EnrollmentRequest,
         _ touches: EnrollmentTouches
@@ -146,7 +147,7 @@ package struct FingerEnroller: Sendable {
         }
     }
 
-    /// Finishes interrupted work; prints that the reader cannot delete do not prevent an enrollment.
+    /// Completes interrupted work; prints that the reader cannot delete do not prevent an enrollment.
     private func finishInterruptedIfPossible(_ touches: EnrollmentTouches) async throws(ServiceError) {
         do {
             _ = try await finishInterrupted(on: touches.reader, touches.info)
@@ -161,7 +162,7 @@ package struct FingerEnroller: Sendable {
         _ request: EnrollmentRequest,
         _ touches: EnrollmentTouches
     ) async throws(ServiceError) {
-        // The gallery is read now: another process may have enrolled the finger since the enrollment began.
+        // Read the gallery now, because another process may have enrolled the finger since the enrollment began.
         let others = try await store.gallery(of: request.profile, on: touches.info.id)
         let entry = GalleryEntry(id: id, template: template)
         let match = try await touches.confirmation(of: entry, against: others)
@@ -176,7 +177,7 @@ package struct FingerEnroller: Sendable {
         _ request: EnrollmentRequest,
         _ touches: EnrollmentTouches
     ) async throws(ServiceError) -> EnrolledFinger {
-        // A node that was opened during the enrollment was open.
+        // A device node that was opened during the enrollment counts as open.
         let access = touches.info.access.state.and(await touches.reader.info.access.state)
         let enrolled = try await store.add(
             template,
@@ -197,7 +198,7 @@ package struct FingerEnroller: Sendable {
     }
 }
 
-/// The finger to enroll, and how.
+/// The finger to enroll, and the options.
 struct EnrollmentRequest: Sendable {
     let finger: Finger
     let label: String?

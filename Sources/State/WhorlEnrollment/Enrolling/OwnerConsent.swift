@@ -6,23 +6,25 @@ import WhorlSQLite
 import WhorlStateStore
 package import WhorlService
 
-/// The owner's consent to one change of the enrolled fingers.
+/// The owner's consent to one change to the enrolled fingers.
 ///
-/// Only the engine of `WhorlEngine` makes one, after an enrolled finger matched, the passcode was verified, or the
-/// system's rules allowed the change to a program that can show no prompt for either. It is
-/// valid for one change of one profile, in the state that the fingers had before the owner was asked: the transaction
-/// that makes the change compares all of these. Every change makes a new state, so no consent counts twice.
+/// Only the engine of `WhorlEngine` creates one, after an enrolled finger matched, the passcode was verified, or the
+/// system's rules allowed the change to a program that can show no prompt for either.
+///
+/// It is valid for one change to one profile, in the state that the fingers had before the owner was prompted. The
+/// transaction that makes the change compares all of these. Every change creates a new state, so a consent cannot be
+/// used twice.
 package struct OwnerConsent: Sendable {
-    /// A change that the owner is asked to agree to.
+    /// A change that requires the owner's consent.
     package typealias Change = FingerChange
 
-    /// The way in which the owner was recognized.
+    /// The method that authenticated the owner.
     package enum Proof: Sendable, Hashable {
         /// An enrolled finger touched the reader.
         case finger
         /// The passcode was verified.
         case passcode
-        /// The system's rules allowed the change, as after the account's password.
+        /// The system's rules allowed the change, for example after the account's password was entered.
         case account
     }
 
@@ -34,9 +36,9 @@ package struct OwnerConsent: Sendable {
     /// Records that the owner agreed.
     ///
     /// - Parameters:
-    ///   - change: The change that the owner was asked for.
-    ///   - status: The state of the fingers before the owner was asked.
-    ///   - proof: The way in which the owner was recognized.
+    ///   - change: The change that the owner agreed to.
+    ///   - status: The state of the fingers before the owner was prompted.
+    ///   - proof: The method that authenticated the owner.
     package init(to change: Change, in status: EnrollmentStatus, by proof: Proof) {
         profile = status.profile
         self.change = change
@@ -45,31 +47,31 @@ package struct OwnerConsent: Sendable {
     }
 }
 
-/// The state of a profile's fingers, and the proof that a change of them needs.
+/// The state of a profile's fingers, and the proof that a change to them requires.
 package struct EnrollmentStatus: Sendable {
-    /// The profile whose fingers are meant.
+    /// The profile of the fingers.
     package let profile: String
-    /// `enrollmentTampered`, `enrollmentRolledBack` or `readerWasOpen` if the set cannot be trusted; `nil` if it can.
+    /// `enrollmentTampered`, `enrollmentRolledBack` or `readerWasOpen` if the set cannot be trusted; otherwise `nil`.
     package let fault: ServiceError?
-    /// The enrolled fingers whose templates this machine sealed, also for an untrusted set.
+    /// The enrolled fingers whose templates this machine sealed, even if the set is not trusted.
     package let fingers: [EnrolledFinger]
     package let isPasscodeSet: Bool
     let state: FingersState
 
-    /// The proof that a change needs.
+    /// The proof that a change requires.
     package enum Need: Sendable, Hashable {
-        /// Nothing: no finger can prove who the owner is, and no passcode is set.
+        /// No proof: no finger can identify the owner, and no passcode is set.
         case nothing
         /// An enrolled finger or the passcode.
         case fingerOrPasscode
-        /// The passcode: the fingers cannot be trusted.
+        /// The passcode, because the fingers cannot be trusted.
         case passcode
     }
 
     /// Whether any finger is enrolled, including fingers that cannot be compared.
     package let hasFingers: Bool
 
-    /// The proof that a change of these fingers needs.
+    /// The proof that a change to these fingers requires.
     package var need: Need {
         Need(isTrusted: fault == nil, hasFingers: hasFingers, isPasscodeSet: isPasscodeSet)
     }
@@ -85,7 +87,7 @@ extension EnrollmentStatus.Need {
     }
 }
 
-/// The state that a consent is bound to: the set, its MAC, and the templates that open.
+/// The state that a consent is bound to: the set, its MAC, and the templates that can be decrypted.
 struct FingersState: Sendable, Hashable {
     let set: EnrollmentSet
     let mac: Data?
@@ -93,16 +95,16 @@ struct FingersState: Sendable, Hashable {
 
     init(_ manifest: Manifest, _ seal: TemplateCipher) {
         set = manifest.set
-        // The row of a profile that never had a finger comes and goes with plans of enrollments.
+        // The row of a profile that never had a finger comes and goes with enrollment intents.
         mac = manifest.generation == 0 && manifest.prints.isEmpty ? nil : manifest.head.mac
         opening = manifest.prints.filter(seal.opens).map(\.id)
     }
 }
 
 extension EnrollmentStore {
-    /// Returns the present state of a profile's fingers.
+    /// Returns the current state of a profile's fingers.
     ///
-    /// - Throws: a storage error; a set that cannot be trusted is no error here, but is returned with its fault.
+    /// - Throws: A storage error. A set that cannot be trusted is not an error, but is returned with its fault.
     package func status(of profile: String) async throws(ServiceError) -> EnrollmentStatus {
         var fault: ServiceError?
         do throws(ServiceError) {
@@ -128,16 +130,16 @@ extension EnrollmentStore {
         )
     }
 
-    /// Returns the error that refuses a change; `nil` when the owner agreed to it, or need not be asked.
+    /// Returns the error that prevents a change; `nil` if the owner agreed to it, or need not agree.
     ///
     /// - Parameters:
-    ///   - change: The change that is to be made.
+    ///   - change: The change to make.
     ///   - consent: The owner's consent, if there is one.
     ///   - now: The fingers as they are in the caller's transaction.
-    ///   - isTrusted: Whether these fingers can prove who the owner is.
+    ///   - isTrusted: Whether these fingers can identify the owner.
     ///   - db: The caller's transaction.
-    /// - Returns: `ownerNeeded`, `changedMeanwhile`, or nothing.
-    /// - Throws: what the database gives.
+    /// - Returns: `ownerNeeded`, `changedMeanwhile`, or `nil`.
+    /// - Throws: The error of the database.
     func refusal(
         of change: OwnerConsent.Change,
         by consent: OwnerConsent?,
@@ -160,7 +162,7 @@ extension EnrollmentStore {
         return nil
     }
 
-    /// Refuses a change early, before a reader is asked for anything; the change itself checks again.
+    /// Rejects a change early, before a reader is used; the change itself checks again.
     func requireConsent(
         to change: OwnerConsent.Change,
         by consent: OwnerConsent?,

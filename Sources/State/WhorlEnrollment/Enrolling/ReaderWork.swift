@@ -4,8 +4,7 @@ import WhorlFingerprint
 import WhorlService
 
 extension FingerprintReader {
-    /// Waits for the reader's turn, opens it, runs `body`, and closes it again, also when the task is cancelled
-    /// during `body`.
+    /// Waits for the reader's turn, opens it, runs `body`, and closes it again, even if the task is cancelled.
     func whileOpen<Value: Sendable>(
         _ work: String,
         _ body: (ReaderInfo) async throws(ServiceError) -> Value
@@ -19,9 +18,9 @@ extension FingerprintReader {
                 } catch {
                     result = .failure(error)
                 }
-                // A reader whose closing failed counts as closed; the result of `body` is returned. Closing runs in a
-                // task of its own, so that no reader sees the cancellation; it may use the shared pool, since no caller
-                // blocks one of the pool's threads to wait for an enrollment.
+                // If closing fails, the reader counts as closed, and the result of `body` is returned. Closing runs in
+                // a separate task so that the reader does not see the cancellation. It may use the shared pool, because
+                // no caller blocks one of the pool's threads while it waits for an enrollment.
                 await Task { () async in try? await close() }.value
                 return result
             }
@@ -29,14 +28,15 @@ extension FingerprintReader {
         return try result.get()
     }
 
-    /// Lists the prints that the reader keeps; `nil` when the reader cannot list them.
+    /// Lists the prints that the reader stores; returns `nil` if the reader cannot list them.
     func listed(_ info: ReaderInfo) async throws(ServiceError) -> [StoredPrint]? {
         guard info.features.contains(.storageList) else { return nil }
         return try await ofReader(await storedPrints(whenBusy: .wait))
     }
 
-    /// Deletes a print; `false` when the reader does not keep it, or cannot delete single prints: then it stays in the
-    /// reader as a stray that matches for no profile.
+    /// Deletes a print; returns `false` if the reader does not store it or cannot delete single prints.
+    ///
+    /// In the latter case it stays in the reader as a stray that matches for no profile.
     func deleteIfThere(_ template: Template) async throws(ServiceError) -> Bool {
         do throws(ServiceError) {
             try await ofReader(await delete(template, whenBusy: .wait))
@@ -46,7 +46,7 @@ extension FingerprintReader {
         }
     }
 
-    /// Whether one of the templates belongs to the same print.
+    /// Returns whether one of the templates belongs to the same print.
     func holds(_ template: Template, in templates: [Template]) async -> Bool {
         for other in templates where await isSamePrint(other, template) { return true }
         return false

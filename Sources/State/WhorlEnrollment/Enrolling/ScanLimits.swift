@@ -5,12 +5,12 @@ import Synchronization
 import WhorlService
 import WhorlSupport
 
-/// The two limits of every operation that waits for a finger: the time limit for one presentation, and the number of
-/// presentations in a row that may be unreadable.
+/// The two limits of every operation that waits for a finger.
 ///
-/// When a limit is reached, the operation is cancelled; the reader then ends it like every cancelled operation.
+/// These are the time limit for one scan, and the number of consecutive scans that may be unreadable. When a limit is
+/// reached, the operation is cancelled; the reader then ends it like every cancelled operation.
 final class ScanLimits: Sendable {
-    /// The reason why an operation was ended.
+    /// The reason why an operation was stopped.
     enum Stop: Sendable {
         case timedOut
         case tooManyRetries
@@ -25,12 +25,12 @@ final class ScanLimits: Sendable {
 
     /// The outcome of an operation.
     ///
-    /// It can hold both a stop and a result: the operation may have succeeded just before it was cancelled.
+    /// It can contain both a stop and a result, because the operation may have succeeded just before it was cancelled.
     struct Outcome<Value: Sendable>: Sendable {
         let stop: Stop?
         let result: Result<Value, ReaderError>
 
-        /// Returns the value if the limits were kept.
+        /// Returns the value if no limit was exceeded.
         func get() throws(ServiceError) -> Value {
             if let stop { throw stop.error }
             return try result.mapError { ServiceError($0) }.get()
@@ -52,7 +52,7 @@ final class ScanLimits: Sendable {
         self.state = Mutex(State(waitingSince: .now))
     }
 
-    /// Counts an unreadable presentation, and returns whether that was one too many.
+    /// Counts an unreadable scan, and returns whether the limit is exceeded.
     func countRetry() -> Bool {
         state.withLock { state in
             state.retriesInARow += 1
@@ -60,10 +60,10 @@ final class ScanLimits: Sendable {
         }
     }
 
-    /// Records that a presentation could be read.
+    /// Records that a scan could be read.
     func countGood() { state.withLock { $0.retriesInARow = 0 } }
 
-    /// Runs one operation of a reader within the limits.
+    /// Runs one reader operation within the limits.
     func run<Value: Sendable>(
         observer: @escaping ScanObserver,
         _ operation: @escaping @Sendable (@escaping ScanObserver) async throws(ReaderError) -> Value
@@ -122,7 +122,9 @@ final class ScanLimits: Sendable {
 
     private func restartWaiting() { state.withLock { $0.waitingSince = .now } }
 
-    /// Applies an event: a touch, retry or stage restarts the time limit, what happens during a presentation does not.
+    /// Applies an event, and returns whether a limit is exceeded.
+    ///
+    /// A touch, retry or stage restarts the time limit; events during a scan do not.
     private func isOverLimit(_ event: ScanEvent) -> Bool {
         switch event {
         case .touch: restartWaiting()
@@ -137,7 +139,7 @@ final class ScanLimits: Sendable {
         return false
     }
 
-    /// Waits for the time limit; `false` when the operation ended first.
+    /// Waits for the time limit; returns `false` if the operation ended first.
     private func timeIsUp() async -> Bool {
         while true {
             let end = state.withLock { $0.waitingSince } + timeout

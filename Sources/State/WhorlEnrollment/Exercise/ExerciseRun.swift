@@ -3,17 +3,17 @@
 package import WhorlFingerprint
 package import WhorlService
 
-/// One run of a trial of a reader (``ReaderExercise``); enrolled fingers and the store are left alone.
+/// One run of a reader test (``ReaderExercise``), which leaves enrolled fingers and the store alone.
 ///
-/// It sends the reader only the steps, each once: a recorded reader answers nothing else. After the print is enrolled,
-/// every error still leads to the deletion of the print and the closing of the reader.
+/// It performs only the steps, each once, because a recorded reader supports nothing else. After the print is enrolled,
+/// the print is deleted and the reader closed even if an error occurs.
 package struct ExerciseRun: Sendable {
     let reader: any FingerprintReader
     let exercise: ReaderExercise
     let timeout: Duration
     let observer: @Sendable (EnrollmentProgress) -> Void
 
-    /// The number of times that an unreadable finger is asked for again within a step.
+    /// The number of times that an unreadable touch can be repeated within a step.
     private static let retries = 5
 
     /// Creates a run.
@@ -37,16 +37,17 @@ package struct ExerciseRun: Sendable {
 
     private struct Report {
         var steps: [ReaderExercise.StepResult] = []
-        /// The failure of the cancellation, if the task was cancelled.
+        /// The error of the cancellation, if the task was cancelled.
         var cancellation: ServiceError?
     }
 
     /// Runs the steps.
     ///
-    /// - Returns: The result of each step that was begun.
-    /// - Throws: a reader's error with `cancelled` or `suspended` if the task or the machine's sleep ended the trial.
+    /// - Returns: The result of each step that was started.
+    /// - Throws: A reader's error with `cancelled` or `suspended` if the task was cancelled or the machine went to
+    ///   sleep.
     package func run() async throws(ServiceError) -> [ReaderExercise.StepResult] {
-        // The reader may still be closed for the evaluation by which its owner agreed.
+        // The reader may still be closing after the evaluation in which its owner agreed.
         let turn = try await ofReader(try await ReaderTurns.take("exercise", on: reader))
         defer { withExtendedLifetime(turn) {} }
         var report = Report()
@@ -64,7 +65,7 @@ package struct ExerciseRun: Sendable {
     }
 
     private func tryOut(_ report: inout Report) async {
-        // Some drivers know their features only now.
+        // Some drivers report their features only after opening.
         let features = await reader.info.features
         if exercise.clearsStorage {
             let cleared: Void? = await step(.clearStorage, &report) { () async throws(ServiceError) in
@@ -75,7 +76,7 @@ package struct ExerciseRun: Sendable {
             guard cleared != nil else { return }
         }
         let enrolled = await step(.enroll, &report) { () async throws(ServiceError) in
-            // The metadata are empty: a match-on-chip driver writes all other metadata into the reader.
+            // The metadata are empty because a match-on-chip driver writes all other metadata into the reader.
             try await touching { reader, observer throws(ReaderError) in
                 try await reader.enroll(EnrollmentMetadata(), whenBusy: .fail, observer: observer)
             }
@@ -90,7 +91,7 @@ package struct ExerciseRun: Sendable {
         }
     }
 
-    /// Runs the steps between enrolling and deleting; the first that fails ends them.
+    /// Runs the steps between enrolling and deleting; the first one that fails ends them.
     private func compare(_ template: Template, _ features: ReaderFeatures, _ report: inout Report) async {
         func includes(_ step: ReaderExercise.Step, _ feature: ReaderFeatures) -> Bool {
             features.contains(feature) && !exercise.skipped.contains(step)
@@ -122,7 +123,7 @@ package struct ExerciseRun: Sendable {
         }
     }
 
-    /// Asks for touches until one can be read, which must match the trial's own print.
+    /// Prompts for touches until one can be read, which must match the test's own print.
     private func match(
         _ entry: GalleryEntry,
         _ look:
@@ -153,14 +154,14 @@ package struct ExerciseRun: Sendable {
         }.get()
     }
 
-    /// Runs an operation that waits for no finger.
+    /// Runs an operation that does not wait for a finger.
     private func once(
         _ operation: (any FingerprintReader) async throws(ReaderError) -> Void
     ) async throws(ServiceError) {
         try await ofReader(await operation(reader))
     }
 
-    /// Runs an operation also if the task was cancelled: no print may stay in the reader, and no reader open.
+    /// Runs an operation even if the task was cancelled, so that no print stays in the reader and the reader is closed.
     private func uncancelled(
         _ operation: @escaping @Sendable (any FingerprintReader) async throws(ReaderError) -> Void
     ) async throws(ServiceError) {
@@ -204,7 +205,7 @@ package struct ExerciseRun: Sendable {
 }
 
 extension ServiceError {
-    /// Whether the task, or the machine's sleep, ended the operation.
+    /// Whether the operation ended because the task was cancelled or the machine went to sleep.
     fileprivate var isCancellation: Bool {
         code == .appCancel || code == .systemCancel
     }

@@ -40,12 +40,12 @@ struct EnrollmentSet: Hashable, Sendable {
     private static let header = Data("WHES".utf8)
     private static let epochSize = 16
 
-    /// Creates a random epoch, which was never used before.
+    /// Creates a random epoch that was never used before.
     static func newEpoch() -> Data {
         Data((0..<epochSize).map { _ in UInt8.random(in: .min ... .max) })
     }
 
-    /// The canonical bytes: equal sets have equal bytes, different sets different ones.
+    /// The canonical bytes: equal sets have equal bytes, and different sets different ones.
     var encoded: Data {
         var bytes = ByteWriter(EnrollmentSet.header)
         bytes.append(UInt8(epoch == nil ? 1 : 2))
@@ -61,7 +61,7 @@ struct EnrollmentSet: Hashable, Sendable {
         return Data(bytes.bytes)
     }
 
-    /// Reads what ``encoded`` gave; `nil` for anything else.
+    /// Decodes a set; returns `nil` for anything that ``encoded`` does not produce.
     init?(encoded: Data) {
         var bytes = ByteReader(encoded)
         guard bytes.take(EnrollmentSet.header.count) == EnrollmentSet.header,
@@ -85,15 +85,15 @@ struct EnrollmentSet: Hashable, Sendable {
         }
         guard bytes.isAtEnd else { return nil }
         self.init(generation: generation, epoch: epoch, members: members)
-        // Members in another order would give the same set with other bytes.
+        // Members in another order would result in the same set with other bytes.
         guard self.encoded == encoded else { return nil }
     }
 
-    /// The digest for one program: 32 bytes.
+    /// Returns the digest for one program, 32 bytes.
     ///
     /// - Parameters:
     ///   - application: The name of the program.
-    ///   - keys: Hold the key for domain states; the program's own is derived from it.
+    ///   - keys: Contain the key for domain states, from which the program's key is derived.
     /// - Returns: HMAC-SHA-256 of ``encoded``.
     func digest(application: String, keys: StateKeys) -> Data {
         EnrollmentSet.digest(of: encoded, application: application, keys: keys)
@@ -106,7 +106,7 @@ struct EnrollmentSet: Hashable, Sendable {
 }
 
 extension Finger {
-    /// Creates the finger of a stored number; `nil` for any other number.
+    /// Creates the finger with a stored number; returns `nil` for any other number.
     init?(number: UInt8) {
         guard let finger = Finger.allCases.first(where: { $0.number == number }) else { return nil }
         self = finger
@@ -120,7 +120,7 @@ extension PrintID {
         return Data(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
     }
 
-    /// Takes exactly 16 bytes.
+    /// Creates an ID from exactly 16 bytes.
     init?(bytes: Data) {
         let digits = Array("0123456789abcdef")
         self.init(String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }))

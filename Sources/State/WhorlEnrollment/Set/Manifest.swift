@@ -7,21 +7,21 @@ package import WhorlFingerprint
 package import WhorlService
 import WhorlSupport
 
-/// The complete record of one profile's enrolled prints in the database, at one moment.
+/// The complete record of one profile's enrolled prints in the database, at one point in time.
 struct Manifest: Sendable {
     /// The row of the profile, without its prints.
     struct Head: Sendable, Equatable {
-        /// 0 when the profile never had a print.
+        /// 0 if the profile never had a print.
         let generation: UInt64
         /// 16 random bytes from the last restart of the generations; `nil` without a restart.
         let epoch: Data?
-        /// `nil` when there is no row for the profile.
+        /// `nil` if there is no row for the profile.
         let mac: Data?
     }
 
     /// The last generation of an epoch.
     ///
-    /// No set changes that often: only an edited database holds a higher one. Numbers up to it are exact in JSON.
+    /// No set changes that often, so only an edited database contains a higher one. Numbers up to it are exact in JSON.
     static let lastGeneration: UInt64 = 1 << 53
 
     let profile: String
@@ -57,7 +57,7 @@ struct Manifest: Sendable {
         EnrollmentSet(generation: generation, epoch: head.epoch, members: prints.map(\.member))
     }
 
-    /// Whether the rows are as this program wrote them, templates included.
+    /// Returns whether the rows are as this program wrote them, including the templates.
     func isAuthentic(_ seal: TemplateCipher) -> Bool {
         guard isReadable else { return false }
         guard let mac = head.mac else { return prints.isEmpty }
@@ -67,16 +67,18 @@ struct Manifest: Sendable {
         return isOurs && prints.allSatisfy(seal.opens)
     }
 
-    /// Whether the MAC says that a counter outside of the database counts the generations; without that counter the
-    /// database is an older one, or the counter was taken away.
+    /// Returns whether the MAC records that a counter outside of the database counts the generations.
+    ///
+    /// If that counter is missing, the database is an older one or the counter was removed.
     func isCounted(_ keys: StateKeys) -> Bool {
         head.mac.map { keys.isValid($0, for: authenticated(isCounted: true), .manifest) } ?? false
     }
 
-    /// The bytes that the MAC covers: the set, its profile, whether a counter counts it, and all that decides its use.
+    /// The bytes that the MAC covers: the set, its profile, whether a counter counts it, and everything that affects
+    /// its use.
     ///
-    /// Not covered: labels, the reader's name and match times, which are used only for order and display; and the
-    /// templates, which are sealed to their rows.
+    /// Labels, the reader's name and match times are not covered, because they are used only for order and display.
+    /// Templates are not covered, because they are sealed to their rows.
     private func authenticated(isCounted: Bool) -> Data {
         var bytes = ByteWriter(isCounted ? "whorl counted manifest v1" : "whorl manifest v1")
         bytes.append(sized: profile)
@@ -89,19 +91,19 @@ struct Manifest: Sendable {
         return Data(bytes.bytes)
     }
 
-    /// Writes the generation, the MAC and the history; the rows of `prints` are written by the caller.
+    /// Writes the generation, the MAC and the history; the caller writes the rows of `prints`.
     ///
     /// - Parameters:
     ///   - db: The database.
-    ///   - keys: The keys that the MAC is made with.
-    ///   - date: The time of the change, for a profile that is new.
+    ///   - keys: The keys that the MAC is computed with.
+    ///   - date: The time of the change, for a new profile.
     ///   - isCounted: Whether a counter outside of the database counts the generations.
-    /// - Throws: the error that SQLite reports.
+    /// - Throws: The error that SQLite reports.
     func save(_ db: Database, keys: StateKeys, at date: Date, isCounted: Bool) throws {
         // A generation never exceeds the last one of an epoch, which is far below the largest number.
         let generation = Int64(clamping: generation)
         if try Head(db, profile: profile).epoch != head.epoch {
-            // Generations start again: those of earlier epochs would be confused with the new ones.
+            // Generations restart, so those of earlier epochs would be confused with the new ones.
             try db.execute(sql: "DELETE FROM enrollment_history WHERE profile = ?", arguments: [profile])
         }
         try db.execute(
@@ -132,10 +134,10 @@ extension Manifest.Head {
             arguments: [profile]
         ) { row in
             Manifest.Head(
-                // The table's own check keeps it from being negative, and a damaged one fails the MAC.
+                // The table's own check prevents negative numbers, and a damaged one fails the MAC.
                 generation: (row[0] as Int64?).flatMap(UInt64.init(exactly:)) ?? 0,
                 epoch: row[2],
-                // A row whose code cannot be read is not the same as no row.
+                // A row whose MAC cannot be read is different from a missing row.
                 mac: row[1] ?? Data()
             )
         }
@@ -143,16 +145,16 @@ extension Manifest.Head {
     }
 }
 
-/// One profile's enrolled fingers at one moment, found sound: the manifest's MAC fits, every template opens, and the
-/// generation is the counter's.
+/// One profile's enrolled fingers at one point in time, after validation.
 ///
-/// It is one read of the database. A caller that decides something later checks in its own transaction whether the
-/// snapshot still holds (``isEnrolled(_:in:)``, ``isSound(in:)``); changes since the read are noticed there.
+/// The manifest's MAC is correct, every template can be decrypted, and the generation is the counter's. The snapshot is
+/// one read of the database. To act on it later, check in your own transaction whether it is still current
+/// (``isEnrolled(_:in:)``, ``isSound(in:)``); that detects changes since the read.
 package struct EnrollmentSnapshot: Sendable {
     let manifest: Manifest
     let seal: TemplateCipher
 
-    /// The number of changes of the set up to this moment.
+    /// The number of changes to the set up to this point.
     package var generation: UInt64 { manifest.generation }
 
     /// The enrolled fingers, by finger and then by reader.
@@ -161,17 +163,17 @@ package struct EnrollmentSnapshot: Sendable {
             .sorted { ($0.finger.number, $0.reader.rawValue) < ($1.finger.number, $1.reader.rawValue) }
     }
 
-    /// The finger of a print; `nil` when the set has no such print.
+    /// Returns the finger of a print; `nil` if the set has no such print.
     package func finger(of print: PrintID) -> Finger? { manifest.prints.first { $0.id == print }?.finger }
 
-    /// Returns the state that a program compares; `nil` when no finger is enrolled.
+    /// Returns the state that a program compares; `nil` if no finger is enrolled.
     package func state(for application: String) -> EnrollmentState? {
         guard !manifest.prints.isEmpty else { return nil }
         let digest = manifest.set.digest(application: application, keys: seal.keys)
         return EnrollmentState(digest: digest, generation: generation)
     }
 
-    /// The templates that a reader can compare with, the most recently matched first, then the newest.
+    /// Returns the templates that a reader can compare with: the most recently matched first, then the newest.
     ///
     /// They are decrypted in this call, and belong to the caller.
     package func gallery(on reader: ReaderID) -> [GalleryEntry] {
@@ -180,22 +182,22 @@ package struct EnrollmentSnapshot: Sendable {
             .sorted {
                 ($0.lastMatchedAt ?? never, $0.enrolledAt) > ($1.lastMatchedAt ?? never, $1.enrolledAt)
             }
-            // Each was opened when the snapshot was taken, from the same bytes.
+            // Each one was decrypted when the snapshot was taken, from the same bytes.
             .compactMap { row in seal.open(row).map { GalleryEntry(id: row.id, template: $0) } }
     }
 
-    /// Whether the set is still this one, and every print of it as sound as it was, in the caller's transaction.
+    /// Returns whether the set is unchanged and every print still valid, in the caller's transaction.
     ///
-    /// It reads all prints and opens every template.
+    /// It reads all prints and decrypts every template.
     package func isSound(in db: Database) throws -> Bool {
         let now = try Manifest(db, profile: manifest.profile)
         return now.head == manifest.head && now.isAuthentic(seal)
     }
 
-    /// Whether the set is still this one, and a print of it enrolled, in the caller's transaction.
+    /// Returns whether the set is unchanged and a print is still enrolled, in the caller's transaction.
     ///
-    /// It checks only the set's generation and MAC, and an index of enrolled prints: no row with a template is
-    /// read. Only ``isSound(in:)`` finds edited templates.
+    /// It checks only the generation and MAC of the set, and an index of enrolled prints; it reads no row with a
+    /// template. Only ``isSound(in:)`` detects edited templates.
     package func isEnrolled(_ print: PrintID, in db: Database) throws -> Bool {
         guard let known = manifest.prints.first(where: { $0.id == print }) else { return false }
         return try db.value(

@@ -10,18 +10,18 @@ extension EnrollmentStore {
     /// Adds one print to the set: row, generation, history and MAC in one transaction.
     ///
     /// - Parameters:
-    ///   - template: The template that the reader made.
+    ///   - template: The template that the reader created.
     ///   - finger: The finger's name.
-    ///   - label: The user's own words; they are cleaned.
+    ///   - label: The user's own label, which is cleaned.
     ///   - profile: The profile that gets the finger.
-    ///   - reader: The reader that made it.
-    ///   - id: The print's identity; an intent of the same identity is replaced.
+    ///   - reader: The reader that created the template.
+    ///   - id: The print's identity; an intent with the same identity is replaced.
     ///   - date: The time of the enrollment.
     ///   - access: Who could open the reader during the enrollment.
-    ///   - consent: The owner's consent; `nil` is enough for the first finger of a profile without a passcode.
-    /// - Returns: The finger as it is stored.
-    /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `enrollmentTampered`, `enrollmentRolledBack`,
-    ///   a storage error.
+    ///   - consent: The owner's consent; `nil` is sufficient for the first finger of a profile without a passcode.
+    /// - Returns: The finger as stored.
+    /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `enrollmentTampered`, `enrollmentRolledBack`, a
+    ///   storage error.
     package func add(
         _ template: Template,
         as finger: Finger,
@@ -65,12 +65,12 @@ extension EnrollmentStore {
         }
     }
 
-    /// Takes prints out of a sound set, in one transaction.
+    /// Removes prints from a valid set, in one transaction.
     ///
-    /// Prints that a reader keeps stay in the table as `removing`, until ``finishRemoval(_:)``.
+    /// Prints that a reader stores stay in the table as `removing`, until ``finishRemoval(_:)``.
     ///
-    /// - Returns: The rows that were taken out.
-    /// - Throws: `noSuchFinger` if the selection names no print, except for `all`; `ownerNeeded`, `changedMeanwhile`,
+    /// - Returns: The rows that were removed.
+    /// - Throws: `noSuchFinger` if the selection matches no print, except for `all`; `ownerNeeded`, `changedMeanwhile`,
     ///   `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
     func beginRemoval(
         of selection: FingerSelection,
@@ -89,7 +89,7 @@ extension EnrollmentStore {
 }
 
 extension PrintRow {
-    /// Marks the row as `removing` while the reader still keeps the print; deletes the row of a print on the host.
+    /// Marks the row as `removing` while the reader still stores the print; deletes the row of a print on the host.
     func leaveSet(_ db: Database) throws {
         let sql =
             isOnReader
@@ -108,15 +108,15 @@ struct Restart: Sendable {
 }
 
 extension EnrollmentStore {
-    /// Creates a set that was changed from outside or is of an older state sound again.
+    /// Makes a set valid again after it was tampered with or rolled back to an older state.
     ///
-    /// The generation goes on from the highest known one, in a new random epoch: no earlier digest comes back, and
-    /// items that the TPM bound to an earlier generation stay refused.
+    /// The generation continues from the highest known one, in a new random epoch. No earlier digest reappears, and
+    /// items that the TPM bound to an earlier generation are still refused.
     ///
     /// - Parameters:
     ///   - status: The state of the set when it was found untrustworthy.
     ///   - change: `accept` keeps the prints that this machine sealed; any other change keeps none.
-    ///   - consent: The owner's consent by the passcode; `nil` is enough if no passcode is set.
+    ///   - consent: The owner's consent by passcode; `nil` is sufficient if no passcode is set.
     /// - Returns: The prints that were kept and those that were removed.
     /// - Throws: `ownerNeeded`, `changedMeanwhile`, a storage error, and the counter's errors.
     func restart(
@@ -136,7 +136,7 @@ extension EnrollmentStore {
                 try self.refusal(of: change, by: consent, now, isTrusted: false, db)
             )
         }
-        // The counter is not touched before the owner's consent is confirmed.
+        // Do not touch the counter before the owner's consent is confirmed.
         if let refusal { throw refusal }
         let highest = max(head.generation, UInt64(clamping: known ?? 0))
         let restarted = try await generations.restart(profile, stored: highest)
@@ -178,7 +178,8 @@ extension EnrollmentStore {
         }
     }
 
-    /// Deletes rows that cannot be read, or are in a state that this program never leaves: they belong to no finger.
+    /// Deletes rows that cannot be read, or that are in a state that this program never leaves: they belong to no
+    /// finger.
     private func deleteUnreadable(of profile: String, besides kept: Set<PrintID>, _ db: Database) throws {
         try db.execute(
             sql: """

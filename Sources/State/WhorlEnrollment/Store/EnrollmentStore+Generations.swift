@@ -14,23 +14,23 @@ struct Change<Value: Sendable>: Sendable {
 }
 
 extension EnrollmentStore {
-    /// The number of times that a read is repeated because another process changed the set at the same moment.
+    /// The number of times that a read is repeated if another process changes the set at the same time.
     private static let patience = 100
 
-    /// Returns the profile's set, checked to be sound and of the counter's generation.
+    /// Returns the profile's set after checking that it is valid and matches the counter's generation.
     ///
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `readerWasOpen`, a storage error.
     package func snapshot(of profile: String) async throws(ServiceError) -> EnrollmentSnapshot {
         try await snapshot(of: profile) { _ in () }.snapshot
     }
 
-    /// Returns the profile's set, together with the result of further reads at the same moment.
+    /// Returns the profile's set, together with the result of further reads at the same time.
     ///
     /// - Parameters:
     ///   - profile: The profile of the set.
-    ///   - more: Reads within the same transaction; it may run again when another process changed the set.
+    ///   - more: Reads within the same transaction; it may run again if another process changed the set.
     /// - Returns: The set, and the value that `more` returned.
-    /// - Throws: as ``snapshot(of:)``.
+    /// - Throws: The errors of ``snapshot(of:)``.
     package func snapshot<More: Sendable>(
         of profile: String,
         with more: @escaping @Sendable (Database) throws -> More
@@ -46,7 +46,7 @@ extension EnrollmentStore {
         return found
     }
 
-    /// Returns the profile's set as ``snapshot(of:with:)`` does regardless of who could open the readers.
+    /// Returns the same as ``snapshot(of:with:)``, regardless of who could open the readers.
     private func soundSnapshot<More: Sendable>(
         of profile: String,
         with more: @escaping @Sendable (Database) throws -> More
@@ -74,7 +74,7 @@ extension EnrollmentStore {
                 let current = try await generations.current(of: profile, stored: stored)
                 if current == stored { return found }
                 if current == stored - 1 {
-                    // A process crashed between the commit and the count, or another one is about to count.
+                    // A process crashed between commit and count, or another one is about to count.
                     try await generations.advance(profile, to: stored)
                     return found
                 }
@@ -87,7 +87,8 @@ extension EnrollmentStore {
         throw ServiceError(.storeBusy, database.directory.path)
     }
 
-    /// Whether the counter that counted this set is no longer the profile's; a new one must not begin for the set.
+    /// Returns whether the counter of this set is no longer the profile's; no new counter may be created for the set
+    /// then.
     private func isCounterGone(_ manifest: Manifest) async throws(ServiceError) -> Bool {
         guard manifest.isCounted(database.keys) else { return false }
         return try await !generations.hasCounter(manifest.profile)
@@ -100,12 +101,12 @@ extension EnrollmentStore {
     /// - Parameters:
     ///   - profile: The profile of the set.
     ///   - change: The change that the owner agrees to.
-    ///   - consent: The owner's consent to it; `nil` is enough if no finger is enrolled and no passcode is set.
-    ///   - date: The time of the change, for a profile that is new.
-    ///   - body: Writes the rows. It gets the enrolled prints, and may run again if another process was faster.
-    /// - Returns: The value that `body` gave.
-    /// - Throws: `ownerNeeded`, `changedMeanwhile`, the errors of `body`, `enrollmentTampered`,
-    ///   `enrollmentRolledBack`, a storage error.
+    ///   - consent: The owner's consent to it; `nil` is sufficient if no finger is enrolled and no passcode is set.
+    ///   - date: The time of the change, for a new profile.
+    ///   - body: Writes the rows. It receives the enrolled prints, and may run again if another process was faster.
+    /// - Returns: The value that `body` returned.
+    /// - Throws: `ownerNeeded`, `changedMeanwhile`, the errors of `body`, `enrollmentTampered`, `enrollmentRolledBack`,
+    ///   a storage error.
     func change<Value: Sendable>(
         _ profile: String,
         _ change: OwnerConsent.Change,
@@ -141,17 +142,17 @@ extension EnrollmentStore {
         throw ServiceError(.storeBusy, database.directory.path)
     }
 
-    /// Returns the head of the next generation, for a set that is changed now.
+    /// Returns the head of the next generation, for a set that is being changed.
     ///
-    /// If the generations are used up, which happens only in an edited database, they start again in an epoch of 16
-    /// random bytes. The epoch is part of every digest from then on, so that no digest comes back.
+    /// If the generations are used up, which happens only in an edited database, they restart in an epoch of 16 random
+    /// bytes. From then on, the epoch is part of every digest, so that no digest reappears.
     ///
     /// - Parameters:
     ///   - profile: The profile of the set.
     ///   - generation: The highest known generation.
-    ///   - epoch: The present epoch.
-    /// - Returns: The head of the next manifest; its MAC is made when it is saved.
-    /// - Throws: the counter's error; a storage error when a counter with storage of its own is used up.
+    ///   - epoch: The current epoch.
+    /// - Returns: The head of the next manifest; its MAC is computed when it is saved.
+    /// - Throws: The counter's error; a storage error if a counter with its own storage is used up.
     func successor(
         of profile: String,
         after generation: UInt64,
@@ -161,7 +162,7 @@ extension EnrollmentStore {
         if current < Manifest.lastGeneration {
             return Manifest.Head(generation: current + 1, epoch: epoch, mac: nil)
         }
-        // A counter without storage of its own begins at 0; any other is more reliable than the database.
+        // A counter without its own storage starts at 0; any other is more reliable than the database.
         let own = try await generations.current(of: profile, stored: 0)
         guard own < Manifest.lastGeneration else {
             let path = database.directory.path
@@ -174,9 +175,9 @@ extension EnrollmentStore {
 extension EnrollmentStore {
     /// Records that no counters outside of the database count the sets of fingers, before these counters are removed.
     ///
-    /// A set that is not sound is left unchanged, so that it does not become sound.
+    /// A set that is not valid is left unchanged, so that it does not become valid.
     ///
-    /// - Throws: a storage error.
+    /// - Throws: A storage error.
     package func forgetCounters() async throws(ServiceError) {
         let seal = templateSeal
         try await database.write { db in

@@ -6,12 +6,12 @@ import WhorlSQLite
 import WhorlStateStore
 import WhorlService
 
-/// An unfinished enrollment or removal at a reader that keeps prints.
+/// An unfinished enrollment or removal on a reader that stores prints.
 struct UnfinishedPrint: Sendable {
     enum Kind: Sendable {
-        /// An enrollment; `nil` when its intent cannot be read.
+        /// An enrollment; `nil` if its intent cannot be read.
         case pending(Intent?)
-        /// A removal; `nil` when the template cannot be read.
+        /// A removal; `nil` if the template cannot be read.
         case removing(Template?)
     }
 
@@ -20,7 +20,7 @@ struct UnfinishedPrint: Sendable {
 }
 
 extension EnrollmentStore {
-    /// Records that an enrollment begins on a reader that keeps prints.
+    /// Records the start of an enrollment on a reader that stores prints.
     func beginIntent(
         _ id: PrintID,
         _ finger: Finger,
@@ -45,7 +45,7 @@ extension EnrollmentStore {
         return try await database.write { db in
             var row = empty
             row.sealed = try seal.seal(Intent.besides(kept), for: row)
-            // The row needs its profile; a new one begins with an empty set of generation 0.
+            // The row needs its profile; a new one starts with an empty set of generation 0.
             if try Manifest.Head(db, profile: profile) == .none {
                 try Manifest(profile: profile, head: .none, prints: [])
                     .save(db, keys: keys, at: date, isCounted: false)
@@ -85,7 +85,7 @@ extension EnrollmentStore {
         }
     }
 
-    /// Whether the enrollment of this identity is still only planned.
+    /// Returns whether the enrollment with this identity is still pending.
     func isPending(_ id: PrintID) async throws(ServiceError) -> Bool {
         try await database.read { db in
             try db.value(
@@ -95,7 +95,7 @@ extension EnrollmentStore {
         }
     }
 
-    /// The unfinished enrollments and removals at a reader, of every profile.
+    /// Returns the unfinished enrollments and removals on a reader, for all profiles.
     ///
     /// The caller must hold the reader's turn.
     func unfinished(on reader: ReaderID) async throws(ServiceError) -> [UnfinishedPrint] {
@@ -109,7 +109,7 @@ extension EnrollmentStore {
         }
     }
 
-    /// The prints in the database that a reader keeps, of every profile; an entry is `nil` where it could not be read.
+    /// Returns the prints in the database that a reader stores, for all profiles; parts that cannot be read are `nil`.
     func kept(by reader: ReaderID) async throws(ServiceError) -> [(row: PrintRow?, template: Template?)] {
         let seal = templateSeal
         return try await rows(on: reader, "state <> 'pending'").map { ($0, $0.flatMap(seal.open)) }

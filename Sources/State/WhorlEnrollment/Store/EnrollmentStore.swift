@@ -8,15 +8,15 @@ package import WhorlService
 
 /// The store of every profile's enrolled fingers, and of the digest of their set.
 ///
-/// Everything that it returns was checked first, against the manifest's MAC and by opening every template: rows that
-/// were changed from outside give ``ServiceError/Code/enrollmentTampered``, never a finger.
+/// Everything that it returns was first verified against the manifest's MAC and by decrypting every template. Rows that
+/// were tampered with cause ``ServiceError/Code/enrollmentTampered``, and never result in a finger.
 package final class EnrollmentStore: Sendable {
     package let database: StateDatabase
     let generations: any GenerationCounter
-    /// The prints that count.
+    /// The prints that are trusted.
     let trust: PrintTrust
 
-    /// Creates a store that works on a database.
+    /// Creates a store for a database.
     package init(
         database: StateDatabase,
         generations: any GenerationCounter = SoftwareGeneration(),
@@ -27,16 +27,16 @@ package final class EnrollmentStore: Sendable {
         self.trust = trust
     }
 
-    /// The enrolled fingers of a profile, by finger and then by reader.
+    /// Returns the enrolled fingers of a profile, by finger and then by reader.
     ///
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
     package func fingers(of profile: String) async throws(ServiceError) -> [EnrolledFinger] {
         try await snapshot(of: profile).fingers
     }
 
-    /// The templates that a reader can compare with, the most recently matched first, then the newest.
+    /// Returns the templates that a reader can compare with: the most recently matched first, then the newest.
     ///
-    /// - Throws: as ``fingers(of:)``.
+    /// - Throws: The errors of ``fingers(of:)``.
     package func gallery(
         of profile: String,
         on reader: ReaderID
@@ -44,36 +44,36 @@ package final class EnrollmentStore: Sendable {
         try await snapshot(of: profile).gallery(on: reader)
     }
 
-    /// One enrolled finger of a profile; `nil` if the profile has no print of this identity.
+    /// Returns one enrolled finger of a profile; `nil` if the profile has no print with this identity.
     ///
-    /// - Throws: as ``fingers(of:)``.
+    /// - Throws: The errors of ``fingers(of:)``.
     package func finger(_ id: PrintID, of profile: String) async throws(ServiceError) -> EnrolledFinger? {
         try await snapshot(of: profile).manifest.prints.first { $0.id == id }?.enrolledFinger
     }
 
-    /// Whether a print is enrolled according to the database; neither the set's MAC nor the counter is checked.
+    /// Returns whether a print is enrolled according to the database; does not check the set's MAC or the counter.
     ///
-    /// - Throws: a storage error.
+    /// - Throws: A storage error.
     package func isEnrolled(_ id: PrintID, of profile: String) async throws(ServiceError) -> Bool {
         try await database.read { db in
             try PrintRow.enrolled(id, db)?.profile == profile
         }
     }
 
-    /// The number of changes of the set according to the database; neither the set's MAC nor the counter is checked.
+    /// Returns the number of changes to the set according to the database; does not check the set's MAC or the counter.
     ///
-    /// - Throws: a storage error.
+    /// - Throws: A storage error.
     package func recordedGeneration(of profile: String) async throws(ServiceError) -> UInt64 {
         try await database.read { try Manifest.Head($0, profile: profile).generation }
     }
 
-    /// Returns the state that a program compares; `nil` when no finger is enrolled.
+    /// Returns the state that a program compares; `nil` if no finger is enrolled.
     ///
     /// - Parameters:
-    ///   - profile: The profile whose fingers are meant.
+    ///   - profile: The profile of the fingers.
     ///   - application: The name of the program.
     /// - Returns: The digest and the generation.
-    /// - Throws: as ``fingers(of:)``.
+    /// - Throws: The errors of ``fingers(of:)``.
     package func state(
         of profile: String,
         application: String
@@ -81,14 +81,14 @@ package final class EnrollmentStore: Sendable {
         try await snapshot(of: profile).state(for: application)
     }
 
-    /// The changes since `digest`, which ``state(of:application:)`` gave for the same program.
+    /// Returns the changes since `digest`, which ``state(of:application:)`` returned for the same program.
     ///
     /// - Parameters:
-    ///   - profile: The profile whose fingers are meant.
+    ///   - profile: The profile of the fingers.
     ///   - application: The name of the program.
     ///   - digest: 32 bytes; any other size counts as unknown.
     /// - Returns: The added and removed fingers, and whether the digest is known.
-    /// - Throws: as ``fingers(of:)``.
+    /// - Throws: The errors of ``fingers(of:)``.
     package func difference(
         of profile: String,
         application: String,
@@ -102,7 +102,7 @@ package final class EnrollmentStore: Sendable {
             ) as [Data]
         }
         let keys = database.keys
-        // The digest authenticates the entry: a forged entry has a digest that was never given out.
+        // The digest authenticates the entry: a forged entry has a digest that was never returned.
         let found = history.first {
             EnrollmentSet.digest(of: $0, application: application, keys: keys) == digest
         }
@@ -112,12 +112,13 @@ package final class EnrollmentStore: Sendable {
         return EnrollmentDifference(from: then, to: now.set)
     }
 
-    /// Records the time of a print's match, and the improved template if the reader made one.
+    /// Records the time of a print's match, and the improved template if the reader created one.
     ///
-    /// The digest does not change. The time is lost when the power fails within seconds; nothing depends on it. A print
-    /// that has since been removed is ignored. Only the engine calls this, after a match: the template replaces the one that its owner agreed to.
+    /// The digest does not change. The time is lost if the power fails within seconds, but nothing depends on it. A
+    /// print that has since been removed is ignored. Only the engine may call this, after a match, because the template
+    /// replaces the one that the owner agreed to.
     ///
-    /// - Throws: a storage error.
+    /// - Throws: A storage error.
     package func recordMatch(
         _ id: PrintID,
         updated: Template? = nil,
@@ -129,7 +130,7 @@ package final class EnrollmentStore: Sendable {
                 sql: "UPDATE prints SET last_matched_at = ? WHERE id = ? AND state = 'enrolled'",
                 arguments: [date.timeIntervalSince1970, id.description]
             )
-            // A row whose template was changed from outside must not become sound again by being sealed again.
+            // A row whose template was tampered with must not become valid by being sealed again.
             guard let updated, let row = try PrintRow.enrolled(id, db), seal.opens(row) else { return }
             try db.execute(
                 sql: "UPDATE prints SET template = ? WHERE id = ?",
@@ -142,7 +143,7 @@ package final class EnrollmentStore: Sendable {
 }
 
 extension PrintRow {
-    /// The enrolled print of this identity.
+    /// Returns the enrolled print with this identity.
     static func enrolled(_ id: PrintID, _ db: Database) throws -> PrintRow? {
         let row = try db.first(
             sql: "SELECT \(PrintRow.columns) FROM prints WHERE id = ? AND state = 'enrolled'",

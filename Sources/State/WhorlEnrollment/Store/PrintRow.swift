@@ -7,14 +7,14 @@ import WhorlFingerprint
 import WhorlService
 import WhorlSupport
 
-/// One row of the table `prints`, whose columns all hold valid values.
+/// One row of the table `prints`, with valid values in all columns.
 struct PrintRow: Sendable, Hashable {
     enum State: String, Sendable {
-        /// An enrollment on a reader that keeps prints has begun.
+        /// An enrollment on a reader that stores prints has begun.
         case pending
         /// The print is enrolled.
         case enrolled
-        /// The print is no longer enrolled, and its reader still has to delete it.
+        /// The print is no longer enrolled, but its reader still has to delete it.
         case removing
     }
 
@@ -36,7 +36,7 @@ struct PrintRow: Sendable, Hashable {
     /// The access to the reader when the print was enrolled.
     var access = ReaderAccess.State.unknown
 
-    /// Whether the reader itself keeps the print.
+    /// Whether the reader itself stores the print.
     var isOnReader: Bool { storage == .reader }
 
     var member: EnrollmentSet.Member {
@@ -61,9 +61,9 @@ struct PrintRow: Sendable, Hashable {
 extension PrintRow {
     /// The columns in a query.
     ///
-    /// A database that was changed from outside may hold texts and templates of any size. A label and a reader's name
-    /// are not covered by the manifest's MAC: only their beginning is read. A template that is larger than any reader's
-    /// is read as missing, and then does not open.
+    /// A database that was tampered with may contain texts and templates of any size. The manifest's MAC does not cover
+    /// a label or a reader's name, so only their beginning is read. A template that is larger than any reader's is read
+    /// as missing, and cannot be decrypted.
     static let columns = """
         id, profile, finger, substr(label, 1, \(FingerLabel.limit * 8)) AS label, reader,
         substr(reader_name, 1, \(FingerLabel.limit * 8)) AS reader_name, storage,
@@ -71,9 +71,9 @@ extension PrintRow {
         template_digest, enrolled_at, last_matched_at, state, access
         """
 
-    /// Reads a row; `nil` when a column holds what this module never writes.
+    /// Reads a row; returns `nil` if a column contains a value that this module never writes.
     ///
-    /// A database that was changed from outside may hold anything, even values that the table's definition forbids.
+    /// A database that was tampered with may contain anything, even values that the table's definition forbids.
     init?(_ column: borrowing Row) {
         guard let id = (column["id"] as String?).flatMap({ PrintID($0) }),
             let profile = column["profile"] as String?,
@@ -119,18 +119,18 @@ extension PrintRow {
     }
 }
 
-/// The user's own words for a finger.
+/// The user's own label for a finger.
 ///
-/// They are kept and shown, never interpreted.
+/// Labels are stored and shown, but never interpreted.
 enum FingerLabel {
-    /// The most characters that are kept.
+    /// The maximum number of characters that are kept.
     static let limit = 100
 
-    /// The text without control and invisible format characters, in one line; `nil` when nothing is left.
+    /// Returns the text on one line, without control and invisible format characters; `nil` if nothing is left.
     static func clean(_ text: String?) -> String? {
         guard let text else { return nil }
         var kept = String.UnicodeScalarView()
-        // One character can consist of any number of scalars: their number is limited too.
+        // One character can consist of any number of scalars, so limit their number too.
         for scalar in text.unicodeScalars.prefix(limit * 8) {
             if scalar.properties.isWhitespace {
                 kept.append(" ")

@@ -8,11 +8,11 @@ import WhorlSecretHash
 import WhorlStateStore
 import WhorlSupport
 
-/// Encrypts templates for the database: AES-256-GCM, bound to the print that they belong to.
+/// Encrypts templates for the database with AES-256-GCM, bound to their print.
 ///
-/// A ciphertext that was moved to another row, profile, finger or reader does not open. The digest of the template
-/// as enrolled is bound too, so that an improved template still belongs to the enrollment that the manifest's MAC
-/// covers.
+/// A ciphertext that was moved to another row, profile, finger or reader cannot be decrypted. It is also bound to the
+/// digest of the template as enrolled, so that an improved template still belongs to the enrollment that the manifest's
+/// MAC covers.
 ///
 /// Decrypted bytes are wiped here, except for the returned ``Template``, which wipes itself.
 struct TemplateCipher: Sendable {
@@ -25,14 +25,14 @@ struct TemplateCipher: Sendable {
         return try seal(plain, context(row, "template"))
     }
 
-    /// Returns the template; `nil` when the row or its ciphertext is not what was sealed.
+    /// Returns the template; `nil` if the row or its ciphertext is not what was sealed.
     func open(_ row: PrintRow) -> Template? {
         guard var plain = open(row.sealed, context(row, "template")) else { return nil }
         defer { TemplateCipher.wipe(&plain) }
         return Template(bytes: Array(plain))
     }
 
-    /// Whether the row has a template that can be opened; the opened template is wiped.
+    /// Returns whether the row's template can be decrypted; the decrypted template is wiped.
     func opens(_ row: PrintRow) -> Bool {
         guard var plain = open(row.sealed, context(row, "template")) else { return false }
         TemplateCipher.wipe(&plain)
@@ -43,7 +43,7 @@ struct TemplateCipher: Sendable {
         try seal(intent.encoded, context(row, "intent"))
     }
 
-    /// Returns the intent; `nil` when it cannot be read.
+    /// Returns the intent; `nil` if it cannot be read.
     func openIntent(_ row: PrintRow) -> Intent? {
         open(row.sealed, context(row, "intent")).flatMap(Intent.init(encoded:))
     }
@@ -52,7 +52,7 @@ struct TemplateCipher: Sendable {
         template.bytes.withUnsafeBytes { Data(SecretHash<SHA256>.hash($0)) }
     }
 
-    /// The name of the format, with which a ciphertext begins.
+    /// The name of the format, with which every ciphertext starts.
     private static let header = Data("WHC1".utf8)
 
     private func seal(_ plain: Data, _ context: Data) throws -> Data {
@@ -81,9 +81,9 @@ struct TemplateCipher: Sendable {
     }
 }
 
-/// The prints that an enrollment on a reader that keeps prints may have left in the reader.
+/// The prints that an enrollment may have left in a reader that stores prints.
 enum Intent: Sendable, Hashable {
-    /// A print other than these, which the reader kept before; `nil` when it cannot list them.
+    /// Any print except these, which the reader stored before; `nil` if it cannot list them.
     case besides([Template]?)
     /// Exactly this print, which the reader did not delete.
     case exactly(Template)

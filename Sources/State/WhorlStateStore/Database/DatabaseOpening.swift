@@ -4,16 +4,17 @@ import Glibc
 import WhorlService
 import WhorlSQLite
 
-/// The functions that create the database file, and open it without harm to its contents.
+/// Functions that create the database file, and open it without damaging its contents.
 enum DatabaseOpening {
     /// The time that a process waits for another process's write to end, in milliseconds.
     private static let busyTimeout: Int32 = 10_000
 
-    /// The size above which only the tables that decide about fingers are checked at opening: the audit log grows
-    /// without end, and a full check reads all of it.
+    /// The size above which only the tables that affect fingers are checked when opening.
+    ///
+    /// The audit log grows without limit, and a full check would read all of it.
     private static let wholeCheckLimit = 1 << 20
 
-    /// Returns whether the database exists; it and its side files must be private.
+    /// Returns whether the database exists; the database and its side files must be private.
     static func exists(_ directory: StateDirectory) throws(ServiceError) -> Bool {
         for suffix in ["-wal", "-shm"] { _ = try PrivateFiles.checkFile(directory.databasePath + suffix) }
         return try PrivateFiles.checkFile(directory.databasePath)
@@ -21,8 +22,8 @@ enum DatabaseOpening {
 
     /// Creates an empty database.
     ///
-    /// The file gets its name when it is complete: no other process sees half of it, and a crash leaves no empty file
-    /// that would look like a damaged one.
+    /// The file gets its name when it is complete. Other processes therefore never see half of it, and a crash leaves
+    /// no empty file that would look damaged.
     static func create(_ directory: StateDirectory) throws(ServiceError) {
         let temporary = PrivateFiles.temporaryName(beside: directory.databasePath)
         close(try PrivateFiles.createExclusively(temporary))
@@ -30,7 +31,7 @@ enum DatabaseOpening {
             let queue = try DatabaseQueue(path: temporary, busyTimeout: busyTimeout)
             try queue.access { db in
                 try db.transaction(Schema.create)
-                // The journal mode is written into the file, so that every later connection uses it.
+                // The journal mode is stored in the file, so that every later connection uses it.
                 try db.execute(sql: "PRAGMA journal_mode = WAL")
             }
             try queue.close()
@@ -41,14 +42,14 @@ enum DatabaseOpening {
         _ = try PrivateFiles.publish(temporary, as: directory.databasePath, in: directory.path)
     }
 
-    /// Opens an existing database after a check that it is sound, and updates an older one.
+    /// Opens an existing database after checking that it is valid, and updates an older one.
     static func open(_ directory: StateDirectory) throws(ServiceError) -> DatabaseQueue {
         let path = directory.databasePath
         let isLogEmpty = isEmpty(path + "-wal")
         try DatabaseHeader(path: path).check(path: path, isLogEmpty: isLogEmpty)
         if !isLogEmpty {
-            // Closing a connection that can write moves the log into the database. After a process was killed, a
-            // connection that cannot write checks first, so that a damaged pair stays as it is.
+            // Closing a connection that can write moves the log into the database. If a process was killed, a
+            // connection that cannot write checks first, so that a damaged pair is left as it is.
             try verify(connect(path, isReadOnly: true), path)
         }
         let queue = try connect(path)
@@ -81,9 +82,9 @@ enum DatabaseOpening {
         throw failure
     }
 
-    /// Returns the fault of the database; `nil` if it is sound.
+    /// Returns the fault of the database; `nil` if it is valid.
     private static func fault(of db: Database, _ path: String) throws -> ServiceError? {
-        // SQLite gives both as signed numbers, and the log may hold others than the file's first bytes.
+        // SQLite returns both as signed numbers, and the log may contain other values than the file's first bytes.
         func number(_ name: String) throws -> UInt32 {
             let signed: Int? = try db.value(sql: "PRAGMA \(name)")
             return UInt32(truncatingIfNeeded: signed ?? 0)
@@ -116,9 +117,9 @@ enum DatabaseOpening {
 
 /// The first bytes of the database file, checked before SQLite reads it.
 ///
-/// SQLite takes an empty file for a new database, and writes to every other file that it can open. So a file that is
-/// not a complete database of Whorl is refused here, and stays as it is, byte for byte. Source: "Database File Format",
-/// sqlite.org/fileformat2.html, section 1.3.
+/// SQLite treats an empty file as a new database, and writes to every other file that it can open. Therefore a file
+/// that is not a complete database of Whorl is refused here, and left unchanged byte for byte. Source: "Database File
+/// Format", sqlite.org/fileformat2.html, section 1.3.
 struct DatabaseHeader {
     private static let size = 100
     private static let magic = Array("SQLite format 3\0".utf8)
@@ -143,10 +144,10 @@ struct DatabaseHeader {
         fileSize = file.size
     }
 
-    /// Refuses another program's database, a newer version's, and a truncated one.
+    /// Rejects another program's database, a newer version's, and a truncated one.
     ///
     /// If the write-ahead log is not empty (`isLogEmpty` is `false`), it may complete the file, and only SQLite can
-    /// tell whether something is missing.
+    /// determine whether something is missing.
     func check(path: String, isLogEmpty: Bool) throws(ServiceError) {
         try DatabaseHeader.check(applicationID: number(at: 68), version: number(at: 60), path: path)
         let pageSize = number(at: 16) >> 16 == 1 ? 65_536 : Int(number(at: 16) >> 16)
@@ -160,7 +161,7 @@ struct DatabaseHeader {
         }
     }
 
-    /// Refuses another program's database and a newer version's.
+    /// Rejects another program's database and a newer version's.
     static func check(applicationID: UInt32, version: UInt32, path: String) throws(ServiceError) {
         guard applicationID == Schema.applicationID else {
             throw ServiceError(.storeForeign, path, cause: "application_id \(applicationID)")

@@ -2,9 +2,9 @@
 
 package import WhorlSQLite
 
-/// A query for whether the owner of a profile has a passcode, from the rows of the vault.
+/// A query for whether the owner of a profile has a passcode, based on the rows of the vault.
 ///
-/// It is in this module because both the vault and the store of fingers decide by it, in their own transactions.
+/// It is in this module because both the vault and the store of fingers depend on it, in their own transactions.
 package enum OwnerPasscode {
     /// Returns whether a passcode is set, even if its row is damaged.
     package static func isSet(of profile: String, _ db: Database) throws -> Bool {
@@ -12,7 +12,7 @@ package enum OwnerPasscode {
     }
 }
 
-/// A query for whether a profile has enrolled fingers, from the rows of the store of fingers.
+/// A query for whether a profile has enrolled fingers, based on the rows of the store of fingers.
 package enum OwnerFingers {
     /// Returns whether any finger is enrolled, on any reader, even if its row is damaged.
     package static func areEnrolled(of profile: String, _ db: Database) throws -> Bool {
@@ -27,9 +27,9 @@ extension Database {
     }
 }
 
-/// The keychain's items that exist only as long as the passcode (`kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly`).
+/// The keychain items that exist only while a passcode is set (`kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly`).
 ///
-/// The removal of the passcode deletes them in the same transaction, so that at no moment only one of the two is gone.
+/// Removing the passcode deletes them in the same transaction, so that both are always removed together.
 package enum PasscodeBoundItems {
     /// Deletes the items of a profile, or of all profiles if `profile` is `nil`.
     package static func delete(of profile: String?, _ db: Database) throws {

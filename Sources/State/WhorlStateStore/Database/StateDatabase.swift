@@ -8,28 +8,28 @@ import WhorlSupport
 
 /// The database of one state directory, with the keys that protect its contents.
 ///
-/// Several processes may have it open at once. Every read and write runs to its end even if its task is cancelled: an
-/// event at the reader must reach the disk.
+/// Several processes may have it open at the same time. Every read and write completes even if its task is cancelled,
+/// because an event at the reader must reach the disk.
 package final class StateDatabase: Sendable {
     /// The directory of the database.
     package let directory: StateDirectory
 
     /// The only connection.
     ///
-    /// A pool would open a second one at the first read, which would slow a cold start, and the tasks of one process
-    /// have nothing to read in parallel. In WAL mode the readers of other processes do not wait for our writes, nor our
-    /// reads for theirs.
+    /// A pool would open a second one at the first read, which would slow down a cold start, and the tasks of one
+    /// process have nothing to read in parallel. In WAL mode, readers in other processes do not wait for our writes,
+    /// nor our reads for theirs.
     let queue: DatabaseQueue
     let setting = DurabilitySetting()
     /// The keys that protect the rows; see ``KeyPurpose``.
     package let keys: StateKeys
 
-    /// Opens the database, and creates directory, database and key if nothing was stored before.
+    /// Opens the database, and creates directory, database and key if no state exists.
     ///
     /// The directory gets mode 0700 and the files 0600, independent of the umask. Wider modes, another owner, and links
-    /// in place of files are refused. A file that is not a sound database of this version is not changed.
+    /// in place of files are rejected. A file that is not a valid database of this version is left unchanged.
     ///
-    /// - Throws: every code of ``ServiceError``.
+    /// - Throws: Every code of ``ServiceError``.
     package convenience init(directory: StateDirectory) throws(ServiceError) {
         try self.init(directory: directory, keySource: FileKeySource(directory: directory))
     }
@@ -56,8 +56,8 @@ package final class StateDatabase: Sendable {
 
     /// Opens the database if it exists; never creates anything.
     ///
-    /// - Returns: `nil` if nothing was ever stored.
-    /// - Throws: as ``init(directory:)``.
+    /// - Returns: `nil` if no state exists.
+    /// - Throws: The errors of ``init(directory:)``.
     package static func openExisting(_ directory: StateDirectory) throws(ServiceError) -> StateDatabase? {
         try openExisting(directory, keySource: FileKeySource(directory: directory))
     }
@@ -78,7 +78,7 @@ package final class StateDatabase: Sendable {
     /// Returns whether the database exists.
     ///
     /// The key is created after the database, so a key without a database means that the database was lost. The key is
-    /// checked first, because both may be appearing at this moment.
+    /// checked first, because another process may be creating both at the same time.
     private static func isThere(
         _ directory: StateDirectory,
         _ keySource: any StateKeySource
@@ -96,7 +96,7 @@ package final class StateDatabase: Sendable {
         )
     }
 
-    /// Runs `body`, which must not change the database, on a consistent state of it.
+    /// Runs `body`, which must not change the database, on a consistent state.
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(ServiceError) -> Value {
@@ -109,9 +109,9 @@ package final class StateDatabase: Sendable {
         }.get()
     }
 
-    /// Runs `body` in an IMMEDIATE transaction, so that no other connection writes in between.
+    /// Runs `body` in an IMMEDIATE transaction, so that no other connection writes at the same time.
     ///
-    /// An error rolls it back.
+    /// An error rolls back the transaction.
     package func write<Value: Sendable>(
         _ durability: Durability = .full,
         _ body: @escaping @Sendable (Database) throws -> Value
@@ -120,12 +120,13 @@ package final class StateDatabase: Sendable {
         return result.get()
     }
 
-    /// Returns numbers that differ after each change of the database, by this process or by another.
+    /// Returns numbers that differ after each change to the database, by this process or another.
     package func changeMark() async throws(ServiceError) -> [Int] {
         try await read { db in [try db.value(sql: "PRAGMA data_version") ?? 0, db.totalChangesCount] }
     }
 
-    /// Runs `body` like ``write(_:_:)``, but `body` can refuse: `failure` rolls everything back and is returned.
+    /// Runs `body` like ``write(_:_:)``, except that `body` can fail without throwing: a `failure` rolls everything
+    /// back and is returned.
     package func transaction<Value: Sendable, Failure: Error>(
         _ durability: Durability = .full,
         _ body: @escaping @Sendable (Database) throws -> Result<Value, Failure>
@@ -140,7 +141,7 @@ package final class StateDatabase: Sendable {
                         return try db.transaction(body)
                     }
                 )
-                // Done now, not when the next relaxed write begins: a person at the reader waits for that one.
+                // Do this now instead of at the next relaxed write, because a user at the reader waits for that one.
                 try? setting.change(to: .relaxed, db)
             }
         }.get()
@@ -158,9 +159,9 @@ extension Result where Failure == ServiceError {
     }
 }
 
-/// The same accesses for a caller that waits on its own thread, without another thread in between.
+/// The same functions for a caller that waits on its own thread, without switching threads.
 ///
-/// They block the caller while other work on this connection runs. They must not be called from within an access.
+/// They block the caller while other work on this connection runs. They must not be called from within `body`.
 extension StateDatabase {
     /// Runs `body`, which must not change the database; each statement sees a consistent state.
     package func readBlocking<Value>(_ body: (Database) throws -> Value) throws(ServiceError) -> Value {
@@ -184,17 +185,17 @@ extension StateDatabase {
 
 /// The event that a write survives after it has returned.
 package enum Durability: Sendable {
-    /// The write survives a power cut: the write-ahead log is synced before it returns (`PRAGMA synchronous = FULL`).
+    /// Survives a power failure: the write-ahead log is synced before the write returns (`PRAGMA synchronous = FULL`).
     case full
-    /// The write survives a killed process, but not a power cut (`PRAGMA synchronous = NORMAL`). The database stays
-    /// consistent; the last such writes may be lost.
+    /// Survives a killed process, but not a power failure (`PRAGMA synchronous = NORMAL`).
+    ///
+    /// The database stays consistent; the last such writes may be lost.
     case relaxed
 }
 
-/// The durability of one connection's writes: a setting of the connection, which cannot be changed within a
-/// transaction.
+/// The durability of one connection's writes, a connection setting that cannot be changed within a transaction.
 final class DurabilitySetting: Sendable {
-    /// The present setting; `nil` before it was set, when SQLite's default applies.
+    /// The current setting; `nil` before it is set, when SQLite's default applies.
     private let current = Mutex<Durability?>(nil)
 
     func change(to durability: Durability, _ db: Database) throws {

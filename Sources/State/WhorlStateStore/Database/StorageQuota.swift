@@ -3,23 +3,23 @@
 package import WhorlSQLite
 import WhorlService
 
-/// The room that the items of one state directory may take; in the system's service that is one user's.
+/// The storage limit for the items of one state directory; in the system service, a directory belongs to one user.
 ///
-/// It is checked where something is added, and not for what the service itself writes down: a user whose room is used up
-/// still has each try charged and each touch logged.
+/// It is checked when an item is added, but not when the service writes its own records. Even if a user has reached the
+/// limit, each attempt is still charged and each touch logged.
 package struct StorageQuota: Sendable {
-    /// The quota that the service and programs have.
+    /// The quota that the service and programs use.
     package static let standard = StorageQuota(bytes: 512 << 20, items: 50_000)
 
-    /// The most bytes of the database.
+    /// The maximum size of the database in bytes.
     let bytes: Int
-    /// The most items and rows.
+    /// The maximum number of items and rows.
     let items: Int
 
-    /// Returns if there is room for more.
+    /// Checks that there is room for more.
     ///
     /// - Parameters:
-    ///   - size: The number of bytes that are added.
+    ///   - size: The number of bytes to add.
     ///   - db: The database.
     /// - Throws: `quotaReached`.
     package func check(adding size: Int, _ db: Database) throws {
@@ -30,7 +30,7 @@ package struct StorageQuota: Sendable {
         guard used + size <= bytes else {
             throw refusal("Its database has \(used >> 20) MiB, and \(bytes >> 20) MiB are the most.")
         }
-        // So many items take more room than this: counting is spared until then.
+        // This many items take more space than this, so counting can be skipped until then.
         guard used > items * 64 else { return }
         for table in ["vault_items", "keychain_items", "opt_outs"] {
             let count = try db.value(sql: "SELECT count(*) FROM \(table)") ?? 0

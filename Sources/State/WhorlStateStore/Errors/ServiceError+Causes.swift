@@ -5,9 +5,9 @@ import Glibc
 package import WhorlService
 package import WhorlSupport
 
-/// Errors of the system.
+/// System errors.
 extension ServiceError {
-    /// Converts an error number of the system to an error for a private file.
+    /// Converts a system error number to an error for a private file.
     package init(errno code: Int32, path: String) {
         if let shortage = Self.shortage(code, path: path) {
             self = shortage
@@ -22,7 +22,7 @@ extension ServiceError {
         self.init(kind, path, cause: "errno \(code): \(String(cString: strerror(code)))")
     }
 
-    /// Returns the error for too many open files; `nil` for every other error number.
+    /// Returns the error for too many open files; `nil` for any other error number.
     static func shortage(_ code: Int32, path: String) -> ServiceError? {
         let whose: String
         let recovery: String
@@ -45,9 +45,9 @@ extension ServiceError {
     }
 }
 
-/// Errors of SQLite.
+/// SQLite errors.
 extension ServiceError {
-    /// Converts an error of SQLite to an error of the state directory.
+    /// Converts an SQLite error to an error of the state directory.
     init(_ error: any Error, path: String) {
         if let known = error as? ServiceError {
             self = known
@@ -57,8 +57,8 @@ extension ServiceError {
             self.init(.storeFailed, path, cause: "\(error)")
             return
         }
-        // The statement and its arguments are left out of the cause: they may hold a label or a template.
-        // SQLite says "unable to open database file" without the system's reason.
+        // Leave the statement and its arguments out of the cause: they may contain a label or a template. SQLite
+        // reports "unable to open database file" without the system's reason.
         if error.kind == .cannotOpen,
             let shortage = Self.shortage(nextDescriptorFailure(), path: path)
         {
@@ -75,7 +75,7 @@ extension ServiceError.Code {
         case .full: self = .diskFull
         case .damaged: self = .storeDamaged
         case .busy: self = .storeBusy
-        // SQLite cannot make a file where no inode is left, and does not say why.
+        // SQLite cannot create a file if there are no inodes left, and does not report the reason.
         case .cannotOpen where Self.isFull(path): self = .diskFull
         case .cannotOpen, .notWritable: self = .storeNotWritable
         // A full disk appears as an input/output error if the shared memory of the log cannot grow.
@@ -93,9 +93,10 @@ extension ServiceError.Code {
     }
 }
 
-/// Returns the `errno` of a shortage of descriptors that keeps a database from opening; 0 if there is no shortage.
+/// Returns the `errno` of a descriptor shortage that keeps a database from opening; 0 if there is none.
 ///
-/// SQLite needs one each for the database, its log, its index and their directory, and has closed them at this point.
+/// SQLite needs one descriptor each for the database, its log, its index and their directory, and has closed them at
+/// this point.
 func nextDescriptorFailure() -> Int32 {
     var taken: [Int32] = []
     defer { for descriptor in taken { close(descriptor) } }
@@ -109,7 +110,7 @@ func nextDescriptorFailure() -> Int32 {
 
 /// Faults of files, folders and locks.
 extension ServiceError {
-    /// Creates an error that says why a file cannot be trusted, and how to fix it.
+    /// Creates an error that describes why a file cannot be trusted, and how to fix it.
     package init(file fault: FileFault, path: String) {
         switch fault {
         case .link, .kind:
@@ -124,7 +125,7 @@ extension ServiceError {
         }
     }
 
-    /// Creates an error that says why the state directory cannot be trusted, and how to fix it.
+    /// Creates an error that describes why the state directory cannot be trusted, and how to fix it.
     init(folder fault: FileFault, path: String) {
         switch fault {
         case .link, .kind:
@@ -138,7 +139,7 @@ extension ServiceError {
         }
     }
 
-    /// Creates an error that says why a lock file cannot be used; a lock that another process holds is `busy`.
+    /// Creates an error that describes why a lock file cannot be used; a lock that another process holds is `busy`.
     package init(_ error: FileLockError, path: String) {
         switch error {
         case .held, .cancelled: self.init(.storeBusy, path)
@@ -179,9 +180,9 @@ extension ServiceError {
         }
     }
 
-    /// Whether the mode of a file follows from the options of its mount, so that chmod(1) changes nothing.
+    /// Returns whether a file's mode is determined by its mount options, so that chmod(1) has no effect.
     private static func hasFixedModes(_ path: String) -> Bool {
-        // statfs(2), which Swift's module of the C library lacks; the kind of the file system is its first word.
+        // statfs(2), which is missing from Swift's module of the C library; the file system type is its first word.
         typealias Call = @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<Int>) -> CInt
         guard let statfs = gnuFunction("statfs", as: Call.self) else { return false }
         return withUnsafeTemporaryAllocation(of: Int.self, capacity: 64) { room in

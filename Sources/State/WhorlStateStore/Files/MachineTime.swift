@@ -7,19 +7,20 @@ import WhorlSupport
 /// A point in time on both of the machine's clocks.
 ///
 /// The boot clock cannot be set and does not survive a restart; the wall clock survives a restart and can be set.
-/// Decisions about safety use the wall clock only if the boot clock cannot answer.
+/// Security decisions use the wall clock only if the boot clock cannot be used.
 package struct Moment: Sendable, Hashable {
-    /// The kernel's name for this boot of the machine; empty if it cannot be read, and then unequal to every other.
+    /// The kernel's ID for this boot of the machine; empty if it cannot be read, and then not equal to any other.
     package let bootID: String
     /// The milliseconds since the machine started, including time asleep.
     package let sinceBoot: Int64
     /// The milliseconds since 1970-01-01 on the wall clock.
     package let wall: Int64
-    /// The milliseconds that the machine has slept since it started.
+    /// The milliseconds that the machine has been asleep since it started.
     package let asleep: Int64
 
-    /// Creates a point in time; values that no clock shows (beyond some 280,000 years) are clamped, so that sums cannot
-    /// overflow.
+    /// Creates a point in time.
+    ///
+    /// Values that no clock shows (beyond some 280,000 years) are clamped, so that sums cannot overflow.
     package init(bootID: String, sinceBoot: Int64, wall: Int64, asleep: Int64 = 0) {
         let furthest: Int64 = 1 << 53
         self.bootID = bootID
@@ -28,22 +29,22 @@ package struct Moment: Sendable, Hashable {
         self.asleep = min(max(asleep, -furthest), furthest)
     }
 
-    /// The wall clock's time as a date.
+    /// The wall-clock time as a date.
     package var date: Date { Date(timeIntervalSince1970: Double(wall) / 1000) }
 
-    /// Returns whether both points lie in the same boot of the machine.
+    /// Returns whether both points are in the same boot of the machine.
     package func isSameBoot(as other: Moment) -> Bool {
         !bootID.isEmpty && bootID == other.bootID
     }
 
     /// Returns the milliseconds that have certainly passed since `earlier`, never negative.
     ///
-    /// Within one boot, the boot clock decides. After a restart, the wall clock does; if it went backwards, only the
-    /// time since the restart is certain. So setting the wall clock of a running machine changes nothing, and setting
-    /// it back during a restart only makes the time shorter.
+    /// Within one boot, the boot clock is used. After a restart, the wall clock is used; if it went backwards, only the
+    /// time since the restart is certain. Setting the wall clock of a running machine therefore changes nothing, and
+    /// setting it back during a restart only shortens the time.
     ///
-    /// The same is true where the boot's name cannot be read: at least as much time has passed as the boot clock has
-    /// advanced, whether or not there was a restart; and a boot clock that shows less than before proves a restart.
+    /// The same is true if the boot ID cannot be read. At least as much time has passed as the boot clock has advanced,
+    /// whether or not there was a restart, and a boot clock that shows less than before proves a restart.
     package func certainlyAfter(_ earlier: Moment) -> Int64 {
         let advance = sinceBoot - earlier.sinceBoot
         guard !isSameBoot(as: earlier) else { return max(0, advance) }
@@ -54,12 +55,14 @@ package struct Moment: Sendable, Hashable {
 }
 
 extension Moment {
-    /// The difference between two readings of the time asleep that is none: the clocks are read one after the other.
+    /// The largest difference between two readings of the time asleep that counts as no sleep.
+    ///
+    /// A difference can occur because the clocks are read one after the other.
     private static let jitter: Int64 = 50
 
     /// Returns whether less than `limit` has passed since `earlier`, in this boot and without a sleep.
     ///
-    /// It is for what a process keeps in its memory alone, so that the boot's name is not needed.
+    /// Use it for state that a process keeps only in memory; it does not need the boot ID.
     package func isAwake(since earlier: Moment, within limit: Duration) -> Bool {
         guard bootID == earlier.bootID, sinceBoot >= earlier.sinceBoot else { return false }
         return .milliseconds(sinceBoot - earlier.sinceBoot) < limit && asleep - earlier.asleep <= Self.jitter
@@ -70,7 +73,7 @@ extension Moment {
 package struct MachineTime: Sendable {
     package let now: @Sendable () -> Moment
 
-    /// Reads the time from `now`.
+    /// Creates a source that reads the time from `now`.
     package init(now: @escaping @Sendable () -> Moment) { self.now = now }
 
     /// The machine's own clocks: `CLOCK_BOOTTIME`, `CLOCK_REALTIME` and `/proc/sys/kernel/random/boot_id`.
@@ -89,7 +92,7 @@ package struct MachineTime: Sendable {
     /// The boot ID, which cannot change while a process runs.
     private static let systemBootID: String = {
         let files = ["/proc/sys/kernel/random/boot_id", credential("whorl.boot-id")].compactMap(\.self)
-        // A file that cannot be read is not an error here: without a name, nothing that depends on it succeeds.
+        // A file that cannot be read is not an error here: without an ID, nothing that depends on it succeeds.
         let text = files.lazy.compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }.first
         return text.map { String($0.prefix { !$0.isWhitespace }) } ?? ""
     }()
@@ -99,9 +102,10 @@ package struct MachineTime: Sendable {
         ThisProcess.trustedEnvironment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(name)" }
     }
 
-    /// The boot clock goes on while the machine sleeps, and `CLOCK_MONOTONIC` does not.
+    /// Returns the milliseconds that the machine has been asleep.
     ///
-    /// The thread may be stopped between two readings: of several, the one in the least time counts.
+    /// The boot clock continues during sleep, and `CLOCK_MONOTONIC` does not. Because the thread may be stopped between
+    /// two readings, the fastest of several is used.
     private static func millisecondsAsleep() -> Int64 {
         var best = (width: Int64.max, asleep: Int64(0))
         for _ in 0..<8 where best.width > 1 {

@@ -7,13 +7,13 @@ import WhorlSupport
 
 /// Functions for directories and files that only their owner may read and write.
 package enum PrivateFiles {
-    /// Creates the directory, and the ones above it, with mode 0700 independent of the umask; an existing one must
-    /// already be private.
+    /// Creates the directory and its parents with mode 0700, independent of the umask; an existing one must already be
+    /// private.
     package static func makeDirectory(_ path: String) throws(ServiceError) {
         if try checkDirectory(path) { return }
         if let parent = parent(of: path) { try makeParents(parent) }
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw ServiceError(errno: errno, path: path) }
-        // The umask can only have removed the owner's own rights; a directory that another process made is checked
+        // The umask can only have removed the owner's own rights. A directory that another process created is checked
         // below.
         if chmodIfNarrower(path) != 0 { throw ServiceError(errno: errno, path: path) }
         _ = try checkDirectory(path)
@@ -21,7 +21,7 @@ package enum PrivateFiles {
 
     /// Returns whether the directory exists.
     ///
-    /// A link to a directory is accepted: a person may keep the state on another disk.
+    /// A link to a directory is accepted, because the state may be on another disk.
     ///
     /// - Throws: `tooOpen`, `notWritable`, `failed`.
     package static func checkDirectory(_ path: String) throws(ServiceError) -> Bool {
@@ -38,7 +38,7 @@ package enum PrivateFiles {
 
     /// Returns whether the file exists.
     ///
-    /// - Throws: `tooOpen` if other users may use it, if it belongs to another user, or if it is not a plain file.
+    /// - Throws: `tooOpen` if other users may use it, if it belongs to another user, or if it is not a regular file.
     package static func checkFile(_ path: String) throws(ServiceError) -> Bool {
         var found = stat()
         guard lstat(path, &found) == 0 else {
@@ -54,7 +54,7 @@ package enum PrivateFiles {
         if let fault = FileFault(found, expecting: S_IFREG) { throw ServiceError(file: fault, path: path) }
     }
 
-    /// Creates an empty file of mode 0600 that did not exist, and returns its descriptor, which the caller closes.
+    /// Creates a new, empty file with mode 0600, and returns its descriptor, which the caller closes.
     package static func createExclusively(_ path: String) throws(ServiceError) -> Int32 {
         let file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw ServiceError(errno: errno, path: path) }
@@ -67,7 +67,7 @@ package enum PrivateFiles {
         return file
     }
 
-    /// Gives a finished file its name, unless the name was taken in between, and syncs the directory.
+    /// Gives a complete file its name, unless the name was taken in the meantime, and syncs the directory.
     ///
     /// - Returns: `false` if another process was faster; its file is not changed.
     package static func publish(_ temporary: String, as path: String, in directory: String)
@@ -77,7 +77,7 @@ package enum PrivateFiles {
         var linked = link(temporary, path) == 0
         var code = errno
         if !linked, code == EPERM || code == EOPNOTSUPP {
-            // A file system without links, such as FAT: the file is moved, and replaces none.
+            // On a file system without links, such as FAT, move the file without replacing another one.
             typealias Call =
                 @convention(c) (CInt, UnsafePointer<CChar>, CInt, UnsafePointer<CChar>, UInt32) -> CInt
             let move = gnuFunction("renameat2", as: Call.self)
@@ -98,19 +98,19 @@ package enum PrivateFiles {
         guard fsync(directory) == 0 else { throw ServiceError(errno: errno, path: path) }
     }
 
-    /// Returns a name beside `path` that no other process uses.
+    /// Returns a name next to `path` that no other process uses.
     package static func temporaryName(beside path: String) -> String {
         "\(path).\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16))\(temporarySuffix)"
     }
 
-    /// The end of a file's name until the file is complete.
+    /// The suffix of a file's name until the file is complete.
     static let temporarySuffix = ".new"
 
     private static func makeParents(_ path: String) throws(ServiceError) {
         var found = stat()
         if stat(path, &found) == 0 { return }
         if let parent = parent(of: path) { try makeParents(parent) }
-        // The XDG Base Directory Specification asks for 0700 if the directories are missing.
+        // The XDG Base Directory Specification requires 0700 if the directories are missing.
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw ServiceError(errno: errno, path: path) }
     }
 
@@ -127,17 +127,17 @@ package enum PrivateFiles {
     }
 }
 
-/// Reading and writing of whole private files, which may hold secrets.
+/// Reading and writing whole private files, which may contain secrets.
 extension PrivateFiles {
     /// Returns the contents of a file that only its owner may use; `nil` if it does not exist.
     ///
-    /// - Throws: `tooOpen`, `notWritable`; `keyDamaged` when it is larger than `limit` bytes.
+    /// - Throws: `tooOpen`, `notWritable`; `keyDamaged` if it is larger than `limit` bytes.
     package static func read(_ path: String, atMost limit: Int) throws(ServiceError) -> SecretBytes? {
         guard try checkFile(path) else { return nil }
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else { throw ServiceError(errno: errno, path: path) }
         defer { close(file) }
-        // Checked again on the open file: another file may have taken the name in between.
+        // Check again on the open file, because another file may have taken the name in the meantime.
         var found = stat()
         guard fstat(file, &found) == 0 else { throw ServiceError(errno: errno, path: path) }
         try checkPlainFile(found, path)
@@ -150,7 +150,7 @@ extension PrivateFiles {
 
     /// Reads exactly as many bytes as the buffer holds.
     ///
-    /// - Throws: `failed` with EIO if there are fewer: the file was truncated while it was read.
+    /// - Throws: `failed` with EIO if there are fewer, because the file was truncated while it was read.
     static func fill(
         _ room: UnsafeMutableRawBufferPointer,
         from file: CInt,
@@ -162,16 +162,16 @@ extension PrivateFiles {
 
     /// Writes a new file, which gets its name when it is complete and on the disk.
     ///
-    /// If the file system supports that, the file has no name until then, so that a crash leaves no file behind.
+    /// If the file system supports it, the file has no name until then, so that a crash leaves no file behind.
     ///
-    /// - Returns: `false` if a file of this name exists; it is not changed.
+    /// - Returns: `false` if a file with this name exists; it is not changed.
     /// - Throws: `notWritable`, `diskFull`, `failed`.
     package static func publish(
         _ contents: borrowing SecretBytes,
         as path: String,
         in directory: String
     ) throws(ServiceError) -> Bool {
-        // O_TMPFILE, which Swift's module of the C library lacks; except for O_DIRECTORY it is the same on every
+        // O_TMPFILE is missing from Swift's module of the C library; except for O_DIRECTORY, it is the same on every
         // architecture.
         let file = open(directory, 0o20000000 | O_DIRECTORY | O_WRONLY | O_CLOEXEC, 0o600)
         guard file >= 0 else { return try publishUnderAName(contents, as: path, in: directory) }
@@ -179,7 +179,7 @@ extension PrivateFiles {
         try write(contents, to: file, path)
         let linked = linkat(AT_FDCWD, "/proc/self/fd/\(file)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
         guard linked || errno == EEXIST else {
-            // For example if /proc is not mounted.
+            // For example, if /proc is not mounted.
             return try publishUnderAName(contents, as: path, in: directory)
         }
         try syncDirectory(directory)
@@ -205,7 +205,7 @@ extension PrivateFiles {
 
     /// Removes a file and syncs the directory; succeeds if the file does not exist.
     ///
-    /// A second name of the file, which a crash in ``publish(_:as:in:)-(String,_,_)`` may have left, is removed too.
+    /// If a crash in ``publish(_:as:in:)-(String,_,_)`` left a second name of the file, it is removed as well.
     ///
     /// - Throws: `notWritable`, `failed`.
     package static func remove(_ path: String, in directory: String) throws(ServiceError) {
@@ -231,9 +231,10 @@ extension PrivateFiles {
         }
     }
 
-    /// Creates an open file its owner's alone; `false` where it cannot be, with the reason in `errno`.
+    /// Makes an open file accessible only to its owner; returns `false` if that fails, with the reason in `errno`.
     ///
-    /// A file system without permissions of its own, such as FAT, refuses the change, and gives files those of its mount.
+    /// A file system without its own permissions, such as FAT, rejects the change, and uses those of its mount for all
+    /// files.
     private static func restrict(_ file: CInt) -> Bool {
         guard fchmod(file, 0o600) != 0 else { return true }
         let code = errno

@@ -4,23 +4,23 @@ import WhorlSupport
 
 /// The directory with the prints, the attempts and the audit log of one user.
 package struct StateDirectory: Sendable, Hashable {
-    /// The directory's path, as the caller gave it.
+    /// The directory's path, exactly as the caller specified it.
     package let path: String
 
-    /// Names a directory without accessing it.
+    /// Creates a reference to a directory without accessing it.
     package init(path: String) { self.path = path }
 
-    /// Returns the directory that a program uses if none is named.
+    /// Returns the directory that a program uses if none is specified.
     ///
-    /// It is `WHORL_STATE_DIR`, else `$XDG_STATE_HOME/whorl` if that is an absolute path (as the XDG Base Directory
-    /// Specification 0.8 requires), else `~/.local/state/whorl`.
+    /// It is `WHORL_STATE_DIR`, otherwise `$XDG_STATE_HOME/whorl` if that is an absolute path (as the XDG Base
+    /// Directory Specification 0.8 requires), otherwise `~/.local/state/whorl`.
     package static func standard(environment: [String: String]) -> StateDirectory {
         if let named = environment["WHORL_STATE_DIR"], !named.isEmpty { return StateDirectory(path: named) }
         if let base = environment["XDG_STATE_HOME"], base.hasPrefix("/") {
             return StateDirectory(path: joined(base, "whorl"))
         }
-        // A relative path would mean another directory for each working directory of a program.
-        // Without the variable, the user database knows the folder: an elevated program believes no variable.
+        // A relative path would mean another directory for each working directory of a program. Without the variable,
+        // the folder comes from the user database, because an elevated program must not trust variables.
         let home =
             environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? ThisProcess.homeFolder ?? "/"
         return StateDirectory(path: joined(home, ".local/state/whorl"))

@@ -5,7 +5,7 @@ import WhorlService
 
 /// Finding the rows that a filter selects.
 extension KeychainMatch {
-    /// Whether the filter selects an item, judged by its record and not by the index columns.
+    /// Returns whether the filter selects an item, based on its record instead of the index columns.
     func covers(_ item: StoredRow) -> Bool {
         let record = item.record
         return record.itemClass == itemClass && groups.containsBytes(of: record.accessGroup)
@@ -23,7 +23,7 @@ extension KeychainMatch {
         if let id { return (sql + "id = ? AND profile = ?", [id, profile]) }
         sql += "profile = ? AND agrp IN ("
         for index in groups.indices { sql += index == 0 ? "?" : ", ?" }
-        // A word of ours, which an enumeration names.
+        // The word comes from our own enumeration.
         sql += ") AND class = '"
         sql += itemClass.rawValue
         sql += "'"
@@ -34,7 +34,7 @@ extension KeychainMatch {
             sql += " AND "
             sql += name
             if case .data(let bytes) = wanted, itemClass.ofBytes.contains(name) {
-                // Rows may store the same bytes as a text.
+                // Rows may store the same bytes as text.
                 sql += " IN (?, ?)"
                 arguments.append(AttributeValue.encodedText(bytes))
             } else {
@@ -50,9 +50,9 @@ extension KeychainMatch {
         "SELECT \(StoredRow.selected), CASE sealing WHEN 1 THEN substr(value, -16) ELSE value END "
         + "FROM keychain_items WHERE "
 
-    /// Returns the selected rows: oldest first without a limit, and those of the first group first with one.
+    /// Returns the selected rows, oldest first without a limit; with a limit, those of the first group come first.
     ///
-    /// Rows that Whorl did not write, or that were changed afterwards, are left out.
+    /// Rows that Whorl did not write, or that were changed afterwards, are excluded.
     func rows(
         _ db: Database,
         of profile: String,
@@ -64,7 +64,7 @@ extension KeychainMatch {
         return limit < .max ? found : found.sorted { $0.id < $1.id }
     }
 
-    /// Returns the numbers of the same rows in the same order, while one row at a time is in memory.
+    /// Returns the numbers of the same rows in the same order, with only one row at a time in memory.
     func numbers(_ db: Database, of profile: String, _ keys: StateKeys, limit: Int) throws -> [Int64] {
         let found = try found(db, of: profile, keys, withValues: false, limit: limit) { $0.id }
         return limit < .max ? found : found.sorted()
@@ -93,7 +93,7 @@ extension KeychainMatch {
         return found
     }
 
-    /// Adds a part of each selected row, in the order of an index, until there are as many as the limit.
+    /// Adds a part of each selected row, in the order of an index, until the limit is reached.
     private func index<Part>(
         _ db: Database,
         of profile: String,

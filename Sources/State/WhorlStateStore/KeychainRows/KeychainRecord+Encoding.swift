@@ -24,14 +24,14 @@ extension KeychainRecord {
         return Data(bytes.bytes)
     }
 
-    /// Decodes a record; `nil` for bytes that ``encoded`` does not produce.
+    /// Decodes a record; returns `nil` for bytes that ``encoded`` does not produce.
     init?(encoded: Data) {
         self.init(own: encoded)
         guard self.encoded == encoded else { return nil }
     }
 
-    /// Decodes bytes that an authentication code has proved to come from ``encoded``, without checking again that the
-    /// encoding is the unique one.
+    /// Decodes bytes from ``encoded`` that an authentication code has verified, without checking again that the
+    /// encoding is unique.
     init?(own encoded: Data) {
         let record = encoded.withUnsafeBytes { bytes in
             var bytes = ByteReader(bytes)
@@ -67,7 +67,7 @@ extension KeychainRecord {
         )
     }
 
-    /// The record with data for the attributes that the class stores as data: rows may store them as text.
+    /// The record with data for the attributes that the class stores as data; rows may store them as text.
     var normalized: KeychainRecord {
         guard !itemClass.ofBytes.isEmpty else { return self }
         var normalized = self
@@ -78,7 +78,8 @@ extension KeychainRecord {
         return normalized
     }
 
-    /// Returns the encoding of profile, class, access group and identifying attributes, which no two items may share.
+    /// Returns the encoding of profile, class, access group and identifying attributes, which must be unique for each
+    /// item.
     func identity(of profile: String) -> Data {
         var bytes = ByteWriter("whorl keychain name v1")
         bytes.append(sized: profile)
@@ -86,14 +87,14 @@ extension KeychainRecord {
         bytes.append(sized: accessGroup)
         bytes.append(UInt8(isSynchronizable ? 1 : 0))
         for name in itemClass.identifying {
-            // A missing attribute and an empty one are the same, as on Apple's systems.
+            // A missing attribute is the same as an empty one, as on Apple's systems.
             let value = attributes[name].flatMap { $0.isDefault ? nil : $0 }
             bytes.append(sized: value?.encoded ?? Data())
         }
         return Data(bytes.bytes)
     }
 
-    /// Whether the item has the wanted attributes.
+    /// Returns whether the item has the given attributes.
     func matches(_ wanted: [String: AttributeValue]) -> Bool {
         wanted.allSatisfy { name, value in
             guard let own = attributes[name] else { return value.isDefault }
@@ -113,7 +114,7 @@ extension KeychainClass {
 }
 
 extension StaticString {
-    /// Whether the string's UTF-8 equals these bytes.
+    /// Returns whether the string's UTF-8 equals these bytes.
     fileprivate func isEqual(to bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
         var isEqual = false
         withUTF8Buffer { isEqual = bytes.elementsEqual($0) }

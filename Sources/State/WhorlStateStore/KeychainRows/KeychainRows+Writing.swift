@@ -39,14 +39,14 @@ extension KeychainRows {
         }
     }
 
-    /// Deletes rows that are still in these states, and that the program may use.
+    /// Deletes rows that are still at these versions, and that the program may use.
     func remove(_ versions: [KeychainRowVersion], _ db: Database, _ keys: StateKeys) throws {
         for version in versions where try row(version, db, keys) != nil {
             try StoredRow.delete(version.id, db)
         }
     }
 
-    /// Returns a row that is still in this state, and that the program may use.
+    /// Returns a row that is still at this version, and that the program may use.
     func row(_ version: KeychainRowVersion, _ db: Database, _ keys: StateKeys) throws -> StoredRow? {
         let row = try db.first(
             sql: "SELECT \(StoredRow.selected), value FROM keychain_items WHERE id = ? AND profile = ?",
@@ -60,7 +60,7 @@ extension KeychainRows {
 
     // MARK: - Conflicts
 
-    /// A reason for which a row cannot be written.
+    /// The reason why a row cannot be written.
     enum Conflict: Error {
         case groupRefused
         case noPasscode
@@ -77,10 +77,10 @@ extension KeychainRows {
         }
     }
 
-    /// Returns the conflict that prevents writing a record, if any; `own` is the number of the row that is overwritten,
-    /// if it exists.
+    /// Returns the conflict that prevents writing a record, if any.
     ///
-    /// A damaged row is no conflict: it is deleted.
+    /// `own` is the number of the row to overwrite, if it exists. A damaged row is not a conflict, because it is
+    /// deleted.
     func conflict(
         of record: KeychainRecord,
         at own: Int64? = nil,
@@ -88,7 +88,8 @@ extension KeychainRows {
         _ keys: StateKeys
     ) throws -> Conflict? {
         guard groups.containsBytes(of: record.accessGroup) else { return .groupRefused }
-        // It is read in the transaction that stores the item, since a passcode is removed with the items that need it.
+        // Read this in the transaction that stores the item, because a passcode is removed together with the items that
+        // need it.
         if record.accessible == "akpu", try !OwnerPasscode.isSet(of: profile, db) { return .noPasscode }
         let taken = try db.first(
             sql: "SELECT \(StoredRow.selected), value FROM keychain_items WHERE name = ? AND id IS NOT ?",
@@ -102,8 +103,9 @@ extension KeychainRows {
         return nil
     }
 
-    /// Whether queries find a row by its columns and its value decrypts: no query finds a row whose index column was
-    /// edited, and an item whose value was edited is unusable.
+    /// Returns whether queries find a row by its columns and its value can be decrypted.
+    ///
+    /// No query finds a row whose index column was edited, and an item whose value was edited cannot be used.
     private func isFindable(_ row: StoredRow, _ db: Database, _ keys: StateKeys) throws -> Bool {
         if case .sealed = row.contents, row.value(keys) == nil { return false }
         var match = KeychainMatch(row.record.itemClass, groups: [row.record.accessGroup])
@@ -114,7 +116,7 @@ extension KeychainRows {
 }
 
 extension NewKeychainRow {
-    /// The number of bytes that the row takes, as far as a client chose them.
+    /// The size of the parts of the row that a client chose, in bytes.
     fileprivate var size: Int {
         let value =
             switch contents {
@@ -124,7 +126,7 @@ extension NewKeychainRow {
         return record.encoded.count + value
     }
 
-    /// The item with the dates of creation and modification that its record lacks.
+    /// Returns the item with any missing creation and modification dates added.
     fileprivate func dated(_ seconds: Double) -> NewKeychainRow {
         var dated = self
         for date in ["cdat", "mdat"] where record.attributes[date] == nil {
@@ -143,7 +145,7 @@ extension KeychainRows {
         guard let database = try existing() else { return changes.isEmpty ? .stored([]) : .stale }
         let keys = database.keys
         return try outcome(database) { db throws in
-            // All rows are compared before the first one is written: it would look changed afterwards.
+            // Compare all rows before the first one is written, because it would look changed afterwards.
             for change in changes where try row(change.version, db, keys) == nil { return .failure(.stale) }
             try remove(replacing, db, keys)
             try StorageQuota.standard.check(adding: changes.reduce(0) { $0 + $1.new.size }, db)

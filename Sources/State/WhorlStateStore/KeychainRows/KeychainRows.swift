@@ -5,18 +5,19 @@ internal import WhorlSQLite
 internal import Synchronization
 package import WhorlService
 
-/// The keychain's rows in the database of a state directory.
+/// The keychain rows in the database of a state directory.
 package final class KeychainRows: KeychainRowService {
     /// Returns the open database.
     ///
-    /// Its argument is whether to make the database if nothing was ever stored; if not, it returns `nil` then.
+    /// The argument is whether to create the database if no state exists; if `false`, the function returns `nil` in
+    /// that case.
     package typealias Opening = @Sendable (_ creating: Bool) async throws(ServiceError) -> StateDatabase?
 
     package let groups: [String]
     /// The profile that owns the rows.
     let profile: String
     private let open: Opening
-    /// The open database, so that a call does not have to change threads for it.
+    /// The open database, so that a call does not have to switch threads for it.
     private let kept = Mutex<StateDatabase?>(nil)
 
     /// Creates a service for one program; nothing is opened before a call needs it.
@@ -59,7 +60,7 @@ package final class KeychainRows: KeychainRowService {
 
     /// Returns the filter without the groups that the program may not use; `nil` if none is left.
     func allowed(_ match: KeychainMatch) -> KeychainMatch? {
-        // Most filters have allowed groups alone, and are not copied.
+        // Most filters contain only allowed groups, and are not copied.
         if match.groups.allSatisfy(groups.containsBytes) { return match.groups.isEmpty ? nil : match }
         var match = match
         match.groups.removeAll { !groups.containsBytes(of: $0) }
@@ -68,10 +69,10 @@ package final class KeychainRows: KeychainRowService {
 
     // MARK: - The database
 
-    /// Returns the database; `nil` if nothing was ever stored.
+    /// Returns the database; `nil` if no state exists.
     func existing() throws(ServiceError) -> StateDatabase? { try database(creating: false) }
 
-    /// Returns the database, which is made if nothing was ever stored.
+    /// Returns the database, creating it if no state exists.
     func created() throws(ServiceError) -> StateDatabase {
         guard let database = try database(creating: true) else {
             throw ServiceError(.storeFailed, "", cause: "there is no state directory")
@@ -92,7 +93,7 @@ package final class KeychainRows: KeychainRowService {
     }
 }
 
-/// Reading many rows in parts.
+/// Reading many rows in pages.
 extension KeychainRows: KeychainPages {
     package func numbers(_ match: KeychainMatch, limit: Int) throws(ServiceError) -> [Int64] {
         guard let match = allowed(match), let database = try existing() else { return [] }
@@ -116,7 +117,7 @@ extension KeychainRows: KeychainPages {
         let (keys, profile) = (database.keys, profile)
         return try database.readBlocking { db in
             for number in numbers where !page.holds(mostBytes) {
-                // A number that the filter names itself stays the only one.
+                // If the filter specifies a number itself, no other number is allowed.
                 guard match.id.map({ $0 == number }) ?? true else {
                     page.add(nil)
                     continue
@@ -133,9 +134,9 @@ extension KeychainRows: KeychainPages {
 
 /// The rows of all programs.
 extension KeychainRows {
-    /// Returns the access groups of the profile's rows, and how many rows there are, whether or not they can be read.
+    /// Returns the access groups of the profile's rows, and the number of rows, even if they cannot be read.
     ///
-    /// The groups are those that the rows' columns name; a row whose column was edited is found in none.
+    /// The groups come from the rows' columns; a row whose column was edited is in none of them.
     package func stored() throws(ServiceError) -> (groups: [String], count: Int) {
         guard let database = try existing() else { return ([], 0) }
         let profile = profile

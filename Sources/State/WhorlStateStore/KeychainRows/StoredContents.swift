@@ -6,7 +6,7 @@ internal import WhorlSupport
 
 /// The value of an item as stored in its row.
 enum StoredContents: Sendable, Hashable {
-    /// A value encrypted with a key derived from the state key; the bytes are made by ``ValueCipher``.
+    /// A value encrypted with a key derived from the state key, by ``ValueCipher``.
     case sealed(Data)
     /// A secret that the TPM unseals.
     case secret(SealedItem)
@@ -30,7 +30,7 @@ enum StoredContents: Sendable, Hashable {
         }
     }
 
-    /// Creates the contents that the TPM has sealed.
+    /// Creates the contents for an item that the TPM has sealed.
     init(_ item: SealedItem) {
         switch item.kind {
         case .secret: self = .secret(item)
@@ -51,8 +51,10 @@ enum StoredContents: Sendable, Hashable {
         }
     }
 
-    /// The part that a row's authentication code covers: of a value that the store encrypts only the GCM tag, so that
-    /// the attributes of a large value can be verified without reading the value.
+    /// The part that a row's authentication code covers.
+    ///
+    /// For a value that the store encrypts, this is only the GCM tag, so that the attributes of a large value can be
+    /// verified without reading the value.
     var covered: Data {
         switch self {
         case .sealed(let bytes): bytes.suffix(SaltedCipher.tagSize)
@@ -90,11 +92,11 @@ extension SealedItem {
     }
 }
 
-/// Encrypts values that need no authentication: AES-256-GCM with a separate key for each value, bound to the item's
-/// number, profile and attributes.
+/// Encrypts values that need no authentication with AES-256-GCM.
 ///
-/// Programs pass and receive values as `Data`, as Apple's API defines; since they are in ordinary memory there, they
-/// are in ordinary memory here too.
+/// Each value has a separate key and is bound to the item's number, profile and attributes. Programs pass and receive
+/// values as `Data`, as Apple's API defines. Because they are in ordinary memory there, they are in ordinary memory
+/// here as well.
 struct ValueCipher {
     private let cipher: SaltedCipher
 

@@ -5,13 +5,13 @@ internal import WhorlSQLite
 import WhorlService
 internal import WhorlSupport
 
-/// A keychain item as stored in its row, whose authentication code has been verified.
+/// A keychain item as stored in its row, with a verified authentication code.
 struct StoredRow: Sendable {
     /// The row's number, which never changes.
     let id: Int64
     /// The profile that owns the item.
     let profile: String
-    /// Class, attributes and protection.
+    /// The class, attributes and protection.
     let record: KeychainRecord
     /// The record as stored in the row; the value's encryption is bound to it.
     private let encodedRecord: Data
@@ -20,14 +20,15 @@ struct StoredRow: Sendable {
     /// The row's authentication code.
     private let mac: Data
 
-    /// Returns the decrypted value, if the store encrypts it and it was read whole; `nil` if it was not encrypted for
-    /// this item.
+    /// Returns the decrypted value, if the store encrypts it and it was read completely.
+    ///
+    /// Returns `nil` if the value was not encrypted for this item.
     func value(_ keys: StateKeys) -> Data? {
         guard case .sealed(let sealed) = contents else { return nil }
         return ValueCipher(keys: keys).open(sealed, for: id, of: profile, encodedRecord)
     }
 
-    /// The name of the row in this state.
+    /// The version of the row.
     var version: KeychainRowVersion { KeychainRowVersion(id: id, revision: mac) }
 
     /// Returns the row for a caller.
@@ -48,7 +49,7 @@ struct StoredRow: Sendable {
 
     // MARK: - Rows
 
-    /// The attributes that are copied into columns, so that an index finds them.
+    /// The attributes that are copied into columns for indexing.
     static let columns = ["svce", "srvr", "acct", "labl", "klbl", "atag"]
 
     static let selected = "id, record, sealing, mac"
@@ -70,16 +71,16 @@ struct StoredRow: Sendable {
         return Data(bytes.bytes)
     }
 
-    /// Reads an item from its row; `nil` for a row whose authentication code or encoding is invalid.
+    /// Reads an item from its row; returns `nil` if its authentication code or encoding is invalid.
     ///
     /// - Parameters:
-    ///   - row: The columns of ``selected``, and `value`: for a value that the store encrypts at least its tag.
+    ///   - row: The columns of ``selected``, and `value`; for a value that the store encrypts, at least its tag.
     ///   - profile: The profile that owns the row.
     ///   - keys: The keys that verify the row's authentication code.
     init?(_ row: borrowing Row, of profile: String, _ keys: StateKeys) {
         guard let id: Int64 = row[0], let record: Data = row[1], let sealing: Int = row[2],
             let mac: Data = row[3], let value: Data = row[4],
-            // The code is checked first, so that foreign data is not even parsed.
+            // Check the code first, so that foreign data is not even parsed.
             keys.isValid(
                 mac,
                 for: StoredRow.code(
@@ -102,7 +103,7 @@ struct StoredRow: Sendable {
         encodedRecord = record
     }
 
-    /// Creates a row that is to be written.
+    /// Creates a row to write.
     init(
         id: Int64,
         profile: String,
@@ -119,7 +120,7 @@ struct StoredRow: Sendable {
         mac = keys.code(for: code, .keychainRows)
     }
 
-    /// Creates a row that is to be written, with a value that is encrypted for it unless the TPM has sealed it.
+    /// Creates a row to write, and encrypts its value unless the TPM has sealed it.
     init(id: Int64, profile: String, _ new: NewKeychainRow, _ keys: StateKeys) throws {
         let contents: StoredContents
         switch new.contents {

@@ -3,14 +3,14 @@
 internal import Crypto
 package import FoundationEssentials
 
-/// A cipher for the database's contents: AES-256-GCM, with a key per ciphertext that is derived from a random salt.
+/// A cipher for the database's contents: AES-256-GCM, with a key per ciphertext derived from a random salt.
 package struct SaltedCipher: Sendable {
     private let keys: StateKeys
     private let purpose: KeyPurpose
 
     /// The size of the salt in bytes.
     private static let saltSize = 16
-    /// The size in bytes of GCM's tag, which ends a ciphertext.
+    /// The size in bytes of the GCM tag at the end of a ciphertext.
     package static let tagSize = 16
 
     /// Creates a cipher with the key for a purpose.
@@ -22,8 +22,8 @@ package struct SaltedCipher: Sendable {
     /// Encrypts bytes.
     ///
     /// - Parameters:
-    ///   - plain: The bytes; the caller wipes them if that matters.
-    ///   - context: The bytes that ``open(_:authenticating:)`` needs as well.
+    ///   - plain: The bytes; the caller wipes them if necessary.
+    ///   - context: The bytes that ``open(_:authenticating:)`` also needs.
     /// - Returns: The salt, the nonce, the encrypted bytes and the tag.
     /// - Throws: The errors of swift-crypto.
     package func seal(_ plain: Data, authenticating context: Data) throws -> Data {
@@ -31,7 +31,7 @@ package struct SaltedCipher: Sendable {
             .withUnsafeBytes { Data($0) }
         let key = keys.cipherKey(purpose, salt: salt)
         let box = try AES.GCM.seal(plain, using: key, authenticating: context)
-        // With a nonce of 12 bytes, which GCM makes itself, the combined form always exists.
+        // With a nonce of 12 bytes, which GCM creates itself, the combined form always exists.
         guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
         return salt + combined
     }
@@ -51,7 +51,7 @@ package struct SaltedCipher: Sendable {
         with key: SymmetricKey,
         authenticating context: Data
     ) -> Data? {
-        // Every failure means that the ciphertext does not open.
+        // Every failure means that the ciphertext cannot be decrypted.
         guard let box = try? AES.GCM.SealedBox(combined: combined) else { return nil }
         return try? AES.GCM.open(box, using: key, authenticating: context)
     }

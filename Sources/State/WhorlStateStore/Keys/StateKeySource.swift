@@ -5,7 +5,7 @@ import WhorlSQLite
 package import WhorlSecretMemory
 package import WhorlService
 
-/// A place that stores the state key: a file, or the seal of a TPM.
+/// A storage location of the state key: a file, or an object sealed by the TPM.
 package protocol StateKeySource: Sendable {
     /// The path of the key, for messages.
     var path: String { get }
@@ -15,20 +15,22 @@ package protocol StateKeySource: Sendable {
     /// - Throws: `tooOpen`, `notWritable`.
     func exists() throws(ServiceError) -> Bool
 
-    /// Returns the key, 32 bytes; `nil` if it never existed or is gone.
+    /// Returns the key, 32 bytes; `nil` if it never existed or is missing.
     ///
     /// - Throws: `tooOpen`, `keyDamaged`, `notWritable`.
     func load() throws(ServiceError) -> SecretBytes?
 
-    /// Creates the key if it does not exist, and returns the stored one: two processes that create at the same time get
-    /// the same key, which is on the disk when this returns.
+    /// Creates the key if it does not exist, and returns the stored one.
     ///
-    /// - Throws: also `diskFull`.
+    /// Two processes that create it at the same time get the same key, which is on the disk when this returns.
+    ///
+    /// - Throws: Also `diskFull`.
     func loadOrCreate() throws(ServiceError) -> SecretBytes
 }
 
-/// The state key in a file of 32 bytes, for a system without a TPM: it protects from another user and from a copy of
-/// the database alone, not from a copy of the whole directory.
+/// The state key in a file of 32 bytes, for a system without a TPM.
+///
+/// It protects only against other users and a copy of the database, not against a copy of the whole directory.
 package struct FileKeySource: StateKeySource {
     package let path: String
     private let directory: StateDirectory
@@ -67,8 +69,8 @@ package struct FileKeySource: StateKeySource {
 
 /// The binding of a database to its key.
 ///
-/// The database is created first, then the key, then the key's check value is written to the database. So a crash at
-/// any step can be distinguished from a lost key or a lost database.
+/// The database is created first, then the key, and then the key's check value is written to the database. A crash at
+/// any step can therefore be distinguished from a lost key or a lost database.
 struct KeyBinding {
     let queue: DatabaseQueue
     let source: any StateKeySource
@@ -90,7 +92,7 @@ struct KeyBinding {
         }
     }
 
-    /// Returns the keys of this database; creates them at the first start.
+    /// Returns the keys of this database, creating them on the first start.
     func keysOrNew() throws(ServiceError) -> StateKeys {
         if let keys = try keys() { return keys }
         let check = StateKeys(stateKey: try source.loadOrCreate()).check
@@ -104,7 +106,7 @@ struct KeyBinding {
                 }
             }
         }
-        // Another process may have bound the database at the same time, necessarily to the same key.
+        // Another process may have bound the database at the same time, always to the same key.
         guard let bound = try self.keys() else { throw ServiceError(.storeKeyMissing, source.path) }
         return bound
     }

@@ -13,32 +13,33 @@ package enum KeyPurpose: String, Sendable, CaseIterable {
     case templates
     /// Authenticates the set of enrolled prints (HMAC-SHA-256).
     case manifest
-    /// Creates the digest that a program sees as the domain state (HMAC-SHA-256).
+    /// Computes the digest that a program sees as the domain state (HMAC-SHA-256).
     case domainState
     /// Authenticates the reuse window (HMAC-SHA-256).
     case reuse
-    /// Authenticates the vault's items and its other rows (HMAC-SHA-256).
+    /// Authenticates the vault's items and other rows (HMAC-SHA-256).
     case vault
-    /// Encrypts the keychain's values (AES-256-GCM).
+    /// Encrypts the keychain values (AES-256-GCM).
     case keychainValues
-    /// Authenticates the keychain's rows, and names the rows that must be unique (HMAC-SHA-256).
+    /// Authenticates the keychain rows, and names the rows that must be unique (HMAC-SHA-256).
     case keychainRows
     /// Proves that a key and a database belong together; used only by this module.
     case check
 }
 
-/// The keys that are derived from the state key, one for each purpose.
+/// The keys derived from the state key, one for each purpose.
 ///
 /// They are in locked memory while the database is open; the state key itself is wiped once they are derived. Codes are
-/// computed in that memory. None of these keys is given to a cipher, whose library leaves a key's schedule in freed
-/// memory: each ciphertext has its own key, which opens nothing else.
+/// computed in that memory. None of these keys is passed to a cipher, because its library leaves the key schedule in
+/// freed memory. Instead, each ciphertext has a separate key, which decrypts nothing else.
 package final class StateKeys: Sendable {
-    /// The keys, one ``SecretMAC`` after the other, in the order of `KeyPurpose.allCases`; all of them fit into one
+    /// The keys, one ``SecretMAC`` after the other in the order of `KeyPurpose.allCases`; together they fit into one
     /// page.
     private let bytes: SecretBytes
 
-    /// Derives the keys from the state key with HKDF-SHA-256 (RFC 5869) without salt; the info names the purpose and is
-    /// part of the format of stored data.
+    /// Derives the keys from the state key with HKDF-SHA-256 (RFC 5869) without salt.
+    ///
+    /// The info names the purpose and is part of the format of stored data.
     package init(stateKey: borrowing SecretBytes) {
         bytes = stateKey.withUnsafeBytes { stateKey in
             SecretBytes(count: SecretMAC.size * KeyPurpose.allCases.count) { room in
@@ -62,8 +63,9 @@ package final class StateKeys: Sendable {
         }
     }
 
-    /// Returns the HMAC-SHA-256 of a message, 32 bytes, with a key for one name: HKDF-SHA-256 without salt of the key
-    /// for the purpose, where `info` contains the name.
+    /// Returns the HMAC-SHA-256 of a message, 32 bytes, with a separate key for each name.
+    ///
+    /// The key is derived from the key for the purpose with HKDF-SHA-256 without salt; `info` contains the name.
     package func code(for message: Data, _ purpose: KeyPurpose, info: String) -> Data {
         with(purpose) { parent in
             let own = SecretBytes(count: SecretMAC.size) { room in
@@ -77,18 +79,18 @@ package final class StateKeys: Sendable {
     ///
     /// - Parameters:
     ///   - purpose: The purpose of the encrypted data.
-    ///   - salt: A random value that is stored beside the ciphertext, so that no two ciphertexts have the same key.
+    ///   - salt: A random value that is stored with the ciphertext, so that no two ciphertexts have the same key.
     /// - Returns: A key that wipes itself when it is freed.
     package func cipherKey(_ purpose: KeyPurpose, salt: Data) -> SymmetricKey {
         with(purpose) { SymmetricKey(data: $0.code(for: salt)) }
     }
 
-    /// Returns the key for a purpose itself, 32 bytes; ciphertexts have keys of their own (``cipherKey(_:salt:)``).
+    /// Returns the key for a purpose itself, 32 bytes; for ciphertexts, use ``cipherKey(_:salt:)``.
     package func plainKey(_ purpose: KeyPurpose) -> SymmetricKey {
         with(purpose) { SymmetricKey(data: $0.key) }
     }
 
-    /// A check value of 32 bytes, which reveals nothing about the state key and differs for every other one.
+    /// A check value of 32 bytes that reveals nothing about the state key and differs for every other one.
     var check: Data { with(.check) { Data($0.key) } }
 
     private func with<Value>(_ purpose: KeyPurpose, _ body: (SecretMAC) -> Value) -> Value {
@@ -107,7 +109,7 @@ package final class StateKeys: Sendable {
 ///
 /// The library's `HMAC` copies the key and the two padded keys into ordinary memory and leaves them there, so that they
 /// appear in core files. Here the padded keys are part of the secret: the key (32 bytes), then the key with the inner
-/// and with the outer padding (64 bytes each). ``SecretHash`` leaves nothing of them behind.
+/// and with the outer padding (64 bytes each). ``SecretHash`` leaves no traces of them.
 struct SecretMAC {
     private static let keySize = 32
     /// The block size of SHA-256.
@@ -128,7 +130,7 @@ struct SecretMAC {
         message.withUnsafeBytes { SecretMAC.code(for: $0, inner: inner, outer: outer) }
     }
 
-    /// Derives a key and its paddings by HKDF-SHA-256 (RFC 5869) without salt.
+    /// Derives a key and its paddings with HKDF-SHA-256 (RFC 5869) without salt.
     ///
     /// - Parameters:
     ///   - parent: The key to derive from.

@@ -4,17 +4,16 @@ import WhorlSQLite
 
 /// The tables of the database.
 ///
-/// The modules above read and write their own tables with WhorlSQLite.
-///
-/// Times are seconds since 1970-01-01 UTC. A changed schema gets one more step in ``steps``.
+/// The modules above read and write their own tables with WhorlSQLite. Times are seconds since 1970-01-01 UTC. To
+/// change the schema, add a step to ``steps``.
 enum Schema {
-    /// The steps from each version to the next; the first one starts at version 1.
+    /// The steps from each version to the next, starting at version 1.
     static let steps: [Step] = []
 
     /// The version of the schema, stored in `PRAGMA user_version`.
     static let version = UInt32(steps.count) + 1
 
-    /// The application ID "WHRL", stored in `PRAGMA application_id`, by which `file(1)` and Whorl recognize the
+    /// The application ID "WHRL", stored in `PRAGMA application_id`, by which `file(1)` and Whorl identify the
     /// database.
     static let applicationID: UInt32 = 0x5748_524C
 
@@ -123,8 +122,8 @@ enum Schema {
 
     /// The vault's tables.
     ///
-    /// The contents are usable only with the TPM that made them; `mac` covers the whole row. Profiles without a print
-    /// have items too, so there is no foreign key.
+    /// The contents can be used only with the TPM that created them; `mac` covers the whole row. Profiles without a
+    /// print have items too, so there is no foreign key.
     private static let vaultTables = """
         -- object: public and private part as the TPM gave them. body: the ciphertext of a secret that is larger than
         -- the TPM takes. binding: what the policy names besides the authority.
@@ -171,8 +170,8 @@ enum Schema {
 
     /// The keychain's table.
     ///
-    /// `record` contains all attributes in one encoding, and decides; the columns beside it repeat some of them, so
-    /// that an index finds the row. `mac` covers the record and the value.
+    /// `record` contains all attributes in one encoding, and is authoritative; other columns repeat some of them for
+    /// indexing. `mac` covers the record and the value.
     private static let keychainTables = """
         -- id: random, never given to another row; a persistent reference names it. name: what must be there once only,
         -- as a code of the class's own attributes. sealing: what the value is sealed with: 1 a key of the state key,

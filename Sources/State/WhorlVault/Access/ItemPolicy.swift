@@ -10,14 +10,14 @@ import WhorlTPM
 ///
 /// | way | policy |
 /// |---|---|
-/// | nothing to show, or any finger | PolicySecret(authority) |
-/// | a finger of the present set | PolicySecret(authority) ∧ PolicyNV(counter == value) |
+/// | no proof, or any finger | PolicySecret(authority) |
+/// | a finger of the current set | PolicySecret(authority) ∧ PolicyNV(counter == value) |
 /// | passcode | PolicySecret(passcode) |
 /// | several ways | PolicyOR of them, those with the passcode instead of boot measurements first |
-/// | bound to boot | … ∧ PolicyPCR in each way that does not take the passcode instead |
+/// | bound to boot | … ∧ PolicyPCR in each way that does not use the passcode instead |
 /// | application password | … ∧ PolicyAuthValue |
 enum ItemPolicy {
-    /// The policy; `nil` when the binding lacks what the access control needs.
+    /// Returns the policy; `nil` if the binding lacks an object that the access control needs.
     static func policy(_ access: AccessControl, _ binding: ItemBinding, authority: TPMName) -> TPMPolicy? {
         var branches: [TPMPolicy] = []
         for way in access.waysInChip {
@@ -52,21 +52,24 @@ enum ItemPolicy {
         return steps
     }
 
-    /// Whether a way needs the authority; a way without any proof needs it too, since a blob alone must not open.
+    /// Returns whether a way needs the authority.
+    ///
+    /// A way without any proof also needs it, because the blob alone must not be sufficient.
     static func needsAuthority(_ way: AccessWay) -> Bool {
         way.needsBiometry || !way.contains(.devicePasscode)
     }
 }
 
 extension BootRegisters {
-    /// The registers in the form that the TPM layer takes.
+    /// The registers in the form that the TPM layer uses.
     var selection: PCRSelection {
         get throws(TPMError) { try PCRSelection(Set(registers)) }
     }
 }
 
-/// The objects that an item's policy names in addition to the authority: fixed when the item is made, stored with it,
-/// and covered by its MAC.
+/// The objects that an item's policy names in addition to the authority.
+///
+/// They are fixed when the item is created, stored with it, and covered by its MAC.
 struct ItemBinding: Sendable, Hashable {
     /// The counter of the profile's fingers, and its required value; for a current-set way.
     var generation: Generation?
@@ -100,7 +103,7 @@ struct ItemBinding: Sendable, Hashable {
 
     init() {}
 
-    /// Reads the encoded form; `nil` for anything that ``encoded`` does not give.
+    /// Decodes a binding; returns `nil` for anything that ``encoded`` does not produce.
     init?(encoded: Data) {
         // A counter's serialized form is the largest part.
         guard encoded.count <= 2048 else { return nil }

@@ -4,21 +4,21 @@ import WhorlSecretMemory
 import WhorlTPM
 package import WhorlService
 
-/// A proof by the owner of a profile that opens items.
+/// A proof by the owner of a profile that unlocks items.
 ///
-/// Only `WhorlEngine` makes a finger's proof, after a match (a test looks for other makers); only
-/// ``Vault/verify(_:of:)`` makes a passcode's proof. Without a proof the vault does not use the authority for an item
-/// that asks for a finger.
+/// Only `WhorlEngine` creates a finger's proof, after a match (a test checks that nothing else does). Only
+/// ``Vault/verify(_:of:)`` creates a passcode's proof. Without a proof, the vault does not use the authority for an
+/// item that requires a finger.
 ///
-/// A finger's proof is a claim of this process, for which the TPM takes the authority's secret. A passcode's proof
-/// holds the value that the TPM itself compares.
+/// A finger's proof is a claim by this process, which the TPM accepts together with the authority's secret. A
+/// passcode's proof contains the value that the TPM itself compares.
 package struct OwnerProof: Sendable {
-    /// The profile whose owner gave the proof.
+    /// The profile whose owner provided the proof.
     package let profile: String
     let showsFinger: Bool
     let passcode: ShownPasscode?
 
-    /// A passcode in the form that the TPM takes.
+    /// A passcode in the form that the TPM accepts.
     struct ShownPasscode: Sendable {
         let object: TPMObject
         let authorization: SecretBox
@@ -30,7 +30,7 @@ package struct OwnerProof: Sendable {
         self.passcode = passcode
     }
 
-    /// Creates an empty proof, which opens items without access control.
+    /// Creates an empty proof, which unlocks items without access control.
     package static func nothing(of profile: String) -> OwnerProof { OwnerProof(profile: profile) }
 
     /// Creates the proof that one of the profile's enrolled fingers has just matched.
@@ -38,10 +38,10 @@ package struct OwnerProof: Sendable {
         OwnerProof(profile: profile, showsFinger: true)
     }
 
-    /// Whether the passcode was shown.
+    /// Whether the proof includes the passcode.
     package var showsPasscode: Bool { passcode != nil }
 
-    /// Combines two proofs; `nil` if they belong to different profiles.
+    /// Combines two proofs; returns `nil` if they belong to different profiles.
     package func and(_ other: OwnerProof) -> OwnerProof? {
         guard other.profile == profile else { return nil }
         return OwnerProof(
@@ -51,17 +51,17 @@ package struct OwnerProof: Sendable {
         )
     }
 
-    /// Whether the proof meets a way, as far as that is known without the TPM.
+    /// Returns whether the proof satisfies a way, as far as that is known without the TPM.
     func meets(_ way: AccessWay, _ binding: ItemBinding) -> Bool {
         if way.needsBiometry && !showsFinger { return false }
         guard way.contains(.devicePasscode) else { return true }
-        // An item that was made under an earlier passcode, which has since been removed, does not accept this one.
+        // An item that was created with an earlier passcode, since removed, does not accept this one.
         return passcode.map { $0.object.name == binding.passcode } ?? false
     }
 }
 
 extension OwnerProof {
-    /// The parts of a way that the proof meets; the TPM decides whether a finger belongs to the present set.
+    /// The parts of a way that the proof satisfies; the TPM decides whether a finger belongs to the current set.
     package var shown: AccessWay {
         var shown: AccessWay = []
         if showsFinger { shown.formUnion(.biometryCurrentSet) }

@@ -6,10 +6,10 @@ import WhorlStateStore
 import WhorlTPM
 import WhorlSupport
 
-/// The row in the database that names a profile's counter in the TPM.
+/// The database row that names a profile's counter in the TPM.
 ///
-/// Before a counter is made in the TPM, its index is stored (`planned`), so that an interrupted run
-/// leaves no unknown counter.
+/// Before a counter is created in the TPM, its index is stored (`planned`), so that an interrupted run leaves no
+/// unknown counter.
 struct CounterRow: Sendable {
     let profile: String
     let place: Place
@@ -17,7 +17,7 @@ struct CounterRow: Sendable {
     let shift: Int64
 
     enum Place: Sendable, Hashable {
-        /// The counter is about to be made at this index, or was made and is not pinned yet.
+        /// The counter is about to be created at this index, or was created but not pinned yet.
         case planned(UInt32)
         /// The counter exists in the TPM, and its name is known.
         case pinned(NVCounter)
@@ -62,7 +62,7 @@ struct CounterRow: Sendable {
     /// Returns the generation for a value of the counter; `nil` if the sum is out of range.
     func generation(at value: UInt64) -> UInt64? {
         let (sum, overflow) = value.addingReportingOverflow(UInt64(bitPattern: shift))
-        // A negative shift is an addition that wraps; a positive one must not.
+        // A negative shift is an addition that wraps around; a positive one must not wrap.
         return (shift < 0) == overflow || shift == 0 ? sum : nil
     }
 
@@ -88,7 +88,7 @@ struct CounterRow: Sendable {
         )
     }
 
-    /// Reads a profile's row; `nil` if the profile has none.
+    /// Reads a profile's row; returns `nil` if the profile has none.
     ///
     /// - Throws: `SQLITE_CORRUPT` for a row that Whorl did not write.
     static func read(_ profile: String, _ db: Database, _ seal: RowMAC) throws -> CounterRow? {

@@ -8,7 +8,7 @@ import WhorlService
 /// The setup of a profile's counter in the TPM, in steps, so that an interrupted run can be resumed.
 ///
 /// 1. The index is stored.
-/// 2. The counter is defined at the index, and counted up once, so that it has a value.
+/// 2. The counter is defined at the index, and incremented once so that it has a value.
 /// 3. The counter is pinned: its name and its value are stored.
 extension Vault {
     /// Creates the counter of a profile, whose generation is `stored` from then on.
@@ -36,14 +36,14 @@ extension Vault {
                 }
             } catch {
                 guard error.code == .nvDefined else { throw ServiceError(error, profile) }
-                // Another program was faster at this index: the next round plans another one.
+                // Another program was faster at this index, so the next round plans another one.
                 try await forgetPlan(of: profile)
             }
         }
         throw ServiceError(.chipFull, profile)
     }
 
-    /// Returns the counter at a planned index: the one that an earlier run has left there, or a new one.
+    /// Returns the counter at a planned index: the one that an earlier run left there, or a new one.
     private static func counter(
         at index: UInt32,
         _ commands: borrowing TPMCommands,
@@ -64,7 +64,7 @@ extension Vault {
         )
     }
 
-    /// Whether the counter was counted since it was defined.
+    /// Returns whether the counter was incremented since it was defined.
     private static func isCounted(
         _ counter: NVCounter,
         _ commands: borrowing TPMCommands
@@ -99,7 +99,7 @@ extension Vault {
         }
     }
 
-    /// Returns the counters of this vault that belong to no profile: any of them is newer than the database.
+    /// Returns the counters of this vault that belong to no profile; each of them is newer than the database.
     private func strays(_ authority: VaultAuthority) async throws(ServiceError) -> [NVCounter] {
         let seal = seal
         let known = Set(try await database.read { try CounterRow.all($0, seal).map(\.place.index) })

@@ -7,17 +7,17 @@ import WhorlSupport
 
 /// The generation of a profile's fingers, counted in the TPM.
 ///
-/// A counter can only be counted up, and only by the authority. A counter that was deleted and made again begins above
-/// all values that the TPM ever had, and its name differs until the authority counts it. So an older database is
-/// detected, and the TPM refuses keys that are bound to an earlier value.
+/// A counter can only be incremented, and only by the authority. A counter that was deleted and created again starts
+/// above all values that the TPM ever had, and its name differs until the authority increments it. An older database is
+/// therefore detected, and the TPM refuses keys that are bound to an earlier value.
 extension Vault {
-    /// Returns the generation that the TPM has; `stored` itself before the vault is provisioned.
+    /// Returns the generation in the TPM, or `stored` if the vault is not provisioned yet.
     ///
-    /// A profile without a counter gets one that begins at `stored`, unless the TPM holds a counter of this vault that
-    /// belongs to no profile: then the database is an older one.
+    /// A profile without a counter gets one that starts at `stored`, unless the TPM has a counter of this vault that
+    /// belongs to no profile: in that case, the database is an older one.
     ///
-    /// - Throws: `counterLost` if the counter is gone, was made again, or is unknown to the database; a storage error; the
-    ///   TPM's errors.
+    /// - Throws: `counterLost` if the counter is missing, was created again, or is unknown to the database; a storage
+    ///   error; the TPM's errors.
     package func generation(of profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
         guard try isProvisioned else { return stored }
         if let (row, counter) = try await pinnedCounter(of: profile) {
@@ -25,9 +25,9 @@ extension Vault {
         }
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }
-        // The vault may have been reset before the lock was taken.
+        // The vault may have been reset before the lock was acquired.
         guard let authority = try authority() else { return stored }
-        // Another process may have made the counter while this one waited.
+        // Another process may have created the counter while this one waited.
         if let (row, counter) = try await pinnedCounter(of: profile) {
             return try await generation(row, counter)
         }
@@ -36,10 +36,12 @@ extension Vault {
         return stored
     }
 
-    /// Counts the generation up by one, to `generation`; does nothing if it is already that or more, for example
-    /// because another process has counted, or if the vault is not provisioned.
+    /// Increments the generation by one, to `generation`.
     ///
-    /// - Throws: as ``generation(of:stored:)``; `counterLost` also if the step would be larger than one.
+    /// Does nothing if the generation is already that or higher, for example because another process has incremented
+    /// it, or if the vault is not provisioned.
+    ///
+    /// - Throws: The errors of ``generation(of:stored:)``; `counterLost` also if the step would be larger than one.
     package func advance(_ profile: String, to generation: UInt64) async throws(ServiceError) {
         guard try isProvisioned else { return }
         let lock = try await VaultLock.acquire(directory)
@@ -56,23 +58,23 @@ extension Vault {
         try await count(counter, authority)
     }
 
-    /// Whether the vault was provisioned and has a counter for a profile; the TPM is not asked.
+    /// Returns whether the vault was provisioned and has a counter for a profile, without accessing the TPM.
     ///
-    /// - Throws: a storage error.
+    /// - Throws: A storage error.
     package func hasCounter(_ profile: String) async throws(ServiceError) -> Bool {
         guard try isProvisioned else { return false }
         return try await pinnedCounter(of: profile) != nil
     }
 
-    /// Accepts the present database as genuine, after the owner has agreed.
+    /// Accepts the current database as genuine, after the owner has agreed.
     ///
-    /// Items that were bound to a set of fingers before never open again: an older set of fingers must not open
-    /// items that were bound to a newer one.
+    /// Items that were bound to a set of fingers before can never be unlocked again: an older set of fingers must not
+    /// unlock items that were bound to a newer one.
     ///
     /// - Parameters:
     ///   - profile: The profile whose fingers are accepted.
     ///   - stored: The generation of the database that is accepted.
-    /// - Throws: as ``generation(of:stored:)``, without `counterLost`.
+    /// - Throws: The errors of ``generation(of:stored:)``, without `counterLost`.
     package func acceptGeneration(of profile: String, stored: UInt64) async throws(ServiceError) {
         guard try isProvisioned else { return }
         let lock = try await VaultLock.acquire(directory)
@@ -87,9 +89,9 @@ extension Vault {
         try await save(profile, .pinned(counter), .shift(from: value, to: stored))
     }
 
-    /// Whether the TPM has a pinned counter, with a value that gives a generation.
+    /// Returns whether the TPM has a pinned counter, with a value that results in a generation.
     ///
-    /// - Throws: an error if the TPM cannot be asked: a counter that cannot be read now is not lost.
+    /// - Throws: An error if the TPM cannot be reached, because a counter that cannot be read now is not lost.
     private func isKept(_ row: CounterRow, _ counter: NVCounter) async throws(ServiceError) -> Bool {
         do throws(ServiceError) {
             _ = try await generation(row, counter)
@@ -100,7 +102,7 @@ extension Vault {
         }
     }
 
-    /// Returns the counter and the value to which a new key is bound.
+    /// Returns the counter and the value that a new key is bound to.
     ///
     /// - Throws: `accessRefused` for a profile that never had a finger.
     func presentGeneration(of profile: String) async throws(ServiceError) -> ItemBinding.Generation {
@@ -118,8 +120,9 @@ extension Vault {
         return generation
     }
 
-    /// Returns the counter's value, after a check that its name is the pinned one: an ordinary index that was defined
-    /// in its place could hold any number.
+    /// Returns the counter's value after checking that its name is the pinned one.
+    ///
+    /// An ordinary index that was defined in its place could contain any number.
     private func value(of counter: NVCounter, _ profile: String) async throws(ServiceError) -> UInt64 {
         let found = try await chip(about: profile) { commands throws(TPMError) in
             try commands.check(counter)
@@ -134,9 +137,9 @@ extension Vault {
         throw ServiceError(try await isChipAnother() ? .chipCleared : .counterLost, profile, cause: cause)
     }
 
-    /// Whether the TPM does not even know the authority, because it was cleared or is a different TPM.
+    /// Returns whether the TPM does not even know the authority, because it was cleared or is a different TPM.
     ///
-    /// - Throws: an error if the TPM cannot be asked.
+    /// - Throws: An error if the TPM cannot be reached.
     func isChipAnother() async throws(ServiceError) -> Bool {
         guard let authority = try authority() else { return false }
         do {

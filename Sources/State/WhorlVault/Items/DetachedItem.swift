@@ -8,15 +8,15 @@ import WhorlTPM
 
 /// The contents of a ``SealedItem``: the data of a row of the vault's table without the name, and a MAC.
 ///
-/// The MAC is made with a key of the database: it belongs to one vault, and covers only these bytes. The vault checks
-/// the MAC; the form is checked here.
+/// The MAC is computed with a key of the database, so it belongs to one vault, and covers only these bytes. The vault
+/// checks the MAC; this type checks the form.
 struct DetachedItem: UsableItem {
-    /// The largest size that is read, in bytes: a secret of 1 MiB, and 8 KiB for everything else.
+    /// The maximum size to read, in bytes: a secret of 1 MiB, and 8 KiB for everything else.
     static let largest = SecretEnvelope.largestSecret + 8192
 
     private static let start = Data("whorl sealed item v1\n".utf8)
     private static let macSize = 32
-    /// The name that the MAC covers in place of a table's name.
+    /// The name that the MAC covers instead of a table's name.
     private static let place = "sealed item"
 
     let profile: String
@@ -75,7 +75,7 @@ struct DetachedItem: UsableItem {
         return Data(bytes.bytes)
     }
 
-    /// Reads the encoded form without checking the MAC; `nil` for anything that ``encoded`` does not give.
+    /// Decodes an item without checking the MAC; returns `nil` for anything that ``encoded`` does not produce.
     init?(encoded: Data) {
         guard encoded.count <= DetachedItem.largest, encoded.starts(with: DetachedItem.start) else {
             return nil
@@ -100,7 +100,7 @@ struct DetachedItem: UsableItem {
         self.mac = mac
     }
 
-    /// Whether this vault wrote every byte of the item.
+    /// Returns whether this vault wrote every byte of the item.
     func isAuthentic(_ seal: RowMAC) -> Bool {
         let front = DetachedItem.front(of: profile, access, binding, object, body)
         return seal.isValid(mac, DetachedItem.place, [front])
@@ -108,10 +108,10 @@ struct DetachedItem: UsableItem {
 }
 
 extension SealedItem {
-    /// Reads stored bytes; neither a TPM nor a vault is asked, so it is not known whether the item opens anywhere.
+    /// Decodes stored bytes without a TPM or a vault, so it is not known whether the item can be unlocked anywhere.
     ///
-    /// - Parameter encoded: The bytes that ``encoded`` gave.
-    /// - Throws: `itemTampered` for anything without the form of a sealed item.
+    /// - Parameter encoded: The bytes that ``encoded`` produced.
+    /// - Throws: `itemTampered` for anything that does not have the form of a sealed item.
     package init(encoded: Data) throws(ServiceError) {
         guard let item = DetachedItem(encoded: encoded) else {
             throw ServiceError(.itemTampered, "sealed item", cause: "it does not have the form of one")

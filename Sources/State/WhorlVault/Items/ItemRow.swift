@@ -8,7 +8,7 @@ import WhorlTPM
 import WhorlService
 import WhorlSupport
 
-/// An item's row in the database, checked to be what Whorl wrote.
+/// An item's row in the database, checked to be written by Whorl.
 struct ItemRow: UsableItem {
     let id: ItemID
     /// 16 random bytes, new for each item; the item's data are bound to them.
@@ -58,7 +58,7 @@ struct ItemRow: UsableItem {
 
     /// Stores a new item.
     ///
-    /// - Returns: `false` if an item of this profile, kind and name exists.
+    /// - Returns: `false` if an item with this profile, kind and name exists.
     func insert(_ db: Database, _ seal: RowMAC) throws -> Bool {
         guard try !ItemRow.exists(id, db) else { return false }
         try StorageQuota.standard.check(adding: body?.count ?? 0, db)
@@ -73,7 +73,7 @@ struct ItemRow: UsableItem {
         return true
     }
 
-    /// Replaces the row that this one was made from; `false` if that row no longer exists.
+    /// Replaces the row that this one was created from; returns `false` if that row no longer exists.
     func replace(_ old: ItemRow, _ db: Database, _ seal: RowMAC) throws -> Bool {
         try db.execute(
             sql:
@@ -94,7 +94,7 @@ struct ItemRow: UsableItem {
         ) ?? false
     }
 
-    /// Removes an item, whatever its row holds; `false` if the item does not exist.
+    /// Removes an item, regardless of its row's contents; returns `false` if the item does not exist.
     static func delete(_ id: ItemID, _ db: Database) throws -> Bool {
         try db.execute(
             sql: "DELETE FROM vault_items WHERE profile = ? AND kind = ? AND name = ?",
@@ -108,7 +108,7 @@ extension ItemRow {
     /// The result of reading a row.
     enum Reading: Sendable {
         case sound(ItemRow)
-        /// The item's row exists and is not what Whorl wrote.
+        /// The item's row exists, but was not written by Whorl.
         case tampered(ItemID)
 
         var id: ItemID {
@@ -119,7 +119,7 @@ extension ItemRow {
         }
     }
 
-    /// Reads an item; `nil` if it does not exist.
+    /// Reads an item; returns `nil` if it does not exist.
     static func read(_ id: ItemID, _ db: Database, _ seal: RowMAC) throws -> Reading? {
         try db.first(
             sql: "SELECT * FROM vault_items WHERE profile = ? AND kind = ? AND name = ?",
@@ -127,7 +127,7 @@ extension ItemRow {
         ) { ItemRow(checking: $0, id, seal).map(Reading.sound) ?? .tampered(id) }
     }
 
-    /// Reads all items of a profile, by kind and name; a row whose name itself is damaged is left out.
+    /// Reads all items of a profile, by kind and name, except rows whose name itself is damaged.
     static func all(of profile: String, _ db: Database, _ seal: RowMAC) throws -> [Reading] {
         let sql = "SELECT * FROM vault_items WHERE profile = ? ORDER BY kind, name"
         return try db.all(sql: sql, arguments: [profile]) { row -> Reading? in
@@ -146,7 +146,7 @@ extension ItemRow {
             let mac: Data = row["mac"]
         else { return nil }
         let body: Data? = row["body"]
-        // The MAC is checked first: a row that Whorl did not write is not even parsed.
+        // Check the MAC first, so that a row that Whorl did not write is not even parsed.
         let covered = ItemRow.columns(
             id,
             [unique, access, binding, object, Data(column: body?.suffix(16))],

@@ -6,10 +6,9 @@ import Glibc
 import WhorlSecretMemory
 import WhorlService
 
-/// The envelope of secrets that are larger than the TPM takes: the TPM seals a key, and the encrypted secret is
-/// stored in the database.
+/// The envelope of a secret that is too large for the TPM: the TPM seals a key, and the database stores the ciphertext.
 ///
-/// The secret is encrypted with AES-256-GCM and bound to its item. Each secret has a key of its own, used once.
+/// The secret is encrypted with AES-256-GCM and bound to its item. Each secret has a separate key, which is used once.
 enum SecretEnvelope {
     /// The largest secret that a TPM seals, in bytes (`MAX_SYM_DATA`).
     static let largestInChip = 128
@@ -17,7 +16,7 @@ enum SecretEnvelope {
     static let largestSecret = SecretSize.allowed.upperBound
     /// The size of the key that is sealed for a larger secret, in bytes.
     static let keySize = 32
-    /// The bytes that the encryption adds: nonce and tag.
+    /// The number of bytes that the encryption adds: nonce and tag.
     static let overhead = 12 + 16
 
     /// The two parts of a secret: `sealed` goes into the TPM, `body` into the database.
@@ -27,11 +26,11 @@ enum SecretEnvelope {
         let body: Data?
     }
 
-    /// Divides a secret.
+    /// Splits a secret.
     ///
     /// - Parameters:
     ///   - secret: 1 byte to 1 MiB.
-    ///   - item: Bytes that name only this item.
+    ///   - item: Bytes that identify only this item.
     /// - Returns: The part for the TPM to seal, and the part for the database.
     /// - Throws: `secretEmpty`, `secretTooLarge`.
     static func close(_ secret: SecretBox, for item: Data) throws(ServiceError) -> Parts {
@@ -52,14 +51,14 @@ enum SecretEnvelope {
         return Parts(sealed: key, body: body)
     }
 
-    /// Puts a secret together again.
+    /// Restores a secret from its parts.
     ///
-    /// - Returns: `nil` when the body is not the one that belongs to the key and the item.
+    /// - Returns: `nil` if the body does not belong to the key and the item.
     static func open(_ unsealed: SecretBox, body: Data?, for item: Data) -> SecretBox? {
         guard let body else { return unsealed }
         guard unsealed.bytes.count == keySize, body.count <= largestSecret + overhead,
             let box = try? AES.GCM.SealedBox(combined: body),
-            // CryptoKit's interface gives `Data`, which is wiped below.
+            // CryptoKit's API returns `Data`, which is wiped below.
             var plain = try? AES.GCM.open(box, using: symmetric(unsealed.bytes), authenticating: item)
         else { return nil }
         defer {

@@ -28,27 +28,27 @@ extension Vault {
         }
     }
 
-    /// Creates a P-256 key, and has the TPM state that it has made it.
+    /// Creates a P-256 key, with a TPM statement that the TPM created it.
     ///
     /// - Parameters:
     ///   - profile: The profile that owns the key.
     ///   - access: The access control, which cannot be changed later.
     ///   - credential: A server's credential for this TPM.
     /// - Returns: The key, which the caller stores, and the evidence.
-    /// - Throws: `credentialRefused`, and as ``makeKey(of:access:applicationPassword:)``.
+    /// - Throws: `credentialRefused`, and the errors of ``makeKey(of:access:applicationPassword:)``.
     package func makeKey(
         of profile: String,
         access: AccessControl,
         attestedFor credential: ChipCredential
     ) async throws(ServiceError) -> AttestedKey {
         let owner = DetachedItem.owner(.key, of: profile)
-        // What does not have the form of an object is none of this service's.
+        // Bytes that do not have the form of an object do not belong to this service.
         guard let signer = try? TPMObject(serialized: [UInt8](credential.identity.sealed)),
             signer.kind == .attestationKey,
             let kind = EndorsementKind(publicArea: [UInt8](credential.identity.endorsementKey))
         else { throw ServiceError(.credentialRefused) }
         return try await sealing { authority throws(ServiceError) in
-            // First, since a credential for another TPM ends it.
+            // Do this first, because a credential for another TPM ends the operation.
             let proof = try await self.proof(of: credential, to: kind, by: signer, under: authority.root)
             let (binding, created) = try await bind(owner, access, nil, under: authority) {
                 (commands, policy, _) throws(TPMError) in

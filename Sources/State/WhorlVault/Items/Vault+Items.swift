@@ -7,7 +7,7 @@ import WhorlStateStore
 import WhorlTPM
 package import WhorlService
 
-/// Making, listing and deleting items.
+/// Creating, listing and deleting items.
 extension Vault {
     /// Stores a secret.
     ///
@@ -15,7 +15,7 @@ extension Vault {
     ///   - secret: 1 byte to 1 MiB.
     ///   - id: The identity of the secret, which must be new.
     ///   - access: The access control, which cannot be changed later.
-    ///   - applicationPassword: The program's own password, if `access` takes one.
+    ///   - applicationPassword: The program's own password, if `access` requires one.
     /// - Throws: `itemExists`, `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`,
     ///   `applicationPasswordNeeded`, `noChip`, a storage error, and other errors of the TPM.
     package func add(
@@ -44,7 +44,7 @@ extension Vault {
     /// Creates a P-256 key, which never leaves the TPM.
     ///
     /// - Returns: The public half of the key.
-    /// - Throws: as ``add(_:as:access:applicationPassword:)``.
+    /// - Throws: The errors of ``add(_:as:access:applicationPassword:)``.
     @discardableResult
     package func createKey(
         _ id: ItemID,
@@ -65,14 +65,14 @@ extension Vault {
         }
     }
 
-    /// Returns the public half of a key; no proof is needed, and the TPM is not asked.
+    /// Returns the public half of a key, without a proof and without accessing the TPM.
     ///
     /// - Throws: `noSuchItem`, `itemTampered`, a storage error.
     package func publicKey(of id: ItemID) async throws(ServiceError) -> SigningKeyPublic {
         try await row(id).publicKey
     }
 
-    /// Returns the access control of an item; the TPM is not asked.
+    /// Returns the access control of an item without accessing the TPM.
     ///
     /// - Throws: `noSuchItem`, `itemTampered`, a storage error.
     package func access(of id: ItemID) async throws(ServiceError) -> AccessControl {
@@ -81,10 +81,10 @@ extension Vault {
 
     /// Returns the profile's items, secrets and keys, by kind and name.
     ///
-    /// The TPM is asked only for items that are lost with their set of fingers; if it cannot answer, the standing of
-    /// such an item is `unknown`.
+    /// The TPM is used only for items that are lost when their set of fingers changes. If the TPM cannot be reached,
+    /// the state of such an item is `unknown`.
     ///
-    /// - Throws: a storage error.
+    /// - Throws: A storage error.
     package func items(of profile: String) async throws(ServiceError) -> [VaultItem] {
         let seal = seal
         let readings = try await database.read { try ItemRow.all(of: profile, $0, seal) }
@@ -94,7 +94,7 @@ extension Vault {
         return readings.map { reading in reading.item(reading.row == nil ? nil : known.next()?.1) }
     }
 
-    /// Deletes an item permanently, whatever state it is in.
+    /// Deletes an item permanently, regardless of its state.
     ///
     /// - Throws: `noSuchItem`, a storage error.
     package func delete(_ id: ItemID) async throws(ServiceError) {
@@ -103,13 +103,13 @@ extension Vault {
         }
     }
 
-    /// Deletes an item permanently, whatever state it is in, if it is still the one that was made at a time.
+    /// Deletes an item permanently, regardless of its state, if it was created at the given time.
     ///
-    /// - Throws: `noSuchItem`, also for another item of the same name; a storage error.
+    /// - Throws: `noSuchItem`, also for another item with the same name; a storage error.
     package func delete(_ id: ItemID, madeAt time: Date) async throws(ServiceError) {
         let seal = seal
         let isDeleted = try await database.write(.full) { db in
-            // A damaged row has no time that could be compared.
+            // A damaged row has no time to compare.
             if case .sound(let row)? = try ItemRow.read(id, db, seal), row.createdAt != time { return false }
             return try ItemRow.delete(id, db)
         }
@@ -157,7 +157,7 @@ extension Vault {
 }
 
 extension ItemRow.Reading {
-    /// The row, if it is what Whorl wrote.
+    /// The row, if it was written by Whorl.
     fileprivate var row: ItemRow? {
         switch self {
         case .sound(let row): row

@@ -6,16 +6,17 @@ import WhorlStateStore
 import WhorlTPM
 import WhorlService
 
-/// The TPM's object and the binding of a new item, before the item is stored.
+/// A new item's TPM object and binding, before the item is stored.
 struct NewSealedItem: Sendable {
     let binding: ItemBinding
     let object: TPMObject
 }
 
-/// The creation of all items: the present state is bound into a policy, and the TPM makes an object with it.
+/// Creating items: the current state is bound into a policy, and the TPM creates an object with it.
 extension Vault {
-    /// Creates an object in the TPM, which only the returned bytes give access to; the caller stores it while no
-    /// reset can interfere (``sealing(_:)``).
+    /// Creates an object in the TPM, which can be used only with the returned bytes.
+    ///
+    /// The caller stores it while no reset can interfere (``sealing(_:)``).
     func make(
         _ new: NewObject,
         for owner: ItemOwner,
@@ -30,7 +31,7 @@ extension Vault {
         return NewSealedItem(binding: binding, object: object)
     }
 
-    /// Has the TPM make something with the policy of a new item.
+    /// Creates a TPM object with the policy of a new item.
     func bind<Made: Sendable>(
         _ owner: ItemOwner,
         _ access: AccessControl,
@@ -77,7 +78,7 @@ extension Vault {
         return (binding, authorization)
     }
 
-    /// Returns the digest of the registers' present values, 32 bytes.
+    /// Returns the digest of the registers' current values, 32 bytes.
     func measurements(_ pcrs: BootRegisters) async throws(ServiceError) -> Data {
         try await chip { commands throws(TPMError) in
             Data(try commands.readPCRs(try pcrs.selection).digest)

@@ -6,17 +6,18 @@ import WhorlStateStore
 import WhorlTPM
 package import WhorlService
 
-/// The release of secrets and signatures when an item's access control is met.
+/// Releasing secrets and signatures when an item's access control is met.
 extension Vault {
     /// Returns a secret.
     ///
     /// - Parameters:
     ///   - id: The identity of the secret.
     ///   - proof: The owner's proof.
-    ///   - applicationPassword: The program's own password, if the item takes one.
+    ///   - applicationPassword: The program's own password, if the item requires one.
     /// - Returns: The secret, in locked memory.
     /// - Throws: `noSuchItem`, `accessDenied`, `enrollmentChanged`, `measuredBootChanged`, `itemTampered`,
-    ///   `applicationPasswordNeeded`, `applicationPasswordWrong`, `chipLockedOut`, `chipCleared`, `noChip`, a storage error.
+    ///   `applicationPasswordNeeded`, `applicationPasswordWrong`, `chipLockedOut`, `chipCleared`, `noChip`, a storage
+    ///   error.
     package func secret(
         _ id: ItemID,
         shown proof: OwnerProof,
@@ -32,9 +33,9 @@ extension Vault {
     ///   - digest: SHA-256 of the message, 32 bytes.
     ///   - id: The identity of the key.
     ///   - proof: The owner's proof.
-    ///   - applicationPassword: The program's own password, if the key takes one.
+    ///   - applicationPassword: The program's own password, if the key requires one.
     /// - Returns: The signature.
-    /// - Throws: `digestWrongSize`, and as ``secret(_:shown:applicationPassword:)``.
+    /// - Throws: `digestWrongSize`, and the errors of ``secret(_:shown:applicationPassword:)``.
     package func sign(
         digest: Data,
         with id: ItemID,
@@ -45,15 +46,16 @@ extension Vault {
         return try await signature(over: digest, with: try await row(id), proof, applicationPassword)
     }
 
-    /// Binds the profile's secrets to the present measurements of the machine's start.
+    /// Binds the profile's secrets to the current boot measurements.
     ///
-    /// Keys cannot be bound again; they need the passcode in addition from then on.
+    /// Keys cannot be bound again; from then on, they also require the passcode.
     ///
     /// - Parameters:
     ///   - profile: The profile of the secrets.
-    ///   - proof: The passcode's proof. No finger is needed, since the secrets are not given out.
+    ///   - proof: The passcode's proof. No finger is needed, because the secrets are not released.
     /// - Returns: The secrets that were bound again, and the keys that are unchanged.
-    /// - Throws: `accessDenied` without the passcode's proof, and as ``secret(_:shown:applicationPassword:)``.
+    /// - Throws: `accessDenied` without the passcode's proof, and the errors of
+    ///   ``secret(_:shown:applicationPassword:)``.
     package func reseal(_ profile: String, shown proof: OwnerProof) async throws(ServiceError) -> Resealing {
         guard proof.profile == profile, proof.passcode != nil else {
             throw ServiceError(.accessDenied, profile, cause: "only the passcode can bind it again")
@@ -94,7 +96,7 @@ extension Vault {
         bound.object = try await chip(about: row.id.spoken) { commands throws(TPMError) in
             try commands.create(.sealed(sealed), under: authority.root, policy: digest)
         }
-        // An item that has since been deleted stays deleted.
+        // An item that has been deleted in the meantime stays deleted.
         _ = try await database.write(.full) { [bound, seal] db in try bound.replace(row, db, seal) }
     }
 }

@@ -8,8 +8,8 @@ import WhorlSupport
 
 /// Authenticates rows of the vault: HMAC-SHA-256 with a key derived from the state key.
 ///
-/// The MAC covers the table's name and every column, so that a row that was edited, or moved to another profile,
-/// name or table, is detected. It does not detect that a whole older row was put back.
+/// The MAC covers the table's name and every column. It detects a row that was edited, or moved to another profile,
+/// name or table. It does not detect that a whole row was replaced by an older one.
 struct RowMAC: Sendable {
     let keys: StateKeys
 

@@ -7,9 +7,9 @@ import WhorlStateStore
 import WhorlTPM
 package import WhorlService
 
-/// Items that their callers store: the vault makes and opens them, and stores nothing.
+/// Items that their callers store: the vault creates and unlocks them, but stores nothing.
 ///
-/// The vault trusts only the bytes of a ``SealedItem``, and only after it has checked their MAC.
+/// The vault trusts only the bytes of a ``SealedItem``, and only after checking their MAC.
 extension Vault {
     /// Seals a secret.
     ///
@@ -17,7 +17,7 @@ extension Vault {
     ///   - secret: 1 byte to 1 MiB.
     ///   - profile: The profile that owns the secret.
     ///   - access: The access control, which cannot be changed later.
-    ///   - applicationPassword: The program's own password, if `access` takes one.
+    ///   - applicationPassword: The program's own password, if `access` requires one.
     /// - Returns: The item, which the caller stores.
     /// - Throws: `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`, `applicationPasswordNeeded`,
     ///   `noChip`, a storage error, and other errors of the TPM.
@@ -35,14 +35,14 @@ extension Vault {
         return try sealed(profile, access, made, body: parts.body)
     }
 
-    /// Creates a P-256 key, which never leaves the TPM; it signs, and agrees on secrets with others' public keys.
+    /// Creates a P-256 key that never leaves the TPM, for signatures and shared secrets.
     ///
     /// - Parameters:
     ///   - profile: The profile that owns the key.
     ///   - access: The access control, which cannot be changed later.
-    ///   - applicationPassword: The program's own password, if `access` takes one.
+    ///   - applicationPassword: The program's own password, if `access` requires one.
     /// - Returns: The item, which the caller stores.
-    /// - Throws: as ``seal(_:of:access:applicationPassword:)``.
+    /// - Throws: The errors of ``seal(_:of:access:applicationPassword:)``.
     package func makeKey(
         of profile: String,
         access: AccessControl,
@@ -55,9 +55,9 @@ extension Vault {
         return try sealed(profile, access, made, body: nil)
     }
 
-    /// Returns the access control to which this vault has bound a sealed item; the TPM is not asked.
+    /// Returns the access control of a sealed item, as bound by this vault, without accessing the TPM.
     ///
-    /// - Throws: `itemTampered` if the item was edited, or was made for another vault.
+    /// - Throws: `itemTampered` if the item was edited, or was created for another vault.
     package func access(of item: SealedItem) throws(ServiceError) -> AccessControl { try loose(item).access }
 
     /// Returns a sealed secret.
@@ -65,7 +65,7 @@ extension Vault {
     /// - Parameters:
     ///   - item: The secret.
     ///   - proof: The owner's proof.
-    ///   - applicationPassword: The program's own password, if the item takes one.
+    ///   - applicationPassword: The program's own password, if the item requires one.
     /// - Returns: The secret, in locked memory.
     /// - Throws: `itemTampered`, `noSuchItem` for a key, `accessDenied`, `enrollmentChanged`, `measuredBootChanged`,
     ///   `applicationPasswordNeeded`, `applicationPasswordWrong`, `passcodeWrong`, `chipLockedOut`, `chipCleared`,
@@ -84,9 +84,10 @@ extension Vault {
     ///   - digest: SHA-256 of the message, 32 bytes.
     ///   - key: The key.
     ///   - proof: The owner's proof.
-    ///   - applicationPassword: The program's own password, if the key takes one.
+    ///   - applicationPassword: The program's own password, if the key requires one.
     /// - Returns: The signature.
-    /// - Throws: `digestWrongSize`, `noSuchItem` for a secret, and as ``secret(in:shown:applicationPassword:)``.
+    /// - Throws: `digestWrongSize`, `noSuchItem` for a secret, and the errors of
+    ///   ``secret(in:shown:applicationPassword:)``.
     package func sign(
         digest: Data,
         with key: SealedItem,
@@ -96,16 +97,16 @@ extension Vault {
         try await signature(over: digest, with: try loose(key, .key), proof, applicationPassword)
     }
 
-    /// Multiplies another party's public key with a sealed key, in the TPM.
+    /// Multiplies another party's public key by a sealed key, in the TPM.
     ///
     /// - Parameters:
-    ///   - publicKey: The other party's public key, as ANSI X9.63 (4, x, y; 65 bytes).
+    ///   - publicKey: The other party's public key, in ANSI X9.63 form (4, x, y; 65 bytes).
     ///   - key: The key.
     ///   - proof: The owner's proof.
-    ///   - applicationPassword: The program's own password, if the key takes one.
+    ///   - applicationPassword: The program's own password, if the key requires one.
     /// - Returns: The X coordinate of the product, 32 bytes, in locked memory.
-    /// - Throws: `publicKeyRefused`, also when the TPM finds that the key is not a point of the curve; `noSuchItem`
-    ///   for a secret; and as ``secret(in:shown:applicationPassword:)``.
+    /// - Throws: `publicKeyRefused`, also if the TPM finds that the key is not a point on the curve; `noSuchItem` for a
+    ///   secret; and the errors of ``secret(in:shown:applicationPassword:)``.
     package func sharedSecret(
         with publicKey: Data,
         of key: SealedItem,
@@ -115,7 +116,7 @@ extension Vault {
         try await sharedSecret(with: publicKey, of: try loose(key, .key), proof, applicationPassword)
     }
 
-    /// Refuses a public key that is not a point of P-256, before the user is asked; the TPM checks again.
+    /// Rejects a public key that is not a point on P-256, before the user is prompted; the TPM checks again.
     ///
     /// - Throws: `publicKeyRefused`.
     package static func check(publicKey: Data) throws(ServiceError) {
@@ -124,17 +125,17 @@ extension Vault {
         }
     }
 
-    /// Returns the standing of sealed items, in their order.
+    /// Returns the state of sealed items, in the same order.
     ///
-    /// The TPM is asked only if the database says that a set of fingers has changed, and then decides. If the TPM
-    /// cannot answer, the standing of such an item is `unknown`.
+    /// The TPM is used only if the database says that a set of fingers has changed, and then decides. If the TPM cannot
+    /// be reached, the state of such an item is `unknown`.
     ///
     /// - Parameters:
     ///   - items: The stored items.
     ///   - profile: The profile that must own the items; those of another profile are `tampered`.
-    ///   - generation: The number of changes of the profile's set of fingers, according to the database.
-    /// - Returns: One standing for each item.
-    /// - Throws: a storage error.
+    ///   - generation: The number of changes to the profile's set of fingers, according to the database.
+    /// - Returns: One state for each item.
+    /// - Throws: A storage error.
     package func standing(
         of items: [SealedItem],
         profile: String,
@@ -143,7 +144,8 @@ extension Vault {
         let present = try await pinnedCounter(of: profile).map { row, counter in
             ItemBinding.Generation(counter: counter, value: row.value(at: generation))
         }
-        // Anything that is not an item of this vault and profile is reported as tampered with, whatever the reason.
+        // Anything that is not an item of this vault and profile is reported as tampered with, regardless of the
+        // reason.
         let loose = items.map { item in
             (try? self.loose(item)).flatMap { $0.profile == profile ? $0 : nil }
         }
@@ -162,7 +164,7 @@ extension Vault {
         _ made: NewSealedItem,
         body: Data?
     ) throws(ServiceError) -> SealedItem {
-        // The bytes are read back in the form that the caller will pass later.
+        // Decode the bytes in the form that the caller will pass later.
         try SealedItem(encoded: DetachedItem(of: profile, access, made, body: body, seal).encoded)
     }
 

@@ -4,23 +4,24 @@ import WhorlStateStore
 import WhorlTPM
 import WhorlService
 
-/// The standing of items that are bound to a set of fingers; the TPM decides.
+/// The state of items that are bound to a set of fingers, as decided by the TPM.
 extension Vault {
     /// Whether the TPM still has the set of fingers that an item is bound to.
     enum SetLookup: Sendable {
         /// The counter has the value that the item was bound to.
         case present
-        /// The set has changed: the counter of the profile's fingers was read, and has another value.
+        /// The set has changed: the value of the profile's finger counter is different.
         case changed
-        /// The counter could not be read; the error says why.
+        /// The counter could not be read, for the reason in the error.
         case unknown(ServiceError)
     }
 
-    /// Returns the standing of each item, in their order.
+    /// Returns the state of each item, in the same order.
     ///
-    /// The TPM is asked only for items that are lost with their set. If it cannot answer, their standing is `unknown`.
+    /// The TPM is used only for items that are lost when their set changes. If the TPM cannot be reached, their state
+    /// is `unknown`.
     ///
-    /// - Throws: a storage error.
+    /// - Throws: A storage error.
     func standings(
         of items: [some UsableItem],
         profile: String
@@ -53,8 +54,8 @@ extension Vault {
     ///
     /// - Parameters:
     ///   - sets: The sets that items are bound to.
-    ///   - pinned: The present counter of the profile's fingers. If an earlier counter was lost and the owner went on
-    ///     with a new one, it differs from the counter of an older item; then the set of that item has changed.
+    ///   - pinned: The current counter of the profile's fingers. It differs from the counter of an older item if an
+    ///     earlier counter was lost and the owner continued with a new one. The set of that item has then changed.
     ///   - profile: The profile of the fingers, for errors.
     /// - Returns: One result for each set.
     private func look(
@@ -93,7 +94,7 @@ extension NVCounterCheck? {
 }
 
 extension UsableItem {
-    /// The set of fingers with which the item is lost; `nil` if another way opens it too.
+    /// The set of fingers that the item cannot do without; `nil` if another way also unlocks it.
     fileprivate var setItNeeds: ItemBinding.Generation? {
         access.isDeadWithItsSet ? binding.generation : nil
     }

@@ -6,9 +6,9 @@ import WhorlStateStore
 import WhorlService
 import WhorlTPM
 
-/// An item with all data for its use, whether it is stored in the vault's table or by another keeper.
+/// An item with all data needed to use it, whether the vault's table or the caller stores it.
 protocol UsableItem: Sendable {
-    /// The item's owner, and the text that names the item.
+    /// The item's owner, and the text that identifies the item.
     var owner: ItemOwner { get }
     /// The access control that the TPM enforces.
     var access: AccessControl { get }
@@ -22,7 +22,7 @@ protocol UsableItem: Sendable {
     var identity: Data { get }
 }
 
-/// An item's owner, and the text that names the item to people.
+/// An item's owner, and the text that identifies the item to users.
 struct ItemOwner: Sendable {
     let profile: String
     /// The item's kind and name, for example `secret "wifi"`.
@@ -47,9 +47,9 @@ extension UsableItem {
     }
 }
 
-/// The use of all items: the proof is converted to the TPM's credentials, and the TPM's refusal to an error.
+/// Uses an item in the TPM: turns the owner's proof into TPM credentials, and TPM failures into ``ServiceError``.
 extension Vault {
-    /// Runs `body` with the item's policy and the credentials that meet it.
+    /// Runs `body` with the item's policy and the credentials that satisfy it.
     func use<Value: Sendable>(
         _ item: some UsableItem,
         _ proof: OwnerProof,
@@ -107,7 +107,7 @@ extension Vault {
         return credentials
     }
 
-    /// Returns the error for the TPM's refusal of an item.
+    /// Returns the error for an item that the TPM refused to unlock.
     private func reason(for error: TPMError, _ item: some UsableItem) async -> ServiceError {
         let name = item.owner.spoken
         switch error.code {
@@ -122,7 +122,7 @@ extension Vault {
                 let isOther = try await isChipAnother()
                 return ServiceError(isOther ? .chipCleared : .itemTampered, name, cause: error.description)
             } catch let obstacle {
-                // The two causes cannot be told apart.
+                // The two causes cannot be distinguished.
                 return obstacle
             }
         default: return ServiceError(error, name)
@@ -153,7 +153,7 @@ extension Vault {
 }
 
 extension TPMError {
-    /// Whether the TPM may have found an item's own password wrong.
+    /// Whether the TPM may have rejected an item's own password.
     fileprivate var mayBeWrongPassword: Bool {
         switch code {
         case .noDevice, .permission, .deviceBusy, .cancelled, .foreignRoot, .foreignBlob, .lockout,
@@ -164,7 +164,7 @@ extension TPMError {
     }
 }
 
-/// The products of an item, wherever the item is stored.
+/// The results of using an item, wherever it is stored.
 extension Vault {
     /// Returns the bytes that the TPM has sealed: the secret, or the key of a large one.
     func unseal(

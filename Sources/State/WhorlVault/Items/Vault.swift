@@ -6,22 +6,22 @@ package import WhorlService
 import WhorlSupport
 package import WhorlTPM
 
-/// Secrets and signing keys that a TPM gives only when their access control is met.
+/// Secrets and signing keys that a TPM releases only when their access control is met.
 ///
-/// The items are stored in the state directory's database, sealed by the TPM; the TPM itself holds only one counter
-/// for each profile with fingers, and the storage root. The vault never prompts: the caller passes the owner's proof as
+/// The items are stored in the state directory's database, sealed by the TPM. The TPM itself stores only the storage
+/// root and one counter for each profile with fingers. The vault never prompts: the caller passes the owner's proof as
 /// an ``OwnerProof``.
 ///
-/// It may be used from several tasks and processes at once.
+/// The vault may be used from several tasks and processes at the same time.
 package final class Vault: Sendable {
     let device: TPMDevice
     let database: StateDatabase
     let time: MachineTime
 
-    /// The authority as it was last read, and the file that it was read from.
+    /// The authority as last read, and the file that it was read from.
     private let known = Mutex<(authority: VaultAuthority, file: FileIdentity)?>(nil)
 
-    /// Works with a TPM and an open database; neither is accessed yet.
+    /// Creates a vault for a TPM and an open database, without accessing either.
     package init(device: TPMDevice, database: StateDatabase, time: MachineTime = .system) {
         self.device = device
         self.database = database
@@ -31,7 +31,7 @@ package final class Vault: Sendable {
     var directory: StateDirectory { database.directory }
     var seal: RowMAC { RowMAC(database) }
 
-    /// Whether the vault was provisioned; the TPM is not asked.
+    /// Whether the vault was provisioned; reading it does not access the TPM.
     package var isProvisioned: Bool {
         get throws(ServiceError) { try authority() != nil }
     }
@@ -41,10 +41,10 @@ package final class Vault: Sendable {
     /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, a storage error, and other errors of the TPM.
     package func provision() async throws(ServiceError) { _ = try await provisionedAuthority() }
 
-    /// Returns the directory's present authority; `nil` before the vault is provisioned.
+    /// Returns the directory's current authority; `nil` before the vault is provisioned.
     ///
-    /// Another process may have reset the vault and made a new authority since the last read: nothing may be bound to
-    /// an authority that no longer exists.
+    /// Another process may have reset the vault and created a new authority since the last read. Nothing may be bound
+    /// to an authority that no longer exists.
     func authority() throws(ServiceError) -> VaultAuthority? {
         let directory = directory
         return try known.withLock { known throws(ServiceError) in
@@ -58,13 +58,13 @@ package final class Vault: Sendable {
         }
     }
 
-    /// Returns the authority, which is made if it does not exist.
+    /// Returns the authority, creating it if it does not exist.
     func provisionedAuthority() async throws(ServiceError) -> VaultAuthority {
         if let authority = try authority() { return authority }
         return try await Provisioning(device: device, directory: directory).authority()
     }
 
-    /// Makes something under the authority of the directory, which no reset can remove during the call.
+    /// Creates an object under the authority of the directory, while no reset can remove the authority.
     ///
     /// - Throws: `storeBusy` if another process keeps the vault locked for a minute; the errors of `body`.
     func sealing<Value: Sendable>(
@@ -85,7 +85,7 @@ package final class Vault: Sendable {
 }
 
 extension TPMDevice {
-    /// Runs commands as ``perform(_:)`` does; an error of the TPM becomes one about a subject.
+    /// Runs commands like ``perform(_:)``; a TPM error becomes one about a subject.
     package func run<Value: Sendable>(
         about subject: String = "",
         _ body: @Sendable (borrowing TPMCommands) throws(TPMError) -> Value
@@ -95,7 +95,7 @@ extension TPMDevice {
 }
 
 extension ServiceError {
-    /// Converts a failure of the TPM, if no more is known about the operation.
+    /// Converts a TPM error, if nothing else is known about the operation.
     package init(_ error: TPMError, _ subject: String = "") {
         let code: Code =
             switch error.code {
@@ -120,18 +120,19 @@ extension ServiceError {
     }
 }
 
-/// The lock for changes of the TPM and the database together: one holder at a time, among all processes that
-/// share a state directory.
+/// The lock for changing the TPM and the database together.
+///
+/// There is one holder at a time, among all processes that share a state directory.
 enum VaultLock {
-    /// A TPM may take seconds for one command.
+    /// The longest wait; a TPM may take seconds for one command.
     private static let limit = Duration.seconds(60)
 
-    /// Takes the lock as soon as it is free, without blocking a thread.
+    /// Acquires the lock as soon as it is free, without blocking a thread.
     ///
-    /// The wait is not cancelled with its task: a change of the TPM and the database that has begun is finished.
+    /// The wait is not cancelled with its task: once a change to the TPM and the database has begun, it is completed.
     ///
-    /// - Throws: `storeBusy` if another holder keeps the lock for a minute, or with the reason why the file
-    ///   cannot be used.
+    /// - Throws: `storeBusy` if another holder keeps the lock for a minute; otherwise the reason why the file cannot be
+    ///   used.
     static func acquire(_ directory: StateDirectory) async throws(ServiceError) -> FileLock {
         let path = directory.file("vault.lock")
         do throws(FileLockError) {

@@ -6,13 +6,14 @@ import Synchronization
 package import WhorlService
 package import WhorlTPM
 
-/// The state key, sealed by the TPM in the file `state.sealed` with the authority's value as its own,
-/// so that a copy of the directory opens only on this machine.
+/// The state key, sealed by the TPM in the file `state.sealed`, so that a copy of the directory works only on this
+/// machine.
 ///
-/// A policy that names the authority would have the same effect and take two more commands at every start.
+/// Its authorization value is the authority's. A policy that names the authority would have the same effect, but take
+/// two more commands at every start.
 ///
-/// The owner asks for an existing key to be sealed (`whorl vault provision`). The key itself stays the same, so that
-/// nothing has to be encrypted again, and the file `state.key` is removed only after the sealed one was opened once.
+/// The owner seals an existing key with `whorl vault provision`. The key itself stays the same, so that nothing has to
+/// be encrypted again. The file `state.key` is removed only after the sealed key was unsealed once.
 package struct SealedStateKey: Sendable {
     let device: TPMDevice
     let directory: StateDirectory
@@ -24,22 +25,23 @@ package struct SealedStateKey: Sendable {
         self.directory = directory
     }
 
-    /// The file that holds the sealed key.
+    /// The path of the file with the sealed key.
     package var path: String { directory.file("state.sealed") }
 
     /// Whether a sealed key exists; it may be damaged.
     ///
-    /// - Throws: a storage error.
+    /// - Throws: A storage error.
     package var exists: Bool {
         get throws(ServiceError) { try PrivateFiles.checkFile(path) }
     }
 
     /// Returns the source of a directory's state key.
     ///
-    /// A sealed key is unsealed; without one, the key comes from the key file. If the TPM cannot unseal and the key
-    /// file still exists, for example after an interrupted ``seal()``, the key file is used: it holds the same key.
+    /// If there is a sealed key, it is unsealed; otherwise the key comes from the key file. If the TPM cannot unseal
+    /// and the key file still exists, for example after an interrupted ``seal()``, the key file is used, because it
+    /// contains the same key.
     ///
-    /// - Throws: `noChip`, `chipCleared`, `chipBusy` and the like when only the TPM has the key; a storage error.
+    /// - Throws: `noChip`, `chipCleared`, `chipBusy` and similar errors if only the TPM has the key; a storage error.
     package func source() async throws(ServiceError) -> any StateKeySource {
         let file = FileKeySource(directory: directory)
         guard try exists else { return file }
@@ -51,12 +53,12 @@ package struct SealedStateKey: Sendable {
         }
     }
 
-    /// Seals the directory's key by the TPM; makes a key if the directory has none.
+    /// Seals the directory's key with the TPM, creating a key if the directory has none.
     ///
-    /// It may be interrupted anywhere and called again: the key file is removed last, and only after the sealed key
-    /// was found to be equal.
+    /// It may be interrupted at any point and called again: the key file is removed last, and only after checking that
+    /// the sealed key is the same.
     ///
-    /// - Throws: the TPM's errors; a storage error.
+    /// - Throws: The TPM's errors; a storage error.
     package func seal() async throws(ServiceError) {
         let file = FileKeySource(directory: directory)
         var present: SecretBox?
@@ -72,13 +74,13 @@ package struct SealedStateKey: Sendable {
 
     /// Writes the key back to a file, as before ``seal()``.
     ///
-    /// - Throws: as ``source()``.
+    /// - Throws: The errors of ``source()``.
     package func unsealToFile() async throws(ServiceError) {
         guard try exists else { return }
         let key = try await unseal()
         let file = FileKeySource(directory: directory)
         _ = try PrivateFiles.publish(key.bytes, as: file.path, in: directory.path)
-        // An existing file must hold this key; otherwise only the sealed key is right.
+        // An existing file must contain this key; otherwise only the sealed key is right.
         guard let written = try file.load(), SecretBytes.areEqual(written, key.bytes) else {
             throw ServiceError(.storeKeyDamaged, file.path, cause: "the sealed key is another one")
         }
@@ -90,7 +92,7 @@ package struct SealedStateKey: Sendable {
         _ = try PrivateFiles.publish(contents.bytes, as: path, in: directory.path)
     }
 
-    /// Returns the contents of the file for a key.
+    /// Returns the file contents for a key.
     func sealed(_ key: SecretBox) async throws(ServiceError) -> SecretBox {
         let authority = try await Provisioning(device: device, directory: directory).authority()
         let object = try await device.run(about: path) { commands throws(TPMError) in
@@ -99,7 +101,8 @@ package struct SealedStateKey: Sendable {
                 under: authority.root,
                 policy: TPMPolicy.authValue.digest,
                 auth: authority.authorization,
-                // 32 random bytes need no count of wrong tries; a locked TPM must not lock the directory.
+                // 32 random bytes need no limit on failed attempts, and a locked TPM must not make the directory
+                // inaccessible.
                 dictionaryAttack: false
             )
         }
@@ -125,7 +128,8 @@ package struct SealedStateKey: Sendable {
             }
             guard key.bytes.count != Self.size else { return key }
         } catch {
-            // The authority and the key are in one directory: an object that does not load was made by another TPM.
+            // The authority and the key are in one directory, so an object that does not load was created by another
+            // TPM.
             guard error.code != .foreignBlob, error.code != .authFailed else {
                 throw ServiceError(.chipCleared, path, cause: error.description)
             }
@@ -161,9 +165,9 @@ private struct UnsealedKey: StateKeySource {
 }
 
 extension SealedStateKey {
-    /// Creates a key for a directory that has none, sealed by the TPM from the beginning: it is never in a plain file.
+    /// Creates a key for a directory that has none, sealed by the TPM from the start: it is never in a plain file.
     ///
-    /// The directory must exist. The sealed key is written to the disk when the database asks for a key, since a key
+    /// The directory must exist. The sealed key is written to the disk when the database requests a key, because a key
     /// without a database means that the database was lost.
     ///
     /// - Throws: `noChip`, `ownerAuthorizationNeeded` and other errors of the TPM; a storage error.
@@ -192,7 +196,7 @@ private final class NewSealedKey: StateKeySource {
 
     func load() throws(ServiceError) -> SecretBytes? {
         guard try exists() else { return nil }
-        // Another process was faster: its key has to be unsealed.
+        // Another process was faster, so its key has to be unsealed.
         guard isOurs.withLock(\.self) else { throw ServiceError(.storeBusy, path) }
         return key.bytes.withBytes { SecretBytes(copying: $0) }
     }

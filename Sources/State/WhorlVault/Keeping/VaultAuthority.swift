@@ -8,28 +8,28 @@ import WhorlStateStore
 import WhorlService
 import WhorlTPM
 
-/// The objects that turn a match into a proof that the TPM accepts: the storage root of all objects, the
-/// authority's object, and its authorization value.
+/// The objects that turn a match into a proof that the TPM accepts.
 ///
-/// It is stored in the file `vault.authority`. A program that reads that file can act in place of the matcher, but only
-/// on this machine.
+/// These are the storage root of all objects, the authority's object, and its authorization value. They are stored in
+/// the file `vault.authority`. A program that can read that file can act in place of the matcher, but only on this
+/// machine.
 struct VaultAuthority: Sendable {
     let root: StorageRoot
     let object: TPMObject
     /// 32 random bytes.
     let authorization: SecretBox
 
-    /// The policy for counting up a profile's generations.
+    /// The policy for incrementing a profile's generations.
     var writePolicy: TPMPolicy { .secret(of: object.name) }
 
-    /// The credentials that meet ``writePolicy``.
+    /// The credentials that satisfy ``writePolicy``.
     var credentials: Credentials {
         var credentials = Credentials()
         credentials.add(object, auth: authorization)
         return credentials
     }
 
-    /// The credentials that meet PolicyAuthValue for an object that has the authority's value as its own.
+    /// The credentials that satisfy PolicyAuthValue for an object with the authority's authorization value.
     var ownValue: Credentials {
         var credentials = Credentials()
         credentials.authValue = authorization
@@ -47,9 +47,9 @@ struct VaultAuthority: Sendable {
         return VaultAuthority(root: root, object: object, authorization: authorization)
     }
 
-    /// Loads the authority of a state directory; `nil` when none was made.
+    /// Loads the authority of a state directory; returns `nil` if none was created.
     ///
-    /// - Throws: a storage error if the file is damaged or open to others.
+    /// - Throws: A storage error if the file is damaged or accessible to others.
     static func load(_ directory: StateDirectory) throws(ServiceError) -> VaultAuthority? {
         let path = path(directory)
         guard let contents = try PrivateFiles.read(path, atMost: VaultFile.largest) else { return nil }
@@ -61,7 +61,7 @@ struct VaultAuthority: Sendable {
 
     /// Writes the file, unless another process was faster.
     ///
-    /// - Returns: The authority that the directory has in the end.
+    /// - Returns: The authority that the directory then has.
     func publish(_ directory: StateDirectory) throws(ServiceError) -> VaultAuthority {
         let path = VaultAuthority.path(directory)
         let contents = VaultFile(parts: [root.serialized, object.serialized], secret: authorization)
@@ -87,17 +87,17 @@ extension VaultAuthority {
 
 /// Creates the storage root and the authority of the vault.
 ///
-/// 1. The storage root is found in the TPM, or made and stored there.
-/// 2. The authority is made under it; the TPM does not store it.
-/// 3. The file `vault.authority` gets its name. From here on the vault is provisioned.
+/// 1. The storage root is found in the TPM, or created and stored there.
+/// 2. The authority is created under it; the TPM does not store it.
+/// 3. The file `vault.authority` gets its name. From here on, the vault is provisioned.
 ///
 /// A run that ends before the third step leaves at most a storage root, which the next run finds. If two processes
-/// provision at once, both get the authority of the first.
+/// provision at the same time, both get the authority of the first.
 struct Provisioning: Sendable {
     let device: TPMDevice
     let directory: StateDirectory
 
-    /// Returns the authority of the directory, which must exist; makes the authority if the directory has none.
+    /// Returns the authority of the directory, which must exist, creating the authority if there is none.
     func authority() async throws(ServiceError) -> VaultAuthority {
         if let authority = try VaultAuthority.load(directory) { return authority }
         let made = try await device.run { commands throws(TPMError) in
@@ -107,9 +107,9 @@ struct Provisioning: Sendable {
     }
 }
 
-/// The identity of the file that has a name now, so that a program notices when another file has replaced it.
+/// The identity of the file that currently has a name, so that a program detects when another file has replaced it.
 ///
-/// The inode number alone is not enough: it is given to a new file as soon as the old one is gone.
+/// The inode number alone is not sufficient, because it can be reused as soon as the old file is deleted.
 struct FileIdentity: Sendable, Hashable {
     private let device: UInt64
     private let inode: UInt64
@@ -117,7 +117,7 @@ struct FileIdentity: Sendable, Hashable {
     /// The time when the inode last changed, in seconds and nanoseconds.
     private let changed: [Int]
 
-    /// Reads the identity of the file with this name, without following a link; `nil` if there is no file.
+    /// Reads the identity of the file with this name, without following a link; returns `nil` if there is no file.
     ///
     /// - Throws: `notWritable`, `failed`.
     init?(at path: String) throws(ServiceError) {

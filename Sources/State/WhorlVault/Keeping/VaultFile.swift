@@ -7,17 +7,17 @@ import WhorlSecretHash
 import WhorlStateStore
 import WhorlSupport
 
-/// The format of the vault's small files: a line that names the kind, parts after their sizes, an optional secret of
-/// 32 bytes, and a checksum against damage.
+/// The format of the vault's small files.
 ///
-/// The checksum does not prove who wrote the file; the TPM does that.
+/// It consists of a line that identifies the kind, parts preceded by their sizes, an optional secret of 32 bytes, and a
+/// checksum against damage. The checksum does not prove who wrote the file; the TPM does that.
 struct VaultFile: Sendable {
     enum Kind: String {
         case authority = "whorl authority v1\n"
         case stateKey = "whorl state key v1\n"
     }
 
-    /// The size of the largest file that is read, in bytes.
+    /// The maximum size of a file to read, in bytes.
     static let largest = 16384
 
     private static let secretSize = 32
@@ -48,7 +48,7 @@ struct VaultFile: Sendable {
 }
 
 extension VaultFile {
-    /// Reads a file; `nil` if it is not a whole file of this kind.
+    /// Reads a file; returns `nil` if it is not a complete file of this kind.
     init?(_ contents: borrowing SecretBytes, as kind: Kind) {
         let decoded = contents.withUnsafeBytes { VaultFile.decode($0, kind) }
         guard let decoded else { return nil }
@@ -66,7 +66,7 @@ extension VaultFile {
         guard body[start - 1] <= 1 else { return nil }
         let hasSecret = body[start - 1] == 1
         let open = body[start...].dropLast(hasSecret ? secretSize : 0)
-        // Only the parts, which are not secret, are copied out of the locked memory.
+        // Copy only the parts, which are not secret, out of the locked memory.
         var reader = ByteReader(open)
         var parts: [[UInt8]] = []
         for _ in 0..<body[start - 2] {

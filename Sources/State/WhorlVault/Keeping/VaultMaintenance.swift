@@ -7,20 +7,20 @@ package import WhorlTPM
 package import WhorlService
 import WhorlSupport
 
-/// The owner's operations on the vault as a whole: `whorl vault provision` and `whorl vault reset`.
+/// The owner's operations on the whole vault: `whorl vault provision` and `whorl vault reset`.
 package struct VaultMaintenance: Sendable {
     private let device: TPMDevice
     private let directory: StateDirectory
 
-    /// Works on a directory and a TPM; neither is accessed yet.
+    /// Creates the operations for a directory and a TPM, without accessing either.
     package init(device: TPMDevice, directory: StateDirectory) {
         self.device = device
         self.directory = directory
     }
 
-    /// Creates the storage root and the authority, and seals the state key by the TPM.
+    /// Creates the storage root and the authority, and seals the state key with the TPM.
     ///
-    /// The directory must exist. The operation may be interrupted anywhere and run again.
+    /// The directory must exist. The operation may be interrupted at any point and run again.
     ///
     /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, a storage error.
     package func provision() async throws(ServiceError) {
@@ -32,17 +32,17 @@ package struct VaultMaintenance: Sendable {
 
     /// Removes the vault: secrets, keys and passcodes are lost permanently.
     ///
-    /// The fingers are kept if the TPM can still unseal the state key, which is written back to a file. Otherwise, all
-    /// that the key protects is lost: the database is put aside under another name, and the next start makes a new one.
-    /// A damaged database is put aside too. The operation may be interrupted anywhere and run again.
+    /// The fingers are kept if the TPM can still unseal the state key, which is then written back to a file. Otherwise,
+    /// all data that the key protects are lost: the database is renamed, and the next start creates a new one. A
+    /// damaged database is also renamed. The operation may be interrupted at any point and run again.
     ///
     /// - Parameters:
-    ///   - withoutChip: Whether to go on if the TPM is missing; objects in a TPM stay there.
-    ///   - open: Opens the database, once its key is in a file or was found to be lost; `nil` if nothing was ever
-    ///     stored.
+    ///   - withoutChip: Whether to continue if the TPM is missing; objects in a TPM stay there.
+    ///   - open: Opens the database, once its key is in a file or was found to be lost; returns `nil` if no state
+    ///     exists.
     /// - Returns: The effect of the reset on the fingers.
-    /// - Throws: `noChip`, `chipBusy` when the TPM cannot be asked; a storage error when the database cannot be opened now,
-    ///   and then the vault is unchanged.
+    /// - Throws: `noChip`, `chipBusy` if the TPM cannot be reached; a storage error if the database cannot be opened
+    ///   now, in which case the vault is unchanged.
     package func reset(
         withoutChip: Bool = false,
         opening open: () async throws(ServiceError) -> StateDatabase?
@@ -70,7 +70,7 @@ package struct VaultMaintenance: Sendable {
 
     /// Writes the state key to a file, and returns whether it is lost instead.
     ///
-    /// - Throws: the error that prevents an answer.
+    /// - Throws: The error that prevents finding out.
     private func isLost(_ key: SealedStateKey, _ withoutChip: Bool) async throws(ServiceError) -> Bool {
         do {
             try await key.unsealToFile()
@@ -86,7 +86,7 @@ package struct VaultMaintenance: Sendable {
         }
     }
 
-    /// Removes the counters from the TPM, as long as the authority can still find them, then empties the database.
+    /// Removes the counters from the TPM while the authority can still find them, then empties the database.
     private func empty(_ database: StateDatabase, _ withoutChip: Bool) async throws(ServiceError) {
         if let authority = try VaultAuthority.load(directory) {
             do {
@@ -103,7 +103,7 @@ package struct VaultMaintenance: Sendable {
             for table in ["vault_items", "vault_counters", "vault_passcodes"] {
                 try db.execute(sql: "DELETE FROM \(table)")
             }
-            // Nothing opens these items from now on.
+            // From now on, nothing unlocks these items.
             try PasscodeBoundItems.delete(of: nil, db)
             try db.execute(sql: "DELETE FROM keychain_items WHERE sealing <> 1")
         }
@@ -129,7 +129,7 @@ package struct VaultMaintenance: Sendable {
 }
 
 extension ServiceError {
-    /// Whether the error says that the database or its key is damaged, or that the database's key is missing.
+    /// Whether the error means that the database or its key is damaged, or that the database's key is missing.
     fileprivate var isDamage: Bool {
         [.storeDamaged, .storeKeyDamaged, .storeKeyMissing].contains(code)
     }

@@ -5,14 +5,14 @@ package import WhorlTPM
 package import WhorlService
 
 extension VaultStatus {
-    /// Whether a directory has a vault, according to its file; the TPM is not asked, and a damaged file counts.
+    /// Returns whether a directory has a vault, according to its file, which may be damaged; does not access the TPM.
     package static func isProvisioned(_ directory: StateDirectory) -> Bool {
         (try? PrivateFiles.checkFile(VaultAuthority.path(directory))) ?? true
     }
 
     /// Reads the status of a directory and a TPM.
     ///
-    /// - Throws: a storage error when the directory's files cannot be read.
+    /// - Throws: A storage error if the directory's files cannot be read.
     package static func read(
         device: TPMDevice,
         directory: StateDirectory
@@ -39,7 +39,7 @@ extension VaultStatus {
         )
     }
 
-    /// Whether the authority's root exists and the authority's object loads under it.
+    /// Returns whether the authority's root exists and the authority's object loads under it.
     private static func sameChip(
         _ commands: borrowing TPMCommands,
         _ authority: VaultAuthority?

@@ -3,20 +3,20 @@
 import Synchronization
 import WhorlService
 
-/// The queue for derivations, each of which takes 32 MiB and a tenth of a second of a processor.
+/// The queue for derivations, each of which requires 32 MiB and a tenth of a second of CPU time.
 ///
-/// Two run at a time in this process, and one for each state directory, so that the derivations of one user leave the others
-/// their turn. A directory has a few more waiting; what comes beyond is refused with an error of its own.
+/// Two run at a time in this process, and one for each state directory, so that one user's derivations do not block
+/// those of others. A few more per directory may wait; any others fail with `passcodeBusy`.
 final class DerivationQueue: Sendable {
     /// The queue of this process.
     static let shared = DerivationQueue()
 
-    /// The most derivations that run at a time.
+    /// The maximum number of derivations that run at the same time.
     static let mostRunning = 2
-    /// The most derivations of one directory that wait.
+    /// The maximum number of waiting derivations per directory.
     static let mostWaiting = 16
 
-    /// The proof that it is a derivation's turn; only the queue makes one.
+    /// Proof that it is a derivation's turn; only the queue creates one.
     struct Turn: Sendable {
         fileprivate init() {}
     }
@@ -29,7 +29,7 @@ final class DerivationQueue: Sendable {
 
     private struct State {
         var next: UInt64 = 0
-        /// The directories that have their turn.
+        /// The directories whose derivations are running.
         var running: [String] = []
         var waiting: [Waiter] = []
 
@@ -37,7 +37,7 @@ final class DerivationQueue: Sendable {
             running.count < DerivationQueue.mostRunning && !running.contains(directory)
         }
 
-        /// Returns the next waiter that may run, which has its turn then.
+        /// Returns the next waiter that may run, and gives it its turn.
         mutating func admitNext() -> Waiter? {
             guard let place = waiting.firstIndex(where: { mayRun($0.directory) }) else { return nil }
             let waiter = waiting.remove(at: place)
@@ -48,9 +48,10 @@ final class DerivationQueue: Sendable {
 
     private let state = Mutex(State())
 
-    /// Runs a body when it is a directory's turn.
+    /// Runs `body` when it is a directory's turn.
     ///
-    /// - Throws: `passcodeBusy` where too many of the directory wait, or the task is cancelled before its turn.
+    /// - Throws: `passcodeBusy` if too many of the directory's derivations are waiting, or the task is cancelled before
+    ///   its turn.
     func inTurn<Value: Sendable>(
         of directory: String,
         _ body: (Turn) async throws(ServiceError) -> Value
@@ -60,7 +61,7 @@ final class DerivationQueue: Sendable {
         return try await body(Turn())
     }
 
-    /// The number of derivations that run, and of those that wait.
+    /// The number of running derivations, and the number of waiting ones.
     var counts: (running: Int, waiting: Int) { state.withLock { ($0.running.count, $0.waiting.count) } }
 
     private func begin(_ directory: String) async -> Bool {
@@ -98,7 +99,7 @@ final class DerivationQueue: Sendable {
         admit()
     }
 
-    /// Lets those run whose turn it is.
+    /// Resumes the waiters whose turn it is.
     private func admit() {
         while let waiter = state.withLock({ $0.admitNext() }) { waiter.go.resume(returning: true) }
     }

@@ -8,15 +8,16 @@ import WhorlStateStore
 import WhorlService
 import WhorlSupport
 
-/// The derivation of the 32 bytes that the TPM compares from a passcode: scrypt (RFC 7914) with a salt of its own.
+/// The derivation of the 32 bytes that the TPM compares from a passcode: scrypt (RFC 7914) with a random salt.
 ///
-/// The TPM counts wrong tries. The derivation protects against an attacker who opens the TPM or reads its bus: each
-/// guess then costs the memory and the time below.
+/// The TPM counts failed attempts. The derivation protects against an attacker who physically opens the TPM or reads
+/// its bus: each guess then costs the memory and the time below.
 struct PasscodeDerivation: Sendable, Hashable {
     /// The cost of a new derivation: 32 MiB, and about a tenth of a second on an ordinary machine.
     static let standardCost: UInt8 = 15
-    /// The costs that are accepted from the database: 16 MiB to 256 MiB, so that a forged row can neither make guessing
-    /// cheap nor use up the memory.
+    /// The costs that are accepted from the database: 16 MiB to 256 MiB.
+    ///
+    /// A forged row can therefore neither make guessing cheap nor exhaust the memory.
     static let costs: ClosedRange<UInt8> = 14...18
 
     private static let saltSize = 16
@@ -28,14 +29,14 @@ struct PasscodeDerivation: Sendable, Hashable {
     /// The binary logarithm of scrypt's N.
     let cost: UInt8
 
-    /// Creates a derivation with a new salt and today's cost.
+    /// Creates a derivation with a new salt and the standard cost.
     init(cost: UInt8 = PasscodeDerivation.standardCost) {
         let random = SecretBytes(randomCount: PasscodeDerivation.saltSize)
         self.salt = random.withUnsafeBytes { Data($0) }
         self.cost = cost
     }
 
-    /// Reads the stored form (version, cost, salt); `nil` for anything else.
+    /// Decodes the stored form (version, cost, salt); returns `nil` for anything else.
     init?(encoded: Data) {
         var bytes = ByteReader(encoded)
         guard bytes.number(UInt8.self) == 1, let cost = bytes.number(UInt8.self),
@@ -56,7 +57,7 @@ struct PasscodeDerivation: Sendable, Hashable {
 
     /// Returns the authorization value for a passcode, 32 bytes.
     ///
-    /// The derivation runs on a thread of its own: the shared pool has few threads, and other tasks need them.
+    /// The derivation runs on a separate thread, because the shared pool has few threads and other tasks need them.
     ///
     /// - Parameters:
     ///   - passcode: The passcode.
@@ -73,7 +74,7 @@ struct PasscodeDerivation: Sendable, Hashable {
         return try await derived(passcode)
     }
 
-    /// Returns the authorization value for an application password of any size from 1 byte to 1,024.
+    /// Returns the authorization value for an application password of 1 to 1,024 bytes.
     func authorization(
         ofApplicationPassword password: SecretBox,
         in turn: DerivationQueue.Turn
@@ -93,7 +94,7 @@ struct PasscodeDerivation: Sendable, Hashable {
     }
 
     private func derive(_ passcode: SecretBox) throws(ServiceError) -> SecretBox {
-        // The pointer is a `DataProtocol` of one region: no copy is made. The output of scrypt passes through a
+        // The pointer is a `DataProtocol` of one region, so no copy is made. The output of scrypt passes through a
         // `Data` of swift-crypto, which is freed without being wiped.
         let key = passcode.bytes.withUnsafeBytes { bytes in
             try? KDF.Scrypt.deriveKey(
@@ -111,9 +112,10 @@ struct PasscodeDerivation: Sendable, Hashable {
 }
 
 extension SecretBytes {
-    /// Converts bytes to a TPM's authorization value.
+    /// Converts bytes to a TPM authorization value.
     ///
-    /// A TPM drops zeros at the end of the value, and other code that uses it may not: so the last byte is never zero.
+    /// The last byte is never zero, because a TPM drops trailing zeros of the value, and other code that uses it may
+    /// not.
     init(authorization bytes: UnsafeRawBufferPointer) {
         self.init(count: bytes.count) { room in
             room.copyMemory(from: bytes)

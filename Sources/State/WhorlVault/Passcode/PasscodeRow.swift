@@ -7,7 +7,7 @@ import WhorlTPM
 
 /// The row of a profile's passcode in the database.
 ///
-/// It holds the TPM's object, and the derivation of its authorization value; it does not reveal the passcode.
+/// It contains the TPM's object and the derivation of its authorization value; it does not reveal the passcode.
 struct PasscodeRow: Sendable {
     let profile: String
     let object: TPMObject
@@ -22,7 +22,7 @@ struct PasscodeRow: Sendable {
         ]
     }
 
-    /// Stores a passcode if none is set; `false` if one is set.
+    /// Stores a passcode if none is set; returns `false` if one is set.
     func insert(_ db: Database, _ seal: RowMAC) throws -> Bool {
         try db.execute(
             sql: "INSERT INTO vault_passcodes VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -34,7 +34,7 @@ struct PasscodeRow: Sendable {
         return db.changesCount == 1
     }
 
-    /// Replaces `old` with this row; `false` if `old` is no longer the passcode that is set.
+    /// Replaces `old` with this row; returns `false` if `old` is no longer the current passcode.
     func replace(_ old: PasscodeRow, _ db: Database, _ seal: RowMAC) throws -> Bool {
         try PasscodeRow.delete(old, db) && insert(db, seal)
     }
@@ -47,7 +47,7 @@ struct PasscodeRow: Sendable {
         return db.changesCount == 1
     }
 
-    /// Reads the passcode that is set; `nil` if none is set.
+    /// Reads the current passcode; returns `nil` if none is set.
     ///
     /// - Throws: `SQLITE_CORRUPT` for a row that Whorl did not write.
     static func read(_ profile: String, _ db: Database, _ seal: RowMAC) throws -> PasscodeRow? {
@@ -65,11 +65,11 @@ struct PasscodeRow: Sendable {
     }
 }
 
-/// The row of a passcode without an object in a TPM, for tests of apps: it tells the keychain that a passcode is set.
+/// A passcode row without a TPM object, which makes the keychain treat a passcode as set, for testing apps.
 ///
-/// It cannot be compared with a passcode, and opens nothing: a vault with a TPM finds that the row was tampered with.
+/// It cannot be compared with a passcode, and unlocks nothing: a vault with a TPM finds that the row was tampered with.
 package enum SimulatedPasscode {
-    /// Sets or removes the pretended passcode of a profile.
+    /// Adds or removes the test row of a profile.
     package static func set(_ isSet: Bool, of profile: String, _ db: Database) throws {
         try db.execute(
             sql: isSet

@@ -6,41 +6,43 @@ package import WhorlStateStore
 package import WhorlService
 import WhorlTPM
 
-/// The count of the passcode tries for one profile, and the rules by which it changes.
+/// The count of passcode attempts for one profile, and the rules for changing it.
 ///
-/// It is a plain value. Five wrong tries in a row are free; each further try needs a wait, which grows.
-/// So a guesser uses up the TPM's own limit, which disk encryption shares, slowly or not at all.
+/// Five wrong attempts in a row are free; each further attempt requires a delay, which grows. An attacker who guesses
+/// therefore reaches the TPM's own limit, which disk encryption shares, slowly or not at all. This is a plain value
+/// type.
 package struct PasscodeTries: Sendable, Hashable {
-    /// The number of wrong tries in a row without a wait.
+    /// The number of consecutive wrong attempts without a delay.
     static let free = 5
-    /// The waits before the sixth, the seventh, … try, in milliseconds: 1, 5, 15 minutes, 1, 3, 8 hours; then
-    /// always the last.
+    /// The delays before the sixth, the seventh, … attempt.
+    ///
+    /// In milliseconds, for 1, 5, 15 minutes, 1, 3, 8 hours; then always the last.
     static let waits: [Int64] = [60, 300, 900, 3600, 10800, 28800].map { $0 * 1000 }
 
-    /// The number of tries since the last right one, including those without an answer.
+    /// The number of attempts since the last correct one, including those without a result.
     package private(set) var failures: Int
-    /// The time of the last of these tries.
+    /// The time of the last of these attempts.
     package private(set) var last: Moment?
 
     package init(failures: Int = 0, last: Moment? = nil) {
-        // An invalid number of tries counts as the highest.
+        // An invalid number of attempts counts as the highest.
         self.failures = failures < 0 ? PasscodeTries.free + PasscodeTries.waits.count : min(failures, 1 << 40)
         self.last = last
     }
 
-    /// Returns the time to wait until the next try; `nil` when one may be made now.
+    /// Returns the time to wait until the next attempt; `nil` if there is no need to wait.
     package func wait(at now: Moment) -> Duration? {
         guard failures >= PasscodeTries.free else { return nil }
         let length = PasscodeTries.waits[min(failures - PasscodeTries.free, PasscodeTries.waits.count - 1)]
-        // Without the time of the last try, no time has certainly passed.
+        // Without the time of the last attempt, no time has certainly passed.
         let left = length - (last.map(now.certainlyAfter) ?? 0)
         return left > 0 ? .milliseconds(left) : nil
     }
 
-    /// The number of further wrong tries without a wait.
+    /// The number of further wrong attempts without a delay.
     package var left: Int { max(0, PasscodeTries.free - failures) }
 
-    /// Counts the next try before it is made, or returns the time to wait for it.
+    /// Counts the next attempt before it is made, or returns the time to wait for it.
     package mutating func reserve(at now: Moment) -> Duration? {
         if let wait = wait(at: now) { return wait }
         failures += 1
@@ -48,12 +50,12 @@ package struct PasscodeTries: Sendable, Hashable {
         return nil
     }
 
-    /// Takes back the reserved try, which was not made: the TPM compared nothing.
+    /// Refunds a counted attempt that was not made, because the TPM compared nothing.
     mutating func release() { failures = max(0, failures - 1) }
 }
 
 extension PasscodeTries {
-    /// Reads the tries of a profile; a row that cannot be read counts as the longest wait.
+    /// Reads the attempts of a profile; a row that cannot be read counts as the longest delay.
     static func read(_ profile: String, _ db: Database) throws -> PasscodeTries {
         let tries = try db.first(sql: "SELECT * FROM vault_tries WHERE profile = ?", arguments: [profile]) {
             row in
@@ -76,9 +78,9 @@ extension PasscodeTries {
     }
 }
 
-/// A try of a passcode, from its count to the TPM's result.
+/// A passcode attempt, from its count to the TPM's result.
 extension Vault {
-    /// Returns the passcode's row, and the authorization value that the TPM has found right.
+    /// Returns the passcode's row, and the authorization value that the TPM has verified.
     func verified(
         _ passcode: SecretBox,
         of profile: String
@@ -89,16 +91,16 @@ extension Vault {
         guard let authority = try authority() else {
             throw ServiceError(.chipCleared, profile, cause: "the authority's file is gone")
         }
-        // The wait is checked first, so that a refused try does not take the time of scrypt too.
+        // Check the delay first, so that a refused attempt does not also take the time of scrypt.
         try await refuseThrottled(profile)
-        // A passcode of an impossible size is wrong, and takes a try.
+        // A passcode of an impossible size is wrong, and counts as an attempt.
         guard PasscodeSize.allowed.contains(passcode.bytes.count) else {
             try await reserveTry(profile)
             try await releaseBudget(profile)
             throw ServiceError(.passcodeWrong, profile)
         }
-        // The try is counted in its turn, before its derivation: of many that were sent together, no more are derived than
-        // may be tried.
+        // Count the attempt when its turn comes, before its derivation. Of many that were sent at the same time, no
+        // more are derived than are allowed.
         let authorization = try await inTurn { turn async throws(ServiceError) in
             try await reserveTry(profile)
             return try await row.derivation.authorization(of: passcode, in: turn)
@@ -122,9 +124,9 @@ extension Vault {
         try await DerivationQueue.shared.inTurn(of: directory.path, body)
     }
 
-    /// Returns the time until Whorl compares a passcode of a profile again; `nil` when one may be tried now.
+    /// Returns the time until Whorl compares a passcode of a profile again; `nil` if there is no need to wait.
     ///
-    /// - Throws: a storage error.
+    /// - Throws: A storage error.
     package func passcodeWait(of profile: String) async throws(ServiceError) -> Duration? {
         let now = time.now()
         return try await database.read { db in
@@ -135,9 +137,9 @@ extension Vault {
         }
     }
 
-    /// Returns the number of further wrong passcodes of a profile without a wait; those of other processes count too.
+    /// Returns the number of further wrong passcodes of a profile without a delay, including those of other processes.
     ///
-    /// - Throws: a storage error.
+    /// - Throws: A storage error.
     package func passcodeTriesLeft(of profile: String) async throws(ServiceError) -> Int {
         let now = time.now()
         return try await database.read { db in
@@ -158,7 +160,7 @@ extension Vault {
         } catch {
             switch error.code {
             case .noDevice, .permission, .deviceBusy, .cancelled, .foreignRoot, .foreignBlob:
-                // The TPM was not reached, or does not know the object: it compared nothing.
+                // The TPM was not reached, or does not know the object, so it compared nothing.
                 try await releaseTry(row.profile)
             default: break
             }
@@ -174,7 +176,7 @@ extension Vault {
         throw ServiceError(.passcodeThrottled, profile, wait: wait)
     }
 
-    /// Counts a try on disk before it is made, in one transaction with the check of the waits.
+    /// Counts an attempt on disk before it is made, in one transaction with the check of the delays.
     private func reserveTry(_ profile: String) async throws(ServiceError) {
         let now = time.now()
         let wait: Duration? = try await database.write(.full) { db in
@@ -190,13 +192,13 @@ extension Vault {
         if let wait { throw ServiceError(.passcodeThrottled, profile, wait: wait) }
     }
 
-    /// Takes back a try that the TPM did not compare.
+    /// Refunds an attempt that the TPM did not compare.
     private func releaseTry(_ profile: String) async throws(ServiceError) {
         try await settleTries(profile) { $0.release() }
         try await releaseBudget(profile)
     }
 
-    /// Takes back the count of a passcode that the TPM found right, or did not compare.
+    /// Refunds a passcode that the TPM found correct, or did not compare.
     private func releaseBudget(_ profile: String) async throws(ServiceError) {
         try await settleTries(TPMBudget.passcodes.row(of: profile)) { $0.release() }
     }

@@ -3,24 +3,24 @@
 import WhorlStateStore
 import WhorlService
 
-/// The number of wrong values that one profile may show the TPM.
+/// The number of wrong values that one profile may submit to the TPM.
 ///
-/// The TPM counts the wrong passcodes and application passwords of all users together, and then compares none for anyone.
-/// A right one lowers that count by nothing, so it gives none back here: a program could go on forever by showing a right one
-/// in between.
+/// The TPM counts the wrong passcodes and application passwords of all users together, and then compares none for
+/// anyone. A correct one does not lower that count, so it refunds nothing here. Otherwise a program could continue
+/// forever by submitting a correct one in between.
 struct TPMBudget: Sendable {
     /// The passcode of the profile.
     static let passcodes = TPMBudget(name: "passcodes", free: 10, forgotten: 7_200_000)
-    /// The application passwords of the profile's items, whichever items they are for.
+    /// The application passwords of all of the profile's items together.
     static let applicationPasswords = TPMBudget(name: "application passwords", free: 5, forgotten: 3_600_000)
 
     private let name: String
-    /// The number of wrong ones without a wait.
+    /// The number of wrong values without a delay.
     let free: Int
     /// The time after which one of them is forgotten, in milliseconds.
     let forgotten: Int64
 
-    /// Returns the name of a profile's row among the tries of passcodes; no user has such a name.
+    /// Returns the name of a profile's row among the passcode attempts; no user has such a name.
     func row(of profile: String) -> String { "\(name): \(profile)" }
 }
 
@@ -31,7 +31,7 @@ extension PasscodeTries {
         return max(0, failures - Int(clamping: passed / budget.forgotten))
     }
 
-    /// Returns the number of further wrong values without a wait.
+    /// Returns the number of further wrong values without a delay.
     func left(in budget: TPMBudget, at now: Moment) -> Int {
         max(0, budget.free - remembered(by: budget, at: now))
     }
@@ -66,7 +66,7 @@ extension Vault {
         if let wait { throw ServiceError(.applicationPasswordThrottled, item.spoken, wait: wait) }
     }
 
-    /// Takes back the count of an application password that was right, or that the TPM did not compare.
+    /// Refunds an application password that was correct, or that the TPM did not compare.
     func releaseApplicationPassword(for item: ItemOwner) async throws(ServiceError) {
         try await settleTries(TPMBudget.applicationPasswords.row(of: item.profile)) { $0.release() }
     }

@@ -5,19 +5,19 @@ import WhorlSQLite
 import WhorlStateStore
 package import WhorlService
 
-/// The row of a profile that wants a touch at the login to hand over the login password.
+/// The row of a profile for which a touch at login provides the login password.
 package struct LoginPassword: Sendable {
     /// The sealed password; `nil` until it was typed.
     package let item: SealedItem?
-    /// The day of the password's last change, in days since 1970-01-01; `nil` where the login did not tell it.
+    /// The day of the password's last change, in days since 1970-01-01; `nil` if the login did not provide it.
     package let changedOn: Int?
 }
 
 /// The sealed login password, in the table `login_passwords`.
 ///
-/// The row has no MAC of its own: the sealed item has one, and a row that someone adds holds no password.
+/// The row has no MAC because the sealed item has one, and a row added by someone else contains no password.
 extension Vault {
-    /// Returns the row of a profile; `nil` where the keyring is off.
+    /// Returns the row of a profile; `nil` if the keyring is off.
     package func loginPassword(of profile: String) async throws(ServiceError) -> LoginPassword? {
         let row = try await database.read { db in
             try db.first(
@@ -27,12 +27,12 @@ extension Vault {
         }
         guard let row else { return nil }
         let item: SealedItem?
-        // Bytes that are no item hold no password; the next typed one replaces them.
+        // Bytes that are not an item contain no password; the next one that is typed replaces them.
         do throws(ServiceError) { item = try row.encoded.map(SealedItem.init(encoded:)) } catch { item = nil }
         return LoginPassword(item: item, changedOn: row.changedOn)
     }
 
-    /// Adds a row without a password; one that is there stays as it is.
+    /// Adds a row without a password; an existing row is left unchanged.
     package func addLoginPassword(of profile: String) async throws(ServiceError) {
         try await database.write(.full) { db in
             try db.execute(
@@ -42,7 +42,7 @@ extension Vault {
         }
     }
 
-    /// Replaces the sealed password, or forgets it; where the keyring is off, nothing is stored.
+    /// Replaces or discards the sealed password; stores nothing if the keyring is off.
     package func setLoginPassword(
         _ item: SealedItem?,
         changedOn day: Int?,

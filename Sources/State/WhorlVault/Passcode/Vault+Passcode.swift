@@ -7,30 +7,30 @@ import WhorlStateStore
 import WhorlTPM
 package import WhorlService
 
-/// The owner's passcode: an object of the TPM whose authorization value is derived from it.
+/// The owner's passcode: a TPM object whose authorization value is derived from it.
 ///
-/// Wrong tries are limited twice: here, by waits that outlive the process, and by the TPM, which counts the tries of
-/// all programs together.
+/// Wrong attempts are limited twice: here, by delays that outlive the process, and by the TPM, which counts the
+/// attempts of all programs together.
 extension Vault {
-    /// Whether a passcode is set for a profile.
+    /// Returns whether a passcode is set for a profile.
     ///
-    /// - Throws: a storage error.
+    /// - Throws: A storage error.
     package func isPasscodeSet(of profile: String) async throws(ServiceError) -> Bool {
         try await passcode(of: profile) != nil
     }
 
     /// Sets the first passcode of a profile.
     ///
-    /// If a finger is enrolled, its proof is needed: a person who sets the passcode can enroll further fingers with it. What
-    /// is needed is decided by the fingers of that moment, so that a caller who was allowed for another reason than a finger
-    /// brings no proof.
+    /// If a finger is enrolled, its proof is required, because a passcode allows enrolling more fingers. The
+    /// requirement depends on the fingers at the time of the call. A caller that was authorized in another way brings
+    /// no proof.
     ///
     /// - Parameters:
-    ///   - passcode: 4 to 1,024 bytes, as they were typed.
+    ///   - passcode: 4 to 1,024 bytes, exactly as typed.
     ///   - profile: The profile that gets the passcode.
     ///   - proof: The owner's proof; `nil` if no finger is enrolled and the passcode may be set without one.
-    /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` for a proof without a finger, or without a needed one,
-    ///   `noChip`, a storage error.
+    /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` for a proof without a finger, or without a
+    ///   required one, `noChip`, a storage error.
     package func setPasscode(
         _ passcode: SecretBox,
         of profile: String,
@@ -66,16 +66,17 @@ extension Vault {
         }
     }
 
-    /// Compares a passcode with the one that is set.
+    /// Compares a passcode with the current one.
     ///
-    /// A try is counted before the passcode is compared: neither a kill nor a second process gains a try.
+    /// An attempt is counted before the passcode is compared, so neither killing the process nor a second process gains
+    /// an attempt.
     ///
     /// - Parameters:
-    ///   - passcode: The passcode as it was typed.
+    ///   - passcode: The passcode exactly as typed.
     ///   - profile: The profile of the passcode.
     /// - Returns: The owner's proof.
-    /// - Throws: `passcodeWrong`, `passcodeThrottled`, `chipLockedOut`, `passcodeNotSet`, `noChip`, `chipCleared`,
-    ///   a storage error. A passcode of an impossible size is wrong, and is counted.
+    /// - Throws: `passcodeWrong`, `passcodeThrottled`, `chipLockedOut`, `passcodeNotSet`, `noChip`, `chipCleared`, a
+    ///   storage error. A passcode of an impossible size is wrong, and is counted.
     package func verify(_ passcode: SecretBox, of profile: String) async throws(ServiceError) -> OwnerProof {
         let (row, authorization) = try await verified(passcode, of: profile)
         return OwnerProof(
@@ -84,12 +85,12 @@ extension Vault {
         )
     }
 
-    /// Whether the passcode of a proof is the one that is set; the TPM is not asked.
+    /// Returns whether the passcode of a proof is the current one, without accessing the TPM.
     ///
     /// The TPM itself still accepts an earlier passcode's object.
     ///
     /// - Returns: `false` also for a proof without a passcode.
-    /// - Throws: a storage error.
+    /// - Throws: A storage error.
     package func isCurrent(_ proof: OwnerProof) async throws(ServiceError) -> Bool {
         guard let shown = proof.passcode else { return false }
         return try await passcode(of: proof.profile)?.object == shown.object
@@ -97,12 +98,12 @@ extension Vault {
 
     /// Changes the passcode; items that were bound to the old one are bound to the new one.
     ///
-    /// An earlier copy of the database still opens with the old passcode, on this TPM.
+    /// An earlier copy of the database can still be unlocked with the old passcode, on this TPM.
     ///
     /// - Parameters:
-    ///   - new: 4 to 1,024 bytes, as they were typed.
-    ///   - proof: The proof of the present passcode.
-    /// - Throws: `accessDenied` without the passcode's proof, `passcodeWrong` where the passcode was changed since,
+    ///   - new: 4 to 1,024 bytes, exactly as typed.
+    ///   - proof: The proof of the current passcode.
+    /// - Throws: `accessDenied` without the passcode's proof, `passcodeWrong` if the passcode was changed since,
     ///   `passcodeNotSet`, `passcodeWrongSize`, `noChip`, `chipCleared`, a storage error.
     package func changePasscode(to new: SecretBox, shown proof: OwnerProof) async throws(ServiceError) {
         let profile = proof.profile
@@ -127,20 +128,21 @@ extension Vault {
         }
         let changed = passcodeRow(object, derivation, of: profile)
         let seal = seal
-        // Another process may have changed or removed the passcode since it was read: then this change did not happen.
+        // Another process may have changed or removed the passcode since it was read. In that case, this change did not
+        // happen.
         guard try await database.write(.full, { try changed.replace(row, $0, seal) }) else {
             throw ServiceError(.passcodeWrong, profile, cause: "another program changed the passcode")
         }
     }
 
-    /// Removes the passcode, and the items that only the passcode opens.
+    /// Removes the passcode, and the items that only the passcode unlocks.
     ///
     /// - Parameters:
-    ///   - proof: The proof of the present passcode.
-    ///   - force: Whether to delete the items that would be lost; otherwise, nothing is changed if any would be lost.
+    ///   - proof: The proof of the current passcode.
+    ///   - force: Whether to delete the items that would be lost; if `false` and there are any, nothing is changed.
     /// - Returns: The items that were deleted.
-    /// - Throws: `passcodeNeeded(by:)`, `accessDenied` without the passcode's proof, `passcodeWrong` where the passcode was
-    ///   changed since, `passcodeNotSet`, a storage error.
+    /// - Throws: `passcodeNeeded(by:)`, `accessDenied` without the passcode's proof, `passcodeWrong` if the passcode
+    ///   was changed since, `passcodeNotSet`, a storage error.
     @discardableResult
     package func removePasscode(shown proof: OwnerProof, force: Bool) async throws(ServiceError) -> [ItemID] {
         let (row, _) = try await shownPasscode(proof)
@@ -158,7 +160,7 @@ extension Vault {
         return try outcome.get()
     }
 
-    /// Refuses to go on where items would be lost with the passcode.
+    /// Throws an error if items would be lost with the passcode.
     ///
     /// - Throws: `passcodeNeeded(by:)`, a storage error.
     package func refuseNeededPasscode(of profile: String) async throws(ServiceError) {
@@ -168,7 +170,7 @@ extension Vault {
         }
     }
 
-    /// Returns the items that would be lost with the passcode, and the error that names them with those of the keychain.
+    /// Returns the items that would be lost with the passcode, and an error that names them along with keychain items.
     private static func lostItems(
         of profile: String,
         _ db: Database,
@@ -187,7 +189,7 @@ extension Vault {
 
     /// Returns the items that would be lost with the passcode.
     ///
-    /// - Throws: a storage error.
+    /// - Throws: A storage error.
     package func itemsLostWithoutPasscode(of profile: String) async throws(ServiceError) -> [ItemID] {
         let seal = seal
         return try await database.read { db in
@@ -195,7 +197,7 @@ extension Vault {
         }
     }
 
-    /// Returns the row of a passcode that is set now.
+    /// Returns the row of a passcode that is set at the current time.
     private func passcodeRow(
         _ object: TPMObject,
         _ derivation: PasscodeDerivation,
@@ -205,7 +207,7 @@ extension Vault {
         return PasscodeRow(profile: profile, object: object, derivation: derivation, setAt: setAt)
     }
 
-    /// Returns the row of the passcode that a proof shows, if it is still the one that is set.
+    /// Returns the row of the passcode in a proof, if it is still the current one.
     private func shownPasscode(
         _ proof: OwnerProof
     ) async throws(ServiceError) -> (PasscodeRow, OwnerProof.ShownPasscode) {
@@ -228,7 +230,7 @@ extension Vault {
 }
 
 extension ItemRow.Reading {
-    /// Whether the item is lost with the passcode; a damaged item does not open anyway, and is not counted.
+    /// Whether the item is lost with the passcode; a damaged item cannot be unlocked anyway, and is not counted.
     fileprivate var isLostWithoutPasscode: Bool {
         switch self {
         case .sound(let row): row.access.isLostWithoutPasscode
