@@ -2,26 +2,26 @@
 
 internal import CWhorlSQLite
 
-/// A connection to a database, for the time of one access.
+/// A connection to a database, valid during one access.
 ///
-/// A ``DatabaseQueue`` hands it to one function at a time. Nothing keeps it for longer.
+/// A ``DatabaseQueue`` passes it to one function at a time, which must not keep it.
 package final class Database {
     private let connection: OpaquePointer
     private var cache = StatementCache()
-    /// Whether statements that would change the database are refused.
+    /// Whether statements that would change the database are rejected.
     private var isReading = false
-    /// Is called with the text of each statement before it runs, without its arguments; tests count them.
+    /// Called with the text of each statement before it runs, without its arguments; tests use it to count statements.
     package var trace: ((String) -> Void)?
 
     /// Opens a file.
     ///
     /// - Parameters:
-    ///   - path: The file, which exists.
-    ///   - isReadOnly: Whether the file cannot be written to through this connection.
-    ///   - busyTimeout: The time that a statement waits for another connection's, in milliseconds.
+    ///   - path: The file, which must exist.
+    ///   - isReadOnly: Whether this connection cannot write to the file.
+    ///   - busyTimeout: The time that a statement waits for another connection's to end, in milliseconds.
     /// - Throws: SQLite's error, such as `SQLITE_CANTOPEN`.
     init(path: String, isReadOnly: Bool, busyTimeout: Int32) throws(DatabaseError) {
-        // One thread at a time has it, so SQLite's own mutex is not needed.
+        // Only one thread at a time uses the connection, so SQLite's own mutex is not needed.
         let flags = (isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, flags, nil)
@@ -33,14 +33,14 @@ package final class Database {
         connection = opened
         sqlite3_extended_result_codes(connection, 1)
         sqlite3_busy_timeout(connection, busyTimeout)
-        // A word in double quotes is never a text, and the functions of a changed schema are not called.
+        // A word in double quotes is never text, and functions in a modified schema are not called.
         for (option, value) in [
             (SQLITE_DBCONFIG_DQS_DDL, 0), (SQLITE_DBCONFIG_DQS_DML, 0), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
             (SQLITE_DBCONFIG_ENABLE_FKEY, 1),
         ] as [(Int32, Int32)] {
             try check(whorl_sqlite_set(connection, option, value))
         }
-        // Deleted data leaves nothing in the file.
+        // Deleted data must not remain in the file.
         try execute(sql: "PRAGMA secure_delete = ON")
     }
 
@@ -75,7 +75,7 @@ package final class Database {
         try check(sqlite3_exec(connection, script, nil, nil, nil))
     }
 
-    /// Returns what `body` makes of the first row; `nil` if there is none.
+    /// Returns the result of `body` for the first row; `nil` if there is none.
     package func first<Value>(
         sql: String,
         arguments: [(any DatabaseValue)?] = [],
@@ -89,7 +89,7 @@ package final class Database {
         return first
     }
 
-    /// Returns what `body` makes of all rows.
+    /// Returns the results of `body` for all rows.
     package func all<Value>(
         sql: String,
         arguments: [(any DatabaseValue)?] = [],
@@ -103,7 +103,7 @@ package final class Database {
         return all
     }
 
-    /// Returns the first column of the first row; `nil` if there is no row, and for NULL.
+    /// Returns the first column of the first row; `nil` if there is no row or the value is NULL.
     ///
     /// - Throws: `SQLITE_CORRUPT` for a value of another type.
     package func value<Value: DatabaseValue>(
@@ -124,7 +124,7 @@ package final class Database {
         try all(sql: sql, arguments: arguments) { try $0.column(0) }
     }
 
-    /// Hands rows to `body` until it returns `false`.
+    /// Passes rows to `body` until it returns `false`.
     package func each(
         sql: String,
         arguments: [(any DatabaseValue)?] = [],
@@ -141,7 +141,7 @@ package final class Database {
         return try value(sql: sql, arguments: [name]) ?? false
     }
 
-    /// Returns a compiled statement with its arguments; the caller gives it back to the cache.
+    /// Returns a compiled statement with its arguments, which the caller returns to the cache after use.
     private func prepared(_ sql: String, _ arguments: [(any DatabaseValue)?]) throws(DatabaseError)
         -> OpaquePointer
     {
@@ -158,7 +158,7 @@ package final class Database {
                 )
             }
             for (index, argument) in arguments.enumerated() {
-                // A parameter that nothing was set to is NULL.
+                // A parameter that is not set is NULL.
                 guard let argument else { continue }
                 try check(argument.bind(to: statement, at: Int32(index + 1)))
             }
@@ -210,9 +210,9 @@ package final class Database {
 
     // MARK: - Transactions
 
-    /// Runs `body` in a transaction during which no other connection writes, and commits what succeeds.
+    /// Runs `body` in a transaction during which no other connection writes, and commits if it succeeds.
     ///
-    /// A failure and an error roll everything back.
+    /// A failure or an error rolls everything back.
     package func transaction<Value, Failure: Error>(
         _ body: (Database) throws -> Result<Value, Failure>
     ) throws -> Result<Value, Failure> {
@@ -240,7 +240,7 @@ package final class Database {
         return try body(self)
     }
 
-    /// Ends a transaction that has not ended; SQLite itself ends one when the disk is full.
+    /// Ends a transaction that has not ended; SQLite itself ends one if the disk is full.
     private func rollBack() {
         guard sqlite3_get_autocommit(connection) == 0 else { return }
         // If the rollback fails, the next statement reports the error.

@@ -2,14 +2,14 @@
 
 internal import CWhorlSQLite
 
-/// An error of SQLite.
+/// An SQLite error.
 ///
-/// It holds neither the statement nor its arguments, which may be somebody's data. Source: sqlite3_errcode(),
-/// "Result and Error Codes", sqlite.org/rescode.html.
+/// It contains neither the statement nor its arguments, which may be personal data. Source: sqlite3_errcode(), "Result
+/// and Error Codes", sqlite.org/rescode.html.
 package struct DatabaseError: Error, Hashable, CustomStringConvertible {
     /// The extended result code, such as `SQLITE_IOERR_WRITE`.
     package let extendedCode: Int32
-    /// SQLite's own words.
+    /// SQLite's own description.
     package let message: String
 
     /// Creates an error with a result code, primary or extended.
@@ -18,10 +18,10 @@ package struct DatabaseError: Error, Hashable, CustomStringConvertible {
         self.message = message.isEmpty ? String(cString: sqlite3_errstr(code)) : message
     }
 
-    /// Creates the error for a row that the program did not write, or not like this.
+    /// Creates the error for a row that the program did not write in this form.
     package static func corrupt(_ message: String) -> DatabaseError { DatabaseError(SQLITE_CORRUPT, message) }
 
-    /// Creates the error of the call that has just failed on a connection.
+    /// Creates the error for the call that has just failed on a connection.
     init(_ code: Int32, of connection: OpaquePointer?) {
         self.init(code, connection.map { String(cString: sqlite3_errmsg($0)) } ?? "")
     }
@@ -29,13 +29,13 @@ package struct DatabaseError: Error, Hashable, CustomStringConvertible {
     /// The primary result code: the low eight bits.
     package var code: Int32 { extendedCode & 0xFF }
 
-    /// What a program can do about an error.
+    /// The kinds of errors that programs handle differently.
     package enum Kind: Sendable {
         /// The disk is full.
         case full
-        /// The file is damaged, or no database.
+        /// The file is damaged, or is not a database.
         case damaged
-        /// Another connection holds the file for longer than the time limit.
+        /// Another connection has locked the file for longer than the time limit.
         case busy
         /// The file cannot be opened.
         case cannotOpen

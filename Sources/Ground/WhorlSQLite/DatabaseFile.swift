@@ -2,23 +2,23 @@
 
 internal import CWhorlSQLite
 
-/// The beginning of a database file, read by SQLite without taking it for a database.
+/// The beginning of a database file, read through SQLite but not interpreted as a database.
 ///
-/// SQLite opens the file, and does nothing else with it. Closing the file directly would release the locks of every
-/// other connection that this process has to it: another program could then take itself for the last user, and delete
-/// the log ("How To Corrupt An SQLite Database File", section 2.2).
+/// SQLite opens the file, and does nothing else with it. Opening and closing the file directly would release the locks
+/// of every other connection that this process has to it. Another program could then assume that it is the last user,
+/// and delete the log ("How To Corrupt An SQLite Database File", section 2.2).
 package struct DatabaseFile {
-    /// The first bytes; zeros stand for those that a shorter file does not have.
+    /// The first bytes; if the file is shorter, the missing bytes are zero.
     package let bytes: [UInt8]
     /// The size of the file in bytes.
     package let size: Int
 
-    /// The reason for which a file cannot be read: a number of errno(3).
+    /// The reason why a file cannot be read: an errno(3) number.
     package struct Fault: Error {
         package let errno: Int32
     }
 
-    /// Reads the first `count` bytes of a file, which exists.
+    /// Reads the first `count` bytes of a file, which must exist.
     package init(path: String, first count: Int) throws(Fault) {
         var connection: OpaquePointer?
         defer { sqlite3_close(connection) }

@@ -2,31 +2,31 @@
 
 internal import Dispatch
 
-/// A connection to a database that one function at a time has, in the order in which they asked.
+/// A connection to a database that one function at a time may use, in the order of their calls.
 package final class DatabaseQueue: @unchecked Sendable {
     private let queue = DispatchQueue(label: "whorl.state")
-    /// Used on the queue alone.
+    /// Only used on the queue.
     private let database: Database
 
-    /// Opens a file, which exists.
+    /// Opens a file, which must exist.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - isReadOnly: Whether nothing can be written through this connection.
+    ///   - isReadOnly: Whether this connection cannot write to the file.
     ///   - busyTimeout: The time that a statement waits for another connection's to end, in milliseconds.
     /// - Throws: SQLite's error, such as `SQLITE_CANTOPEN`.
     package init(path: String, isReadOnly: Bool = false, busyTimeout: Int32) throws(DatabaseError) {
         database = try Database(path: path, isReadOnly: isReadOnly, busyTimeout: busyTimeout)
     }
 
-    /// Runs `body` on the caller's thread when its turn has come.
+    /// Runs `body` on the caller's thread when it is its turn.
     ///
-    /// It must not be called from within an access.
+    /// It must not be called from within `body`.
     package func access<Value>(_ body: (Database) throws -> Value) rethrows -> Value {
         try queue.sync { try body(database) }
     }
 
-    /// Runs `body` on another thread when its turn has come.
+    /// Runs `body` on another thread when it is its turn.
     package func accessLater(_ body: @escaping @Sendable (Database) -> Void) {
         queue.async { body(self.database) }
     }

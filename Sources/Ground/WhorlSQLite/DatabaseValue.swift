@@ -3,10 +3,10 @@
 internal import CWhorlSQLite
 package import FoundationEssentials
 
-/// A value that a column can hold, and that reads only what it would have written itself.
+/// A type that a column can store, and that is read only from a value of the same type.
 ///
-/// No value is converted: a text is not bytes, and an integer is a `Bool` only if it is 0 or 1. So a column of a damaged
-/// file reads as "no such value", and never as something else.
+/// Values are not converted: text is not bytes, and an integer is a `Bool` only if it is 0 or 1. A column of a damaged
+/// file therefore reads as "no such value", and never as a different one.
 package protocol DatabaseValue {
     /// Sets a parameter of a statement to a copy of the value, and returns SQLite's result code.
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32
@@ -28,7 +28,7 @@ extension Int64: DatabaseValue {
 
 extension DatabaseValue where Self: FixedWidthInteger {
     package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-        // The integers that are stored are no larger than SQLite's.
+        // No stored integer is larger than SQLite's.
         Int64(clamping: self).bind(to: statement, at: index)
     }
 
@@ -70,7 +70,7 @@ extension String: DatabaseValue {
         var text = self
         return text.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) { bytes in
-                // An empty text has an address too: it is not NULL.
+                // Empty text has an address too: it is not NULL.
                 bytes.baseAddress.map { whorl_sqlite_bind_text(statement, index, $0, UInt64(bytes.count)) }
                     ?? whorl_sqlite_bind_text(statement, index, "", 0)
             }

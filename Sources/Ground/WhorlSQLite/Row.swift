@@ -2,7 +2,7 @@
 
 internal import CWhorlSQLite
 
-/// The current row of a statement that is being run; it is valid until its function returns.
+/// The current row of a running statement, valid until its function returns.
 package struct Row: ~Copyable {
     private let statement: OpaquePointer
 
@@ -26,12 +26,12 @@ package struct Row: ~Copyable {
         return try column(index)
     }
 
-    /// The value of a column; `nil` stands for NULL and for a value of another type.
+    /// The value of a column; `nil` for NULL and for a value of another type.
     package subscript<Value: DatabaseValue>(_ index: Int) -> Value? {
         Value.read(statement, at: Int32(index))
     }
 
-    /// The value of the column with this name; `nil` stands for no such column too.
+    /// The value of the column with this name; also `nil` if there is no such column.
     package subscript<Value: DatabaseValue>(_ name: String) -> Value? {
         for index in 0..<sqlite3_column_count(statement) where isNamed(name, index) {
             return Value.read(statement, at: index)

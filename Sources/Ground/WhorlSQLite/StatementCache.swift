@@ -2,9 +2,9 @@
 
 internal import CWhorlSQLite
 
-/// The statements of one connection that were compiled and are not being run, by their text.
+/// The compiled statements of one connection that are not currently running, by their text.
 struct StatementCache {
-    /// The most statements that are kept: more than a program of ours uses all the time.
+    /// The maximum number of statements to keep, more than our programs use regularly.
     private static let limit = 64
 
     private struct Kept {
@@ -18,7 +18,7 @@ struct StatementCache {
     /// Removes and returns the statement with this text.
     mutating func take(_ sql: String) -> OpaquePointer? { kept.removeValue(forKey: sql)?.statement }
 
-    /// Keeps a statement for the next use, without its arguments: a large one would stay in memory.
+    /// Keeps a statement for the next use, without its arguments, because a large one would stay in memory.
     mutating func keep(_ statement: OpaquePointer, _ sql: String) {
         sqlite3_reset(statement)
         sqlite3_clear_bindings(statement)
@@ -30,7 +30,7 @@ struct StatementCache {
         sqlite3_finalize(kept.removeValue(forKey: oldest.key)?.statement)
     }
 
-    /// Deletes all statements, without which no connection can be closed.
+    /// Deletes all statements, which is required before closing the connection.
     mutating func empty() {
         for kept in kept.values { sqlite3_finalize(kept.statement) }
         kept = [:]

@@ -2,14 +2,14 @@
 
 package import Crypto
 
-/// A hash function for secret bytes, which leaves none of them in freed memory.
+/// A hash function for secret bytes that leaves none of them in freed memory.
 ///
-/// A hash keeps the bytes that do not fill a block yet. The library frees them without wiping: it tries to wipe its
-/// state, but uses the size of the type's description instead of the state's (`zeroize()` of swift-crypto 4.5.2). So
-/// here a block of zeros replaces the bytes that were hashed last, and the inner state from which a code could be
-/// continued.
+/// A hash buffers the bytes that do not fill a block yet. The library frees them without wiping: it tries to wipe its
+/// state, but uses the size of the type's description instead of the state's (`zeroize()` of swift-crypto 4.5.2).
+/// Therefore, a block of zeros here overwrites the bytes that were hashed last, and the inner state from which a code
+/// could be continued.
 ///
-/// The hash itself is an ordinary value, which the caller wipes if it is secret too.
+/// The hash itself is an ordinary value; the caller wipes it if it is also secret.
 package struct SecretHash<Function: HashFunction>: ~Copyable {
     private var function = Function()
 

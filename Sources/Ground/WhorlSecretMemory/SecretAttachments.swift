@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The secrets beside a message, which the message names by their places.
+/// The secrets attached to a message, which refers to them by index.
 ///
-/// A coder of messages has one under ``key``: so a secret attaches itself, and never stands in the message.
+/// A message coder stores one under ``key``, so that a secret can attach itself and is never part of the message.
 public protocol SecretAttachments: AnyObject, Sendable {
-    /// Adds a secret, and returns its place.
+    /// Adds a secret, and returns its index.
     func attach(_ secret: SecretBox) throws -> Int
 
-    /// Takes the secret at a place; each can be taken once.
+    /// Removes and returns the secret at an index; each can be taken once.
     func secret(at place: Int) throws -> SecretBytes
 }
 
@@ -20,11 +20,11 @@ extension CodingUserInfoKey {
     fileprivate static let secretAttachments = CodingUserInfoKey(rawValue: "io.whorl.secret-attachments")
 }
 
-/// A secret in a message: the place of its bytes beside the message.
+/// A secret in a message, encoded as the index of its attachment.
 extension SecretBox: Codable {
-    /// Reads the secret at the place that the message names.
+    /// Takes the secret at the index in the message.
     ///
-    /// - Throws: a `DecodingError` where nothing lies beside the message; what the attachments throw.
+    /// - Throws: A `DecodingError` if the message cannot have attachments; the errors of the attachments.
     public convenience init(from decoder: any Decoder) throws {
         let place = try Int(from: decoder)
         guard let attachments = decoder.userInfo.attachments else {
@@ -35,9 +35,9 @@ extension SecretBox: Codable {
         self.init(try attachments.secret(at: place))
     }
 
-    /// Attaches the secret, and writes its place.
+    /// Attaches the secret, and encodes its index.
     ///
-    /// - Throws: an `EncodingError` where nothing can lie beside the message; what the attachments throw.
+    /// - Throws: An `EncodingError` if the message cannot have attachments; the errors of the attachments.
     public func encode(to encoder: any Encoder) throws {
         guard let attachments = encoder.userInfo.attachments else {
             throw EncodingError.invalidValue(

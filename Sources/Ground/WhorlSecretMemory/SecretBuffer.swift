@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A buffer for a secret that comes byte by byte, such as a passcode while it is typed.
+/// A buffer for a secret that arrives byte by byte, such as a passcode while it is being typed.
 ///
-/// It uses the same kind of memory as ``SecretBytes``, never moves, and never grows: bytes that do not fit are refused.
-/// A removed byte is overwritten at once.
+/// It uses the same kind of memory as ``SecretBytes``, and never moves or grows: bytes that do not fit are rejected. A
+/// removed byte is overwritten immediately.
 public struct SecretBuffer: ~Copyable, @unchecked Sendable {
-    // Sendable: only this value uses the pages, and only its mutating functions write them.
+    // Sendable: only this value uses the pages, and only its mutating functions write to them.
     private let pages: UnsafeMutableRawBufferPointer
 
-    /// The largest number of bytes that the buffer holds.
+    /// The maximum number of bytes.
     public let capacity: Int
     /// The number of bytes in the buffer.
     public private(set) var count = 0
@@ -25,7 +25,7 @@ public struct SecretBuffer: ~Copyable, @unchecked Sendable {
 
     /// Appends a byte.
     ///
-    /// - Returns: `false` if the buffer is full; nothing is changed then.
+    /// - Returns: `false` if the buffer is full, in which case nothing is changed.
     public mutating func append(_ byte: UInt8) -> Bool {
         guard count < capacity else { return false }
         pages[count] = byte
@@ -33,10 +33,10 @@ public struct SecretBuffer: ~Copyable, @unchecked Sendable {
         return true
     }
 
-    /// Calls `body` to write bytes after the present ones.
+    /// Calls `body` to write bytes after the existing ones.
     ///
-    /// - Parameter body: Takes the free room, and returns the number of bytes that it wrote from the room's start; it
-    ///   must not keep the pointer. An impossible number counts as 0.
+    /// - Parameter body: Takes the free space, and returns the number of bytes that it wrote from the start; it must
+    ///   not keep the pointer. An impossible number counts as 0.
     /// - Returns: The result of `body`.
     public mutating func append(_ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         let room = UnsafeMutableRawBufferPointer(rebasing: pages[count..<capacity])
@@ -70,12 +70,12 @@ public struct SecretBuffer: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// Appending of byte sequences and Base64, so that a secret never passes through ordinary memory on its way into a
+/// Appending byte sequences and Base64, so that a secret never passes through ordinary memory on its way into a
 /// request.
 extension SecretBuffer {
     /// Appends bytes.
     ///
-    /// - Returns: `false` if they do not fit; nothing is changed then.
+    /// - Returns: `false` if they do not fit, in which case nothing is changed.
     @discardableResult
     public mutating func append(contentsOf bytes: some Collection<UInt8>) -> Bool {
         guard bytes.count <= capacity - count else { return false }
@@ -87,7 +87,7 @@ extension SecretBuffer {
 
     /// Appends a secret.
     ///
-    /// - Returns: `false` if it does not fit; nothing is changed then.
+    /// - Returns: `false` if it does not fit, in which case nothing is changed.
     @discardableResult
     public mutating func append(contentsOf secret: borrowing SecretBytes) -> Bool {
         secret.withUnsafeBytes { append(contentsOf: $0) }
@@ -95,7 +95,7 @@ extension SecretBuffer {
 
     /// Appends the number of bytes in 4 bytes (big-endian), and the bytes.
     ///
-    /// - Returns: `false` if they do not fit; nothing is changed then.
+    /// - Returns: `false` if they do not fit, in which case nothing is changed.
     @discardableResult
     public mutating func append(sized bytes: some Collection<UInt8>) -> Bool {
         guard bytes.count <= capacity - count - 4 else { return false }
@@ -108,7 +108,7 @@ extension SecretBuffer {
 
     /// Appends bytes in Base64 with padding (RFC 4648, section 4).
     ///
-    /// - Returns: `false` if they do not fit; nothing is changed then.
+    /// - Returns: `false` if they do not fit, in which case nothing is changed.
     @discardableResult
     public mutating func append(base64 source: UnsafeRawBufferPointer) -> Bool {
         let size = SecretBuffer.base64Size(of: source.count)

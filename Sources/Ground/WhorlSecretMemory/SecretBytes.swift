@@ -4,13 +4,13 @@ import Glibc
 
 /// Secret bytes that must not outlive their use: a key, a passcode, an authorization value.
 ///
-/// They are in separate pages that are not written to swap (`mlock`) nor to a core dump (`madvise MADV_DONTDUMP`), and
-/// are overwritten with zeros when the value ends. They have no description, are not `Codable`, cannot be copied by
-/// accident, and are compared in constant time.
+/// They are stored in separate pages, which are excluded from swap (`mlock`) and from core dumps (`madvise
+/// MADV_DONTDUMP`), and are overwritten with zeros when the value ends. They have no description, are not `Codable`,
+/// cannot be copied by accident, and are compared in constant time.
 ///
-/// This does not protect from a debugger, from root, or from copies that a caller makes in ``withBytes(_:)``.
+/// They are not protected against a debugger, root, or copies that a caller makes in ``withBytes(_:)``.
 public struct SecretBytes: ~Copyable, @unchecked Sendable {
-    // Sendable: only this value uses the pages, which are written before its initializer returns, never later.
+    // Sendable: only this value uses the pages, which are written before its initializer returns, and never later.
     private let pages: UnsafeMutableRawBufferPointer
 
     /// The number of secret bytes.
@@ -18,7 +18,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
 
     /// Whether the pages are kept out of swap.
     ///
-    /// Locking fails if the limit for locked memory is used up (`ulimit -l`); the secret can still be used, and
+    /// Locking fails if the limit for locked memory is used up (`ulimit -l`). The secret can still be used, and
     /// `doctor` can report it.
     public let isLocked: Bool
 
@@ -29,7 +29,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     /// - Parameters:
     ///   - count: The number of bytes, 0 or more.
     ///   - body: Fills the bytes; it must not keep the pointer.
-    /// - Throws: what `body` throws.
+    /// - Throws: The error of `body`.
     public init<Failure: Error>(
         count: Int,
         initialisedBy body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
@@ -43,8 +43,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
 
     /// Creates a secret of `count` random bytes from the kernel.
     ///
-    /// The source is `getrandom(2)` without flags, which waits, once after boot, until the kernel's generator is
-    /// seeded.
+    /// The source is `getrandom(2)` without flags. After boot, it waits once until the kernel's generator is seeded.
     public init(randomCount count: Int) {
         self.init(count: count) { SecretPages.fillRandomly($0) }
     }
@@ -72,7 +71,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
         try body(UnsafeRawBufferPointer(rebasing: pages[..<count]).bytes)
     }
 
-    /// Returns whether two secrets hold the same bytes.
+    /// Returns whether two secrets contain the same bytes.
     ///
     /// The time depends only on the sizes, not on the position of a difference.
     public static func areEqual(_ first: borrowing SecretBytes, _ second: borrowing SecretBytes) -> Bool {
@@ -84,7 +83,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// Returns whether two spans hold the same bytes.
+/// Returns whether two spans contain the same bytes.
 ///
 /// The time depends only on the sizes; different sizes are unequal.
 public func constantTimeEqual(_ first: RawSpan, _ second: RawSpan) -> Bool {
@@ -103,6 +102,6 @@ public final class SecretBox: Sendable {
     /// The secret.
     public let bytes: SecretBytes
 
-    /// Takes over a secret.
+    /// Takes ownership of a secret.
     public init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 }

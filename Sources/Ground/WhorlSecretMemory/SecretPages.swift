@@ -2,16 +2,17 @@
 
 import Glibc
 
-/// Whole pages for secrets, directly from the kernel: `mlock` and `madvise` work on pages, and a page shared with other
-/// memory would be unlocked together with its neighbour.
+/// Whole pages for secrets, allocated directly from the kernel.
+///
+/// `mlock` and `madvise` work on pages, so a page shared with other memory would be unlocked together with it.
 enum SecretPages {
-    /// Returns zeroed pages that hold at least `count` bytes and do not appear in core dumps.
+    /// Returns zeroed pages that hold at least `count` bytes and are excluded from core dumps.
     static func allocate(atLeast count: Int) -> UnsafeMutableRawBufferPointer {
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))
         let size = max(1, (count + page - 1) / page) * page
         let address = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let address, address != MAP_FAILED else {
-            // As for every other allocation in Swift, the program cannot continue.
+            // As with every other allocation in Swift, the program cannot continue.
             preconditionFailure("no memory for a secret: errno \(errno)")
         }
         _ = madvise(address, size, MADV_DONTDUMP)
@@ -50,7 +51,7 @@ enum SecretPages {
 extension UnsafeMutableRawBufferPointer {
     /// Overwrites the bytes with zeros; the compiler may not omit this, as it may with `memset`.
     ///
-    /// It is for data that another API puts into ordinary memory. Copies made before are not wiped.
+    /// Use it for data that another API puts into ordinary memory. Earlier copies are not wiped.
     public func wipe() {
         guard let baseAddress else { return }
         explicit_bzero(baseAddress, count)

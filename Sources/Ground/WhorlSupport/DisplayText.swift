@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A filter that makes text from outside (a reason, a label, a reader's name) safe to show.
+/// A filter that makes untrusted text (a reason, a label, a reader's name) safe to display.
 public enum DisplayText {
     /// Returns the text without characters that move the cursor, change colors, or hide or reorder other text.
     ///
-    /// Control characters (C0, C1, escape sequences' first bytes), line and paragraph separators,
-    /// bidirectional controls and other invisible characters are dropped; line breaks and tabs become spaces.
+    /// Control characters (C0, C1, the first bytes of escape sequences), line and paragraph separators, bidirectional
+    /// controls and other invisible characters are removed; line breaks and tabs become spaces.
     ///
     /// - Parameters:
     ///   - text: Any text.
-    ///   - limit: The largest number of characters in the result; a longer text ends in an ellipsis.
-    /// - Returns: The text that is safe to show; it may be empty.
+    ///   - limit: The maximum number of characters in the result; a longer text ends in an ellipsis.
+    /// - Returns: The text that is safe to display; it may be empty.
     public static func clean(_ text: String, limit: Int = 200) -> String {
         var cleaned = String.UnicodeScalarView()
-        // A character may consist of many scalars, so the number of scalars is limited too.
+        // A character may consist of many scalars, so limit the number of scalars too.
         for scalar in text.unicodeScalars.prefix(limit * 8) {
             switch scalar {
             case "\n", "\t", "\r", "\u{2028}", "\u{2029}": cleaned.append(" ")
@@ -25,10 +25,11 @@ public enum DisplayText {
         return whole.count <= limit ? whole : String(whole.prefix(max(0, limit - 1))) + "…"
     }
 
-    /// Returns the text in quotation marks, as words that are not this program's own.
+    /// Returns the text in quotation marks, to show that it is not from this program.
     ///
-    /// Quotation marks in it become apostrophes, several of them or several spaces one, and a space takes no accent: so it looks
-    /// neither like the end of the quotation nor like the next column of a table.
+    /// Quotation marks in the text become apostrophes. Several of them in a row, or several spaces, become one; an
+    /// accent after either is removed. The text therefore looks neither like the end of the quotation nor like the next
+    /// column of a table.
     package static func quoted(_ text: String, limit: Int = 200) -> String {
         var words = String.UnicodeScalarView()
         for scalar in clean(text, limit: limit).unicodeScalars {
@@ -45,14 +46,14 @@ public enum DisplayText {
         return "“" + String(words) + "”"
     }
 
-    /// Returns a name as one word, such as that of a process, which it chooses itself.
+    /// Returns a name as one word, such as the name of a process, which the process chooses itself.
     package static func word(_ name: String, limit: Int = 40) -> String {
         String(
             clean(name, limit: limit).map { $0.isLetter || $0.isNumber || "._+@:/-…".contains($0) ? $0 : "_" }
         )
     }
 
-    /// Letters and signs that Unicode does not count as quotation marks.
+    /// Letters and symbols that look like quotation marks, but that Unicode does not classify as such.
     private static let likeQuotationMarks: Set<Unicode.Scalar> = [
         "\u{2BA}", "\u{2DD}", "\u{2EE}", "\u{5F4}", "\u{2032}", "\u{2033}", "\u{2034}", "\u{2035}",
         "\u{2036}", "\u{2037}", "\u{275B}",
@@ -60,12 +61,13 @@ public enum DisplayText {
         "\u{1F677}", "\u{1F678}", "`", "\u{B4}",
     ]
 
-    /// Returns whether a character is invisible, acts on a terminal, or reorders others.
+    /// Returns whether a character is invisible, controls a terminal, or reorders other characters.
     package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
             true
-        // The fillers count as letters, the joiners and selectors as marks, and the blank Braille pattern as a symbol.
+        // Unicode classifies the fillers as letters, the joiners and selectors as marks, and the blank Braille pattern
+        // as a symbol.
         default: scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{2800}"
         }
     }
@@ -77,11 +79,11 @@ public enum DisplayText {
 }
 
 extension Unicode.GeneralCategory {
-    /// Whether the character is drawn over the one before it.
+    /// Whether the character is combined with the one before it.
     fileprivate var isMark: Bool { [.nonspacingMark, .enclosingMark, .spacingMark].contains(self) }
 }
 
-/// Returns a path quoted for a shell, for commands that people copy.
+/// Returns a path quoted for a shell, for commands that users copy.
 package func shellQuoted(_ path: String) -> String {
     let plain = path.utf8.allSatisfy { byte in
         switch byte {

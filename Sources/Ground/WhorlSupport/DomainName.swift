@@ -2,12 +2,12 @@
 
 private import Glibc
 
-/// Names of machines with letters beyond ASCII.
+/// Host names with letters beyond ASCII.
 package enum DomainName {
-    /// Returns a name's A-label form (RFC 5891, section 5), as browsers send it; `nil` for what is no such name.
+    /// Returns a name's A-label form (RFC 5891, section 5), as browsers send it; `nil` if the name is not valid.
     ///
-    /// The C library loads the same libidn2 for names that a program resolves. It is loaded for such a name alone, and
-    /// where it is not installed no such name has an A-label. Source: idn2_lookup_u8().
+    /// The C library uses the same libidn2 when a program resolves names. It is loaded only when needed; if it is not
+    /// installed, such a name has no A-label. Source: idn2_lookup_u8().
     package static func aLabel(of name: String) -> String? {
         typealias Lookup =
             @convention(c) (
@@ -17,7 +17,7 @@ package enum DomainName {
         defer { dlclose(library) }
         guard let symbol = dlsym(library, "idn2_lookup_u8") else { return nil }
         let lookup = unsafeBitCast(symbol, to: Lookup.self)
-        // IDN2_NFC_INPUT and IDN2_NONTRANSITIONAL: with the rules of 2008 alone, “ß” stays what it is.
+        // IDN2_NFC_INPUT and IDN2_NONTRANSITIONAL: only the 2008 rules leave “ß” as it is.
         var label: UnsafeMutablePointer<UInt8>?
         guard lookup(Array(name.utf8) + [0], &label, 1 | 8) == 0, let label else { return nil }
         defer { free(label) }

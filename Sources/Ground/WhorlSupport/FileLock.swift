@@ -5,12 +5,12 @@ package import Glibc
 /// An exclusive advisory lock on a file (`flock(2)`): one holder at a time, across all processes.
 ///
 /// The kernel releases the lock when the process ends, for any reason. Each lock opens the file itself, so two holders
-/// in one process exclude each other too. The file is created if it does not exist and is never removed: a lock on a
-/// removed file would not exclude the holder of a new one.
+/// in one process exclude each other too. The file is created if it does not exist. It is never removed, because a lock
+/// on a removed file would not exclude the holder of a new one.
 package final class FileLock: Sendable {
-    /// The descriptor of the open file, into which a holder can write.
+    /// The descriptor of the open file, which a holder can write to.
     package let descriptor: CInt
-    /// Whether another holder had the lock when it was first asked for.
+    /// Whether another holder had the lock on the first attempt.
     package let hasWaited: Bool
     private let process = getpid()
 
@@ -26,15 +26,15 @@ package final class FileLock: Sendable {
 
     /// Releases the lock before this value ends; a second call does nothing.
     ///
-    /// Closing alone is not enough: a program that another thread starts shares the open file until it executes its own
-    /// code. The child of a fork unlocks nothing, since the lock belongs to its parent.
+    /// Closing alone is not enough: a program that another thread starts shares the open file until it calls exec. The
+    /// child of a fork unlocks nothing, because the lock belongs to its parent.
     package func release() {
         if getpid() == process { _ = flock(descriptor, LOCK_UN) }
     }
 
-    /// Waits until the lock is free and takes it, without blocking a thread.
+    /// Acquires the lock as soon as it is free, without blocking a thread.
     ///
-    /// The wait counts its pauses between two attempts instead of reading a clock: time in which the machine sleeps, or
+    /// The wait counts the pauses between attempts instead of reading a clock. Time during which the machine sleeps, or
     /// is too busy to run this task, does not count.
     ///
     /// - Parameters:
@@ -60,7 +60,7 @@ package final class FileLock: Sendable {
             let next = min(pause, limit - waited)
             waited += next
             if endsWithTask {
-                // A cancelled wait ends early; the check at the start of the loop notices that.
+                // A cancelled wait ends early; the check at the start of the loop detects that.
                 _ = await OffPoolTimer.wait(next)
             } else {
                 await OffPoolTimer.waitUncancelled(next)
@@ -69,18 +69,18 @@ package final class FileLock: Sendable {
         }
     }
 
-    /// The result of one attempt to take the lock.
+    /// The result of one attempt to acquire the lock.
     package enum Attempt: Sendable {
         case taken(FileLock)
         /// Another holder has the lock; the text is the beginning of the file's content.
         case held(String)
     }
 
-    /// Takes the lock if it is free, and never waits.
+    /// Acquires the lock if it is free, and never waits.
     ///
     /// - Parameters:
-    ///   - path: The lock file, relative to `folder` if it does not begin with a slash.
-    ///   - folder: A descriptor of the folder that holds it.
+    ///   - path: The lock file, relative to `folder` unless it starts with a slash.
+    ///   - folder: A descriptor of the folder that contains it.
     ///   - hasWaited: Whether this is not the first attempt.
     /// - Returns: The lock, or the note of the current holder.
     /// - Throws: The reason why the file cannot be used.
@@ -89,14 +89,14 @@ package final class FileLock: Sendable {
         in folder: CInt = AT_FDCWD,
         hasWaited: Bool = false
     ) throws(FileLockError) -> Attempt {
-        // O_NONBLOCK: opening a pipe of that name would wait for the other end.
+        // O_NONBLOCK: opening a pipe with that name would wait for the other end.
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = openat(folder, path, flags, 0o600)
         guard descriptor >= 0 else { throw failure(errno, path, folder) }
         let lock = FileLock(owning: descriptor, hasWaited: hasWaited)
         var opened = stat()
         guard fstat(descriptor, &opened) == 0 else { throw .system(errno) }
-        // A file of whose rights the umask took its owner's own could be opened by no other program.
+        // If the umask removed the owner's own rights, no other program could open the file.
         if opened.st_uid == geteuid(), opened.st_mode & 0o600 != 0o600 {
             _ = fchmod(descriptor, opened.st_mode & 0o777 | 0o600)
         }
@@ -108,7 +108,7 @@ package final class FileLock: Sendable {
             default: throw .system(errno)
             }
         }
-        // The file may have been replaced between opening and locking: a lock on the old one excludes no other program.
+        // The file may have been replaced between opening and locking; a lock on the old one excludes no other program.
         var present = stat()
         guard fstatat(folder, path, &present, AT_SYMLINK_NOFOLLOW) == 0,
             opened.st_ino == present.st_ino, opened.st_dev == present.st_dev
@@ -116,16 +116,16 @@ package final class FileLock: Sendable {
         return .taken(lock)
     }
 
-    /// Returns the reason why a file cannot be a lock; `nil` if it can, or does not exist yet.
+    /// Returns the reason why a file cannot be used as a lock; `nil` if it can, or does not exist yet.
     ///
-    /// It neither takes the lock nor creates the file.
+    /// It neither acquires the lock nor creates the file.
     package static func fault(at path: String, in folder: CInt = AT_FDCWD) -> FileFault? {
         var found = stat()
         guard fstatat(folder, path, &found, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
         return FileFault(found, expecting: S_IFREG)
     }
 
-    /// Writes a note into the file, for programs that find the lock held.
+    /// Writes a note to the file, for programs that find the lock held.
     package func write(note: String) {
         guard ftruncate(descriptor, 0) == 0 else { return }
         _ = note.withCString { pwrite(descriptor, $0, strlen($0), 0) }
@@ -142,7 +142,7 @@ package final class FileLock: Sendable {
     }
 }
 
-/// The reason why a lock was not taken.
+/// The reason why a lock was not acquired.
 package enum FileLockError: Error, Sendable, Hashable {
     /// Another holder has the lock; the text is the holder's note.
     case held(String)
@@ -150,23 +150,24 @@ package enum FileLockError: Error, Sendable, Hashable {
     case cancelled
     /// The file is not one that only this user can lock.
     case unusable(FileFault)
-    /// The system refused; the number is `errno`.
+    /// A system call failed; the number is `errno`.
     case system(CInt)
 }
 
-/// The reason why a file or folder is not usable by this user alone.
+/// The reason why a file or folder is not accessible to this user alone.
 package enum FileFault: Sendable, Hashable {
     /// The file is a symbolic link.
     case link
     /// The file is of another kind than expected; the number is its kind (`S_IFMT`).
     case kind(mode_t)
-    /// The file belongs to the user with this number.
+    /// The file belongs to the user with this ID.
     case owner(uid_t)
-    /// Other users have rights on the file; the number is its mode.
+    /// Other users have access to the file; the number is its mode.
     case mode(mode_t)
 
-    /// Checks the result of `stat(2)`; `nil` if the file is of the expected kind and only this process's effective user
-    /// can use it.
+    /// Checks the result of `stat(2)`.
+    ///
+    /// Returns `nil` if the file is of the expected kind and only this process's effective user can use it.
     package init?(_ found: stat, expecting kind: mode_t) {
         let present = found.st_mode & S_IFMT
         if present == S_IFLNK {

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// Small reads from the kernel's file systems.
 package enum Files {
-    /// Returns the names in a folder; none when it cannot be read.
+    /// Returns the names in a folder; empty if it cannot be read.
     package static func names(in folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
@@ -18,7 +18,7 @@ package enum Files {
         return names
     }
 
-    /// Returns the text of a file of at most 1 MiB; `nil` when it cannot be read.
+    /// Returns the text of a file of at most 1 MiB; `nil` if it cannot be read.
     package static func text(_ path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }
@@ -34,7 +34,7 @@ package enum Files {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns the text of a file without the white space around it.
+    /// Returns the text of a file without leading and trailing white space.
     package static func word(_ path: String) -> String? {
         text(path)?.split(whereSeparator: \.isWhitespace).first.map(String.init)
     }

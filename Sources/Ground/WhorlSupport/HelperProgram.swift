@@ -2,15 +2,16 @@
 
 internal import Glibc
 
-/// A program of Whorl's own that another one of them starts.
+/// A program of Whorl that another one of them starts.
 package struct HelperProgram: Sendable {
-    /// The path of its file.
+    /// The path of the executable.
     package let path: String
 
-    /// Looks for a program beside this one, as it is built, and where it is installed, never in the PATH; `nil` where
-    /// neither place has it.
+    /// Finds a program next to this one, as after a build, or in its installed location, but never in PATH.
     ///
-    /// - Parameter name: The name of its file.
+    /// Returns `nil` if it is in neither place.
+    ///
+    /// - Parameter name: The file name of the executable.
     package init?(named name: String) {
         guard let folder = ThisProcess.folder else { return nil }
         let places = [folder + "/" + name, folder + "/../libexec/whorl/" + name]
@@ -18,7 +19,7 @@ package struct HelperProgram: Sendable {
         self.path = path
     }
 
-    /// A descriptor of this process that the program gets.
+    /// A descriptor of this process that is passed to the program.
     package struct Passed {
         let descriptor: CInt
         let number: CInt
@@ -30,15 +31,15 @@ package struct HelperProgram: Sendable {
         }
     }
 
-    /// Starts the program in a process group of its own, so that ^C reaches this program alone, which then ends it.
+    /// Starts the program in a separate process group, so that ^C reaches only this process, which then ends it.
     ///
     /// Descriptors that are not closed on exec are inherited too.
     ///
     /// - Parameters:
     ///   - arguments: The arguments after the program's name.
     ///   - environment: The variables; `nil` passes this process's.
-    ///   - passed: The descriptors that it gets.
-    /// - Returns: The number of the process, which the caller waits for; `nil` if it was not started, with the reason in
+    ///   - passed: The descriptors to pass.
+    /// - Returns: The process ID, which the caller must wait for; `nil` if it was not started, with the reason in
     ///   `errno`.
     package func start(
         _ arguments: [String] = [],
@@ -75,10 +76,10 @@ package struct HelperProgram: Sendable {
         return process
     }
 
-    /// Runs the program to its end, without input; blocks the caller.
+    /// Runs the program to completion, without input, blocking the caller.
     ///
     /// - Parameter arguments: The arguments after the program's name.
-    /// - Returns: The exit status and at most 64 KiB of its standard output; `nil` if it did not run to its end.
+    /// - Returns: The exit status and at most 64 KiB of its standard output; `nil` if it did not exit normally.
     package func output(of arguments: [String]) -> (status: Int32, text: String)? {
         guard let pipe = PipeEnds() else { return nil }
         let process = start(arguments, passing: [Passed(pipe.writeEnd, as: STDOUT_FILENO)])
@@ -95,7 +96,7 @@ package struct HelperProgram: Sendable {
             guard got > 0 else { break }
             count += got
         }
-        // A program that has more to say would wait for a reader, and this one for its end.
+        // Otherwise a program with more output would wait for a reader, while this one waits for it to exit.
         Glibc.close(pipe.readEnd)
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}

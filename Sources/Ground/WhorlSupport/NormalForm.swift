@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The standard library's own normalization: the same tables as its properties of characters, in every process that uses
-// it, with or without Foundation. A library without it does not compile.
+// The standard library's own normalization uses the same tables as its character properties, in every process, with or
+// without Foundation. This does not compile with a library that lacks it.
 @_spi(_Unicode) internal import Swift
 
 extension String {
-    /// The text in Unicode's normal form C: two spellings that are equal by Unicode's rules have the same bytes then.
+    /// The text in Unicode normalization form C, in which two spellings that Unicode considers equal have the same
+    /// bytes.
     package var composed: String {
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: _nfc)

@@ -3,10 +3,10 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A timer that needs no thread of Swift's shared pool.
+/// A timer that does not need a thread of Swift's shared pool.
 ///
-/// A time limit must end even while a program blocks every thread of the pool, perhaps to wait for the very work that
-/// is limited. `Task.sleep` needs one of those threads to wake up.
+/// A time limit must expire even while a program blocks every thread of the pool, perhaps to wait for the very work
+/// that is limited. `Task.sleep` needs one of those threads to wake up.
 package final class OffPoolTimer: Sendable {
     private enum State {
         case running(then: (@Sendable () -> Void)?)
@@ -18,10 +18,10 @@ package final class OffPoolTimer: Sendable {
     private static let queue = DispatchQueue(label: "whorl.timer")
 
     private let state = Mutex(State.running(then: nil))
-    /// Not checked: dispatch objects may be used from any thread, although their protocol does not say so.
+    /// Unchecked, because dispatch objects may be used from any thread although their protocol does not say so.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
 
-    /// Starts a timer that ends after `duration`; more than a hundred years count as a hundred years.
+    /// Starts a timer that ends after `duration`, which is limited to a hundred years.
     package init(_ duration: Duration) {
         timer = DispatchSource.makeTimerSource(queue: OffPoolTimer.queue)
         timer.setEventHandler { [weak self] in self?.pass() }
@@ -31,7 +31,7 @@ package final class OffPoolTimer: Sendable {
 
     deinit { timer.cancel() }
 
-    /// Calls `body` at the end, or now if the timer has already ended; never after ``cancel()``.
+    /// Calls `body` when the timer ends, or now if it has already ended; never after ``cancel()``.
     package func onEnd(_ body: @escaping @Sendable () -> Void) {
         let hasPassed = state.withLock { state in
             switch state {
@@ -63,12 +63,12 @@ package final class OffPoolTimer: Sendable {
 
     /// Waits for a duration.
     ///
-    /// - Returns: `true` if the time passed; `false` if the task was cancelled before.
+    /// - Returns: `true` if the time passed; `false` if the task was cancelled first.
     package static func wait(_ duration: Duration) async -> Bool {
         let timer = OffPoolTimer(duration)
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         timer.onEnd { end.finish() }
-        // The stream of a cancelled task ends too.
+        // The stream also ends when the task is cancelled.
         for await _ in ends {}
         return !timer.cancel()
     }
@@ -78,11 +78,11 @@ package final class OffPoolTimer: Sendable {
         await withCheckedContinuation { woken in run(after: duration) { woken.resume() } }
     }
 
-    /// Waits until work has ended, or the time is over; a cancelled task does not wait.
+    /// Waits until work has ended or the time is over; a cancelled task does not wait.
     ///
     /// - Parameters:
-    ///   - limit: The longest wait. Work that takes longer goes on.
-    ///   - start: Starts the work, whose end calls the given function.
+    ///   - limit: The longest wait. Work that takes longer continues.
+    ///   - start: Starts the work, which calls the given function when it ends.
     package static func wait(
         atMost limit: Duration,
         until start: (@escaping @Sendable () -> Void) -> Void
@@ -93,7 +93,7 @@ package final class OffPoolTimer: Sendable {
         for await _ in ends {}
     }
 
-    /// Calls `body` after a duration; `body` must return soon, since other timers wait for it.
+    /// Calls `body` after a duration; `body` must return soon, because other timers wait for it.
     package static func run(after duration: Duration, _ body: @escaping @Sendable () -> Void) {
         queue.asyncAfter(deadline: .now() + interval(duration), execute: body)
     }
@@ -113,28 +113,28 @@ package final class OffPoolTimer: Sendable {
     }
 }
 
-/// The time limit of a prompt for a person who does nothing.
+/// The time limit of a prompt, which expires if the user does nothing.
 package final class IdleTimeout: Sendable {
     private let limit: Duration
     private let state: Mutex<ContinuousClock.Instant>
 
-    /// The time when the limit is reached if the user does nothing more.
+    /// The time when the limit expires if the user does nothing more.
     package var deadline: ContinuousClock.Instant { state.withLock(\.self) }
 
-    /// Creates a time limit that starts now, up to some days.
+    /// Creates a time limit that starts now; supports limits of up to some days.
     package init(_ limit: Duration) {
         self.limit = limit
         state = Mutex(.now.advanced(by: limit))
     }
 
-    /// Starts the time again, since the user did something.
+    /// Restarts the time, because the user did something.
     package func restart() {
         state.withLock { $0 = .now.advanced(by: limit) }
     }
 
-    /// Waits until the time limit is reached.
+    /// Waits until the time limit expires.
     ///
-    /// - Returns: `false` when the task was cancelled before that.
+    /// - Returns: `false` if the task was cancelled first.
     package func end() async -> Bool {
         while true {
             let end = deadline

@@ -4,19 +4,19 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Runs `body` on a detached thread that takes no signals.
+/// Runs `body` on a detached thread that blocks all signals.
 ///
-/// Signals stay on the program's other threads: a handler on this thread would interrupt its system calls.
+/// Signals are delivered to the program's other threads: a handler on this thread would interrupt its system calls.
 ///
 /// - Parameters:
 ///   - name: The thread's name for debuggers; the kernel keeps 15 bytes of it.
 ///   - body: The thread's work.
-/// - Returns: `false` if the system has no thread left; `body` does not run then.
+/// - Returns: `false` if the system has no threads left, in which case `body` does not run.
 package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     var all = sigset_t()
     var before = sigset_t()
     sigfillset(&all)
-    // The new thread inherits the mask.
+    // The new thread inherits the signal mask.
     pthread_sigmask(SIG_SETMASK, &all, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
     // Retained here; the thread releases it once.
@@ -41,11 +41,11 @@ package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void)
     return true
 }
 
-/// Runs blocking work on its own thread and waits for the result without blocking the caller's thread.
+/// Runs blocking work on a separate thread, and waits for the result without blocking the caller's thread.
 ///
 /// Cancelling the task does not end the work.
 ///
-/// - Returns: The result of `body`; `nil` if the system has no thread left.
+/// - Returns: The result of `body`; `nil` if the system has no threads left.
 package func onThread<Value: Sendable>(
     _ name: String,
     _ body: @escaping @Sendable () -> Value
@@ -72,22 +72,22 @@ private final class ThreadWork: Sendable {
     }
 }
 
-/// Runs `body` on a detached thread that takes no signals.
+/// Runs `body` on a detached thread that blocks all signals.
 ///
-/// The process ends if the system has no thread left: this is for threads without which work would wait forever.
+/// The process exits if the system has no threads left. Use this for threads without which work would wait forever.
 package func requireThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
     precondition(startThread(name, body), "the system has no thread left for \(name)")
 }
 
 /// A thread that runs jobs in order, for work that blocks or that must not wait for Swift's shared pool.
 ///
-/// It is started for the first job, ends when it has had none for ten seconds, and is started again for the next. Where the
-/// system has no thread left, the jobs wait until it has one.
+/// It starts with the first job, ends after ten seconds without one, and starts again with the next. If the system has
+/// no threads left, the jobs wait until it does.
 package final class JobThread: Sendable {
     private struct State {
         var jobs: [@Sendable () -> Void] = []
         var isClosed = false
-        /// Whether the thread runs or is being started.
+        /// Whether the thread is running or starting.
         var isRunning = false
         var thread: pthread_t?
     }
@@ -96,15 +96,15 @@ package final class JobThread: Sendable {
     private let idle: Duration
     private let starting: Starting
     private let state = Mutex(State())
-    /// A semaphore that wakes the thread for a job and for the closing.
+    /// A semaphore that wakes the thread for a job or for closing.
     private let available = DispatchSemaphore(value: 0)
 
-    /// Describes a thread, which is started for its first job.
+    /// Creates a description of a thread, which starts with its first job.
     ///
     /// - Parameters:
     ///   - name: The thread's name for debuggers.
     ///   - idle: The time without a job after which the thread ends.
-    ///   - starting: Starts a thread; `false` if the system has none left.
+    ///   - starting: Starts a thread; returns `false` if the system has none left.
     package init(
         _ name: String,
         idle: Duration = .seconds(10),
@@ -115,7 +115,7 @@ package final class JobThread: Sendable {
         self.starting = starting
     }
 
-    /// Starts a thread of a name with a body.
+    /// A function that starts a thread with a name and a body.
     package typealias Starting = @Sendable (String, @escaping @Sendable () -> Void) -> Bool
 
     /// Adds a job after the waiting ones.
@@ -136,13 +136,13 @@ package final class JobThread: Sendable {
         available.signal()
     }
 
-    /// Whether the caller runs on this thread.
+    /// Whether the caller is running on this thread.
     package var isCurrent: Bool {
         let current = pthread_self()
         return state.withLock { $0.thread.map { pthread_equal($0, current) != 0 } ?? false }
     }
 
-    /// Whether the thread runs or is being started.
+    /// Whether the thread is running or starting.
     package var isRunning: Bool { state.withLock(\.isRunning) }
 
     private func start() {
@@ -170,8 +170,8 @@ package final class JobThread: Sendable {
 
 /// The executor that the current task prefers; `nil` means the shared pool.
 ///
-/// It is for a task that must run where the current one does: the caller may be on its own thread while no thread of
-/// the pool is free.
+/// Use it for a task that must run where the current one does: the caller may be on a separate thread while no thread
+/// of the pool is free.
 package var currentExecutor: (any TaskExecutor)? {
     withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
 }

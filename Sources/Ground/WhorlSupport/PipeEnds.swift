@@ -2,16 +2,16 @@
 
 internal import Glibc
 
-/// The two ends of a pipe, which are not inherited by programs that this process starts.
+/// The two ends of a pipe, which programs started by this process do not inherit.
 package struct PipeEnds: Sendable {
     package let readEnd: CInt
     package let writeEnd: CInt
 
-    /// Creates a pipe; `nil` if the system has no descriptors left, with the reason in `errno`.
+    /// Creates a pipe; returns `nil` if the system has no descriptors left, with the reason in `errno`.
     ///
-    /// - Parameter isBlocking: Whether reading from an empty pipe, and writing to a full one, waits.
+    /// - Parameter isBlocking: Whether reading from an empty pipe, or writing to a full one, waits.
     package init?(isBlocking: Bool = true) {
-        // With one call: a program that another thread starts between pipe(2) and fcntl(2) would inherit the ends.
+        // Use one call: a program that another thread starts between pipe(2) and fcntl(2) would inherit the ends.
         typealias Call = @convention(c) (UnsafeMutablePointer<CInt>?, CInt) -> CInt
         var ends: [CInt] = [-1, -1]
         guard let pipe2 = gnuFunction("pipe2", as: Call.self),
@@ -21,9 +21,10 @@ package struct PipeEnds: Sendable {
         writeEnd = ends[1]
     }
 
-    /// Writes a byte to wake a thread that waits for the read end.
+    /// Writes a byte to wake a thread that is waiting for the read end.
     ///
-    /// Closing the write end would not wake it while a program that another thread has started has that end too.
+    /// Closing the write end might not wake it, because a program started by another thread may have inherited that
+    /// end.
     package func wake() { _ = write(writeEnd, [0], 1) }
 
     /// Closes both ends; must be called once.

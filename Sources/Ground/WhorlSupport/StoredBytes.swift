@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A reader for stored bytes, without copying; every read past the end returns `nil`.
+/// A reader for stored bytes that does not copy them; every read past the end returns `nil`.
 ///
 /// It is generic and inlinable so that a reader over an `UnsafeRawBufferPointer` needs no allocation: the keychain
-/// reads a record for each item that it examines. Other modules inline it because the type itself is usable from
-/// inlinable code: without that the compiler (Swift 6.3) calls the generic functions.
+/// reads a record for each item that it examines. Other modules can inline it because the type itself is usable from
+/// inlinable code; otherwise the compiler (Swift 6.3) calls the generic functions.
 @usableFromInline package struct ByteReader<Bytes: RandomAccessCollection<UInt8>> {
-    /// The bytes that are left.
+    /// The remaining bytes.
     @usableFromInline package private(set) var rest: Bytes.SubSequence
 
-    /// Reads `bytes` from the beginning.
+    /// Creates a reader at the start of `bytes`.
     @inlinable package init(_ bytes: Bytes) { rest = bytes[...] }
 
     /// Whether no bytes are left.
@@ -32,26 +32,26 @@
         }
     }
 
-    /// Reads bytes that follow their size, which has 4 bytes.
+    /// Reads bytes that follow their size in 4 bytes.
     @inlinable package mutating func sized() -> Bytes.SubSequence? { sized(by: UInt32.self) }
 
-    /// Reads bytes that follow their size, a number of the given type.
+    /// Reads bytes that follow their size as a number of the given type.
     @inlinable package mutating func sized<Size: FixedWidthInteger>(by type: Size.Type) -> Bytes.SubSequence?
     {
         number(type).flatMap { Int(exactly: $0) }.flatMap { take($0) }
     }
 
-    /// Reads a text that follows its size; `nil` if it is not UTF-8.
+    /// Reads text that follows its size; returns `nil` if it is not UTF-8.
     @inlinable package mutating func text() -> String? { sized().flatMap { String(utf8: $0) } }
 }
 
 extension String {
-    /// Creates a text of its UTF-8; `nil` if the bytes are not UTF-8.
+    /// Creates text from UTF-8; returns `nil` if the bytes are not UTF-8.
     ///
     /// `String(validating:as:)` calls generic functions for each text (Swift 6.3), which takes longer than the check.
     @inlinable package init?(utf8 bytes: some Collection<UInt8>) {
         let text = bytes.withContiguousStorageIfAvailable { bytes -> String? in
-            // The place of the first wrong byte tells a reader of stored bytes nothing.
+            // The position of the first invalid byte is of no use to a reader of stored bytes.
             guard let text = try? UTF8Span(validating: bytes.span) else { return nil }
             return String(copying: text)
         }
@@ -64,17 +64,17 @@ extension String {
 ///
 /// It does not wipe anything: secret bytes belong in a `SecretBuffer`.
 @usableFromInline package struct ByteWriter {
-    /// The bytes that were written so far.
+    /// The bytes written so far.
     @usableFromInline package private(set) var bytes: [UInt8] = []
 
-    /// Begins with the name and the version of the format.
+    /// Starts with the name and version of the format.
     @inlinable package init(_ form: StaticString = "") {
         // Large enough for most of Whorl's records.
         bytes.reserveCapacity(384)
         form.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
-    /// Begins with the given bytes.
+    /// Starts with the given bytes.
     @inlinable package init(_ start: some Sequence<UInt8>) { bytes.append(contentsOf: start) }
 
     /// Appends a big-endian number.
@@ -87,7 +87,7 @@ extension String {
         bytes.append(contentsOf: part)
     }
 
-    /// Appends the size in 4 bytes, then the bytes, so that the boundary of two neighbours is unambiguous.
+    /// Appends the size in 4 bytes, then the bytes, so that the boundary between two parts is unambiguous.
     @inlinable package mutating func append(sized part: some Collection<UInt8>) {
         append(sized: part, by: UInt32.self)
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The form of a TPM's address: a TCTI string of tpm2-tss.
+/// The format of a TPM's address: a TCTI string of tpm2-tss.
 ///
-/// Source: the forms are those of `Tss2_TctiLdr_Initialize()` of tpm2-tss 3.2.1.
+/// Source: the formats that `Tss2_TctiLdr_Initialize()` of tpm2-tss 3.2.1 accepts.
 package enum TCTIString {
-    /// The longest string that is accepted, in bytes.
+    /// The maximum length of a string in bytes.
     package static let maximumLength = 512
 
-    /// Returns the fault of a string; `nil` if it is valid.
+    /// Returns the error in a string; `nil` if it is valid.
     package static func fault(in text: String) -> String? {
         if text.isEmpty { return "it is empty" }
         if text.utf8.count > maximumLength { return "it is longer than \(maximumLength) bytes" }
@@ -25,7 +25,7 @@ package enum TCTIString {
         case "device": return rest.hasPrefix("/") ? nil : "device: needs an absolute path"
         case "swtpm", "mssim", "cmd", "tabrmd": return rest.isEmpty ? "\(parts[0]): says not where" : nil
         case "pcap":
-            // A recorder around another recorder would only make the string hard to judge.
+            // A recorder around another recorder would only make the string hard to validate.
             return rest == "none" || rest.hasPrefix("pcap:")
                 ? "pcap: needs a TPM behind it" : faultOfKind(rest)
         default: return "it must begin with device:, tabrmd:, swtpm:, mssim:, cmd: or pcap:, or be none"

@@ -2,33 +2,33 @@
 
 internal import Glibc
 
-/// Properties of this process, as the kernel and the user database report them, and its protection.
+/// Properties of this process, as reported by the kernel and the user database, and its protection.
 package enum ThisProcess {
-    /// Whether the process has more rights than its caller: set-user-ID, or file capabilities.
+    /// Whether the process has more privileges than its caller: set-user-ID, or file capabilities.
     ///
-    /// If the C library cannot be asked, the process counts as elevated.
+    /// If the C library does not provide this, the process counts as elevated.
     package static let isElevated: Bool = {
         typealias Call = @convention(c) (_ type: UInt) -> UInt
         let getauxval = gnuFunction("getauxval", as: Call.self)
         return getauxval?(23) != 0  // AT_SECURE, on every architecture
     }()
 
-    /// The process's environment; empty when the process is elevated, since its caller chose the variables.
+    /// The process's environment; empty if the process is elevated, because its caller chose the variables.
     package static var trustedEnvironment: [String: String] {
         isElevated ? [:] : environment
     }
 
-    /// The variables of the process; of two with one name the last.
+    /// The variables of the process; if a name occurs twice, the last one is used.
     ///
-    /// Foundation has the same as `ProcessInfo.processInfo.environment`, and would be linked into every program for it.
+    /// Foundation offers the same as `ProcessInfo.processInfo.environment`, but every program would have to link it.
     private static var environment: [String: String] {
         var variables: [String: String] = [:]
         typealias Entries = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-        // Swift's `environ` ends the process after clearenv(3), which leaves none.
+        // Swift's `environ` crashes after clearenv(3), which leaves no variables.
         var next = dlsym(nil, "environ")?.assumingMemoryBound(to: Entries?.self).pointee
         while let entry = next?.pointee {
             let text = String(cString: entry)
-            // A sign that joins the equals sign would be one character with it.
+            // A character that combines with the equals sign would form one `Character` with it.
             if let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) {
                 variables[String(text[..<equals])] = String(text[text.utf8.index(after: equals)...])
             }
@@ -40,22 +40,22 @@ package enum ThisProcess {
     /// The name of the process's effective user, from the user database, not from a variable.
     package static var userName: String { userName(of: geteuid()) }
 
-    /// The name of a user, from the user database; `uid-` and the number if it has none.
+    /// Returns the name of a user from the user database; `uid-` and the number if it has none.
     package static func userName(of uid: UInt32) -> String {
         if case .found(let account) = account(of: uid) { account.name } else { "uid-\(uid)" }
     }
 
-    /// Returns whether the user database has a number; `nil` if it does not answer.
+    /// Returns whether the user database has a user ID; `nil` if it is not responding.
     @Sendable package static func hasAccount(_ uid: UInt32) -> Bool? {
         switch account(of: uid) {
         case .found: true
         case .missing: false
-        // The C library returns one of these for a number that it does not find (getpwnam(3)).
+        // The C library returns one of these for a user ID that it does not find (getpwnam(3)).
         case .unavailable(let error): [ENOENT, ESRCH, EBADF, EPERM].contains(error) ? false : nil
         }
     }
 
-    /// Returns the number of the user with a name, from the user database; `nil` if there is none.
+    /// Returns the ID of the user with a name, from the user database; `nil` if there is none.
     package static func userNumber(of name: String) -> UInt32? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { room in
             var entry = passwd()
@@ -67,14 +67,15 @@ package enum ThisProcess {
         }
     }
 
-    /// Returns the account with a number, from the user database.
+    /// Returns the account with a user ID, from the user database.
     package static func account(of uid: UInt32) -> AccountLookup {
         // As long as any line of the database that the C library reads.
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { room in
             var entry = passwd()
             var found: UnsafeMutablePointer<passwd>?
             guard let place = room.baseAddress else { return .unavailable(ENOMEM) }
-            // Only the last source of nsswitch.conf(5) is known to have answered where there is no entry and no error.
+            // If there is neither an entry nor an error, only the last source of nsswitch.conf(5) is known to have
+            // responded.
             let status = getpwuid_r(uid, &entry, place, room.count, &found)
             guard status == 0 else { return .unavailable(status) }
             guard found != nil, let name = entry.pw_name else { return .missing }
@@ -95,31 +96,31 @@ package enum ThisProcess {
         return String(cString: folder)
     }
 
-    /// The folder of the program's file; `nil` if the kernel does not report it.
+    /// The folder of the executable; `nil` if the kernel does not report it.
     package static var folder: String? {
         guard let path = linkTarget("/proc/self/exe"), let end = path.lastIndex(of: "/") else { return nil }
         return String(path[..<end])
     }
 
-    /// The name of the program's file, without its folder, so that it stays the same when the program moves.
+    /// The file name of the executable, without its folder, so that it stays the same if the program is moved.
     package static var programName: String {
         fileName(ofProgram: linkTarget("/proc/self/exe") ?? "") ?? "unknown"
     }
 
-    /// Returns the file's name from the kernel's path of a program; `nil` if there is none.
+    /// Returns the file name from the kernel's path of an executable; `nil` if there is none.
     package static func fileName(ofProgram path: String) -> String? {
         guard let file = path.split(separator: "/").last.map(String.init) else { return nil }
-        // The kernel's mark for a file that was replaced while it runs, as by an upgrade (proc(5)).
+        // The kernel's mark for a file that was replaced while it runs, for example by an upgrade (proc(5)).
         let mark = " (deleted)"
         return file.hasSuffix(mark) ? String(file.dropLast(mark.count)) : file
     }
 
-    /// Keeps templates and keys out of core files, and prevents other processes of the user from tracing this one.
+    /// Keeps templates and keys out of core files, and prevents the user's other processes from tracing this one.
     ///
-    /// It is for Whorl's own programs: a library must not disable core files for the program that uses it. Root can
-    /// still read the memory, and so can a debugger that starts the program.
+    /// Use it only in Whorl's own programs: a library must not disable core files for the program that uses it. Root
+    /// can still read the memory, and so can a debugger that starts the program.
     ///
-    /// - Returns: `false` if the system refused; a program should then not continue.
+    /// - Returns: `false` if this failed; a program should then not continue.
     package static func hideMemory() -> Bool {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         guard setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0 else { return false }
@@ -129,14 +130,14 @@ package enum ThisProcess {
         return prctl(4, 0, 0, 0, 0) == 0  // PR_SET_DUMPABLE, on every architecture
     }
 
-    /// Keeps the heap small, for a program that runs for long and rarely allocates on two threads at a time (mallopt(3)).
+    /// Keeps the heap small, for a long-running program that rarely allocates on two threads at a time (mallopt(3)).
     ///
-    /// Large blocks go back to the system as soon as they are freed. Without that, the C library keeps blocks of up to
-    /// 32 MiB once one of their size was freed. All threads share one heap; by default each has one of its own, and
-    /// keeps its pages. Call it before the first thread is made.
+    /// Large blocks are returned to the system as soon as they are freed. Otherwise the C library keeps blocks of up to
+    /// 32 MiB once one of their size was freed. All threads share one heap; by default, each has a separate one and
+    /// keeps its pages. Call this before the first thread is created.
     package static func keepHeapSmall() {
         typealias Call = @convention(c) (_ parameter: CInt, _ value: CInt) -> CInt
-        // Another C library than glibc has no such option.
+        // C libraries other than glibc have no such option.
         guard let mallopt = gnuFunction("mallopt", as: Call.self) else { return }
         _ = mallopt(-3, 1 << 20)  // M_MMAP_THRESHOLD
         _ = mallopt(-8, 1)  // M_ARENA_MAX
@@ -149,18 +150,20 @@ package enum ThisProcess {
     }
 }
 
-/// Looks up a function of the C library that Swift's module lacks: because of its header (getauxval(3), gettext(3)),
-/// because it is GNU-only (pipe2(2), pthread_setname_np(3)), or because it is variadic (prctl(2), whose arguments Linux's
-/// calling conventions pass like any others); or one of a library that only some programs load, `nil` in the others.
+/// Looks up a function of the C library that is missing from Swift's module.
+///
+/// The reason may be its header (getauxval(3), gettext(3)), or that it is GNU-only (pipe2(2), pthread_setname_np(3)) or
+/// variadic (prctl(2), whose arguments Linux's calling conventions pass like any others). It may also be a function of
+/// a library that only some programs load; in the others, the result is `nil`.
 package func gnuFunction<Call>(_ name: String, as: Call.Type) -> Call? {
     dlsym(nil, name).map { unsafeBitCast($0, to: Call.self) }
 }
 
-/// An account of the system, as the user database has it.
+/// An account of the system, as listed in the user database.
 package struct SystemAccount: Sendable, Hashable {
     package let number: UInt32
     package let name: String
-    /// The number of the account's own group.
+    /// The ID of the account's primary group.
     package let group: UInt32
     /// The path of the home folder.
     package let home: String
@@ -173,11 +176,11 @@ package struct SystemAccount: Sendable, Hashable {
     }
 }
 
-/// The answer of the user database to a question for an account.
+/// The result of looking up an account in the user database.
 package enum AccountLookup: Sendable, Hashable {
     case found(SystemAccount)
     /// The database has no such account.
     case missing
-    /// A source of the database did not answer, with this error number; the account may or may not exist.
+    /// A source of the database did not respond, with this error number; the account may or may not exist.
     case unavailable(Int32)
 }

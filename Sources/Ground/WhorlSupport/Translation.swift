@@ -2,23 +2,24 @@
 
 internal import Glibc
 
-/// The translations of the sentences that people see (`po/`), by gettext of the C library.
+/// The translations of user-visible sentences (`po/`), with the C library's gettext.
 ///
-/// A sentence is English until it is shown: errors, records and messages between programs have it as it stands in the
-/// source, and what shows it asks for the translation. A program that has not begun gets English.
+/// Sentences stay in English until they are shown. Errors, records and messages between programs contain the English
+/// source text, and the code that shows it requests the translation. A program that has not called ``begin()`` uses
+/// English.
 public enum Translations {
-    /// gettext's name of the catalogs.
+    /// The gettext domain of the catalogs.
     static let domain = "whorl"
 
-    /// Begins to translate into the language that the user's variables name (`LANGUAGE`, `LC_ALL`, `LC_MESSAGES`, `LANG`).
+    /// Enables translation into the language of the user's environment (`LANGUAGE`, `LC_ALL`, `LC_MESSAGES`, `LANG`).
     ///
-    /// It is for the beginning of a program, before there are threads: `setlocale(3)` is not safe beside them. The catalogs
-    /// are in `share/locale` beside the folder `bin` or `libexec` of the program, as `make install` lays them.
+    /// Call it at the start of a program, before any threads exist, because `setlocale(3)` is not thread-safe. The
+    /// catalogs are in `share/locale` next to the program's `bin` or `libexec` folder, where `make install` puts them.
     public static func begin() {
-        // The user who starts a program with more rights chooses the variables.
+        // If a program has more privileges than its user, do not trust the variables.
         guard !ThisProcess.isElevated else { return }
         setlocale(LC_CTYPE, "")
-        // A terminal that shows ASCII alone gets English.
+        // A terminal that supports only ASCII uses English.
         guard let codes = nl_langinfo(nl_item(CODESET)), String(cString: codes) == "UTF-8" else { return }
         setlocale(LC_MESSAGES, "")
         _ = GetText.bindCodes?(domain, "UTF-8")
@@ -35,26 +36,26 @@ public enum Translations {
 
 /// Returns a sentence in the user's language.
 ///
-/// - Parameter sentence: A sentence of Whorl's in English, or any other text.
-/// - Returns: The translation; without one the text itself, whole.
+/// - Parameter sentence: One of Whorl's sentences in English, or any other text.
+/// - Returns: The translation; if there is none, the whole text itself.
 public func translated(_ sentence: String) -> String {
-    // gettext has a catalog's own data under the empty text.
+    // gettext stores a catalog's metadata under the empty text.
     guard !sentence.isEmpty else { return sentence }
     let found = sentence.withCString { sentence -> String? in
-        // Without a translation it returns what it got, in which C sees the text up to the first zero only.
+        // Without a translation, it returns its argument, which C cuts off at the first zero.
         guard let found = GetText.one?(Translations.domain, sentence), found != sentence else { return nil }
         return String(cString: found)
     }
     return found ?? sentence
 }
 
-/// Returns a sentence about a number in the user's language, with the number in the place of `%d`.
+/// Returns a sentence about a number in the user's language, replacing `%d` with the number.
 ///
 /// - Parameters:
-///   - one: The sentence for one, in English.
-///   - many: The sentence for every other number, in English.
-///   - count: The number, which decides among the forms that the language has.
-/// - Returns: The translation; without one the English sentence.
+///   - one: The English sentence for one.
+///   - many: The English sentence for any other number.
+///   - count: The number, which selects among the language's plural forms.
+/// - Returns: The translation; if there is none, the English sentence.
 public func translated(_ one: String, _ many: String, count: Int) -> String {
     let form = one.withCString { one in
         many.withCString { many in
@@ -66,12 +67,12 @@ public func translated(_ one: String, _ many: String, count: Int) -> String {
     return filled(form ?? (count == 1 ? one : many), ["%d": String(count)])
 }
 
-/// Returns a sentence in the user's language, with words in the places of `%1$@`, `%2$@` and so on.
+/// Returns a sentence in the user's language, replacing `%1$@`, `%2$@` and so on with words.
 ///
 /// - Parameters:
-///   - sentence: A sentence of Whorl's in English.
-///   - words: The words for the places, in the order of their numbers.
-/// - Returns: The translation; without one the English sentence.
+///   - sentence: One of Whorl's sentences in English.
+///   - words: The words, in the order of the placeholders' numbers.
+/// - Returns: The translation; if there is none, the English sentence.
 public func translated(_ sentence: String, with words: String...) -> String {
     filled(
         translated(sentence),
@@ -79,7 +80,7 @@ public func translated(_ sentence: String, with words: String...) -> String {
     )
 }
 
-/// Puts words in the places of a sentence, in one pass: what a word says is no place.
+/// Replaces the placeholders of a sentence in one pass, so that a placeholder within a word is not replaced.
 private func filled(_ sentence: String, _ places: [String: String]) -> String {
     var rest = Substring(sentence)
     var filled = ""

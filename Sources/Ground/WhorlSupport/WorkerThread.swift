@@ -5,12 +5,12 @@ internal import Synchronization
 
 /// A thread that runs the jobs of tasks, so that they proceed even if every thread of the shared pool is blocked.
 ///
-/// `canEvaluatePolicy` blocks its caller, which may be on the pool, until asynchronous work is done. On the pool that
+/// `canEvaluatePolicy` blocks its caller, which may be on the pool, until asynchronous work is done. On the pool, that
 /// work could wait forever for a free thread.
 package final class WorkerThread: TaskExecutor {
     /// The thread for preflights, which block their caller.
     package static let preflights = WorkerThread(name: "whorl-preflight")
-    /// The thread for evaluations; it is separate from the preflights, since a program's presenter may block.
+    /// The thread for evaluations, separate from preflights because a program's presenter may block.
     package static let evaluations = WorkerThread(name: "whorl-evaluate")
 
     /// The thread for operations on protected items.
@@ -52,7 +52,7 @@ package final class WorkerThread: TaskExecutor {
 
 /// GLib's default main context, for callers that block until asynchronous work is done.
 ///
-/// GLib is called only if the program has loaded it, as GTK programs have: no other program needs it to build or to run.
+/// GLib is called only if the program has loaded it, as GTK programs do; no other program needs it to build or run.
 private enum MainContext {
     private typealias IsOwner = @convention(c) (OpaquePointer?) -> CInt
     private typealias Iterate = @convention(c) (OpaquePointer?, CInt) -> CInt
@@ -60,13 +60,13 @@ private enum MainContext {
 
     /// Blocks the caller until work that may need the GLib thread has signalled `done`.
     ///
-    /// If the caller owns the context, as a GTK program's main thread does in a handler, it *is* the GLib thread: it
-    /// dispatches the context while it waits, like a modal dialog. Otherwise the work would never end, whether the engine
-    /// needs the thread or the program's own prompt.
+    /// If the caller owns the context, as a GTK program's main thread does in a handler, it *is* the GLib thread. It
+    /// then dispatches the context while it waits, like a modal dialog. Otherwise the work would never end if the
+    /// engine or the program's own prompt needs that thread.
     ///
     /// - Parameters:
     ///   - done: A semaphore with the count 0.
-    ///   - begin: Begins the work; takes a function that the work must call after it has signalled `done`.
+    ///   - begin: Starts the work; takes a function that the work must call after it has signalled `done`.
     static func wait(for done: DispatchSemaphore, _ begin: (@escaping @Sendable () -> Void) -> Void) {
         guard let isOwner = gnuFunction("g_main_context_is_owner", as: IsOwner.self), isOwner(nil) != 0,
             let iterate = gnuFunction("g_main_context_iteration", as: Iterate.self),
