@@ -33,7 +33,7 @@ package final class Database {
         connection = opened
         sqlite3_extended_result_codes(connection, 1)
         sqlite3_busy_timeout(connection, busyTimeout)
-        // A word in double quotes is never text, and functions in a modified schema are not called.
+        // A word in double quotes is never text, and functions in an untrusted schema are not called.
         for (option, value) in [
             (SQLITE_DBCONFIG_DQS_DDL, 0), (SQLITE_DBCONFIG_DQS_DML, 0), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
             (SQLITE_DBCONFIG_ENABLE_FKEY, 1),

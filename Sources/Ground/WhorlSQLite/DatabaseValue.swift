@@ -3,7 +3,7 @@
 internal import CWhorlSQLite
 package import FoundationEssentials
 
-/// A type that a column can store, and that is read only from a value of the same type.
+/// A type that can be stored in a column, and read back only if the column's value has the same type.
 ///
 /// Values are not converted: text is not bytes, and an integer is a `Bool` only if it is 0 or 1. A column of a damaged
 /// file therefore reads as "no such value", and never as a different one.

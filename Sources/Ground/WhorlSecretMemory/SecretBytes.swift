@@ -4,8 +4,8 @@ import Glibc
 
 /// Secret bytes that must not outlive their use: a key, a passcode, an authorization value.
 ///
-/// They are stored in separate pages, which are excluded from swap (`mlock`) and from core dumps (`madvise
-/// MADV_DONTDUMP`), and are overwritten with zeros when the value ends. They have no description, are not `Codable`,
+/// They are stored in separate pages, which are excluded from swap (`mlock`) and from core dumps
+/// (`madvise MADV_DONTDUMP`), and are overwritten with zeros when the value ends. They have no description, are not `Codable`,
 /// cannot be copied by accident, and are compared in constant time.
 ///
 /// They are not protected against a debugger, root, or copies that a caller makes in ``withBytes(_:)``.

@@ -17,7 +17,7 @@ package enum DomainName {
         defer { dlclose(library) }
         guard let symbol = dlsym(library, "idn2_lookup_u8") else { return nil }
         let lookup = unsafeBitCast(symbol, to: Lookup.self)
-        // IDN2_NFC_INPUT and IDN2_NONTRANSITIONAL: only the 2008 rules leave “ß” as it is.
+        // IDN2_NFC_INPUT and IDN2_NONTRANSITIONAL: only the 2008 rules apply, which leave “ß” as it is.
         var label: UnsafeMutablePointer<UInt8>?
         guard lookup(Array(name.utf8) + [0], &label, 1 | 8) == 0, let label else { return nil }
         defer { free(label) }

@@ -23,8 +23,7 @@ package struct PipeEnds: Sendable {
 
     /// Writes a byte to wake a thread that is waiting for the read end.
     ///
-    /// Closing the write end might not wake it, because a program started by another thread may have inherited that
-    /// end.
+    /// Closing the write end might not wake it, because a program that another thread is starting may have it open.
     package func wake() { _ = write(writeEnd, [0], 1) }
 
     /// Closes both ends; must be called once.

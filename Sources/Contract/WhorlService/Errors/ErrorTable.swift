@@ -148,7 +148,7 @@ extension ServiceError.Code {
     public static let readerInUse = row("readerInUse", .readerUnavailable, .authFailed, apple: -4, exit: 35)
         .message("The fingerprint reader is in use.")
         .recovery("Wait for the other program to finish, then try again.")
-    /// Several readers are connected and none was chosen, or the chosen one is not allowed.
+    /// A reader must be chosen, but the choice is ambiguous or not allowed.
     public static let readerNotChosen = row("readerNotChosen", .invalidRequest, .authFailed, apple: -6)
         .message("More than one fingerprint reader found, or the chosen one is not allowed.")
         .recovery("Choose one with `--reader` or WHORL_READER; `whorl devices` lists them.")
@@ -315,7 +315,7 @@ extension ServiceError.Code {
     public static let chipBusy = row("chipBusy", .chipUnavailable, .io)
         .message("The TPM is busy, or the connection was lost.")
         .recovery("Try again. If it keeps failing, another program is using the TPM.")
-    /// The TPM has no room for more loaded objects or sessions, because other programs use it or were killed.
+    /// The TPM has no room for more loaded objects or sessions: other programs, or killed ones, have used it up.
     public static let chipCrowded = row("chipCrowded", .chipUnavailable, .io)
         .message(
             "The TPM's memory is in use by other programs, or by the remains of programs that were killed."
@@ -440,7 +440,7 @@ extension ServiceError.Code {
     )
     .message { "Wrong application password for the \($0.subject)." }
     .recovery("Try again with the password it was created with.")
-    /// After several wrong application passwords from this user, Whorl temporarily refuses to try another one.
+    /// After several wrong application passwords from this user, Whorl temporarily refuses to compare another one.
     public static let applicationPasswordThrottled = row(
         "applicationPasswordThrottled",
         .notAuthenticated,
@@ -556,7 +556,7 @@ extension ServiceError.Code {
                 ? "The state directory is not usable." : "The state directory is not usable: \($0.subject)."
         }
         .recovery("Run `whorl doctor` to find the cause and a fix.")
-    /// The disk is full; what was stored before is unchanged.
+    /// The disk is full; existing data is unchanged.
     public static let diskFull = row("diskFull", .storage, .diskFull)
         .message { "The disk with \($0.subject) is full." }
         .recovery("Free some disk space, then try again.")

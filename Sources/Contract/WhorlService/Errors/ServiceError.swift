@@ -148,7 +148,7 @@ extension ServiceError: ReportedError {
     /// The name of the code.
     public var codeName: String { code.rawValue }
 
-    /// The kind of handling that the failure asks for.
+    /// The category of the failure, which determines how to handle it.
     public var category: ErrorCategory { code.category }
 }
 

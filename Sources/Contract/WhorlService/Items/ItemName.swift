@@ -8,8 +8,8 @@ internal import WhorlSupport
 /// characters that a terminal, a shell or a path interprets, are not allowed. Two spellings that are equal by Unicode's
 /// rules (NFC) are the same name.
 ///
-/// Names are compared, hashed, sorted and stored by the bytes of ``text``. The service stores the form that it derived
-/// itself from the text in a call, whatever the caller's library derived.
+/// Names are compared, hashed, sorted and stored by the bytes of ``text``. The service stores the form that it derives
+/// itself from the text in a call, not the one from the caller's library.
 public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The maximum length of a name in UTF-8 bytes.
     public static let longest = 255

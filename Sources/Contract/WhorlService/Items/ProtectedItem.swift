@@ -69,8 +69,8 @@ public struct VaultItem: Sendable, Hashable, Codable {
 
 /// A TPM-wrapped secret or key that the caller stores.
 ///
-/// It can be unlocked only on the machine and for the vault where it was created. It does not reveal the secret: a
-/// reader learns only the kind of the item and its access control.
+/// It can be unlocked only on the machine and for the vault where it was created. It does not reveal the
+/// secret, only the kind of the item and its access control.
 public struct SealedItem: Sendable, Hashable, Codable {
     /// The kind of the item: secret or key.
     public let kind: ItemKind

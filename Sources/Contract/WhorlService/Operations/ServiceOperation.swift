@@ -2,7 +2,7 @@
 
 /// A request to the service: one value with all its parameters.
 ///
-/// Its coded form is what a message carries; secrets attach themselves to the message (`SecretBox`).
+/// A message carries its encoded form; secrets attach themselves to the message (`SecretBox`).
 public protocol ServiceOperation: Codable, Sendable {
     /// The type of the reply.
     associatedtype Reply: Codable & Sendable
@@ -60,7 +60,7 @@ public protocol OwnerRequest: Sendable {
 public struct RequestOrigin: Sendable {
     /// The calling program as the service knows it; `nil` if it runs in this process or is unknown.
     package var asker: Asker?
-    /// The reason why fingers are not accepted from the caller's location, not even an earlier match; `nil` if they
+    /// The reason why fingers are not accepted where the caller runs, not even an earlier match; `nil` if they
     /// are.
     package var fingerObstacle: ServiceError?
     /// The reason why nothing is accepted, not even an earlier proof, as in a locked session.
@@ -110,7 +110,7 @@ public enum AllowedCallers: Sendable, Hashable {
     case anyProgram
     /// Programs that are not confined.
     case unconfined
-    /// Programs that are not confined and run where fingers are accepted, because they open or reset the reader.
+    /// Programs that are not confined and run where fingers are accepted, for operations on the reader itself.
     case unconfinedAtReader
     /// Programs that run as root.
     case root

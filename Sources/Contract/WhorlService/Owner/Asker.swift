@@ -53,8 +53,8 @@ public struct Asker: Sendable, Hashable, Codable {
     /// Returns a text that identifies the calling program to the user.
     ///
     /// - Parameter name: The name that the program uses for itself.
-    /// - Returns: For example `snap.vault.app (other programs of this user can claim this name)`, or `“Vault”
-    ///   (unverified name; python3, process 77)`.
+    /// - Returns: For example `snap.vault.app (other programs of this user can claim this name)`, or
+    ///   `“Vault” (unverified name; python3, process 77)`.
     public func spoken(_ name: String) -> String {
         if let confinedAs {
             return "\(confinedAs) (other programs of this user can claim this name)"

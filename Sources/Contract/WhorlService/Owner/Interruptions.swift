@@ -73,7 +73,7 @@ package final class Interruptions: Sendable {
             }?()
         }
 
-        /// Returns the error of an evaluation: the interruption, unless the evaluation had already completed.
+        /// Returns the error of an evaluation: the interruption, unless the evaluation already had a result.
         ///
         /// A step that was cancelled, such as a TPM command, fails with its own error.
         package func meaning(of error: ServiceError) -> ServiceError {

@@ -2,7 +2,7 @@
 
 /// The failed attempts at a place where any user can be named, such as a login screen.
 ///
-/// They count no matter which user was named. A stranger who names one user after the other is slowed down before
+/// They count regardless of which user was named. A stranger who names one user after the other is slowed down before
 /// anyone is locked out.
 package protocol PlaceTries: Sendable {
     /// Returns only if the place is not paused.

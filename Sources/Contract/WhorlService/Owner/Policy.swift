@@ -66,7 +66,7 @@ public struct EvaluationRequest: Sendable {
     /// Whether only the passcode is accepted, regardless of the policy, as for an item that only the passcode unlocks.
     package var takesPasscodeAlone = false
 
-    /// The longest wait for other users of the reader; `nil` waits as long as for a touch.
+    /// The longest wait for other programs that use the reader; `nil` waits as long as for a touch.
     package var patience: Duration?
 
     /// The number of touches that may fail, from 1 to 3; `nil` means 3.
@@ -150,7 +150,7 @@ public struct Evaluation: Sendable, Hashable, Codable {
     public var failedTries: Int { triesFailed ?? 0 }
     private var triesFailed: Int?
 
-    /// The same evaluation, with the number of failed tries before it.
+    /// Returns the same evaluation, with the number of failed attempts before it.
     package func after(failedTries: Int) -> Evaluation {
         var copy = self
         copy.triesFailed = failedTries == 0 ? nil : failedTries

@@ -91,7 +91,7 @@ struct EnrollmentTouches: Sendable {
             do throws(ServiceError) {
                 if try await readableTouch(of: new, against: []) == new.id { recognized += 1 }
             } catch {
-                return  // the enrollment has succeeded already, and the touches so far are told
+                return  // the enrollment has already succeeded, and the touches so far were reported
             }
             limits.countGood()
             tested += 1

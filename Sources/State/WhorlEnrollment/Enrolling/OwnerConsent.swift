@@ -8,8 +8,8 @@ package import WhorlService
 
 /// The owner's consent to one change to the enrolled fingers.
 ///
-/// Only the engine of `WhorlEngine` creates one, after an enrolled finger matched, the passcode was verified, or the
-/// system's rules allowed the change to a program that can show no prompt for either.
+/// Only the engine of `WhorlEngine` creates one, after an enrolled finger matched or the passcode was verified. For a
+/// program that can show no prompt for either, the system's rules must have allowed the change.
 ///
 /// It is valid for one change to one profile, in the state that the fingers had before the owner was prompted. The
 /// transaction that makes the change compares all of these. Every change creates a new state, so a consent cannot be

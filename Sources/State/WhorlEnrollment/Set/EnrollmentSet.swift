@@ -7,7 +7,7 @@ import WhorlSupport
 
 /// The content of the digest: the generation, and the identifying data of each print.
 ///
-/// Labels, names, match times and improved templates are left out: they may change without a finger being
+/// Labels, names, match times and improved templates are excluded, because they may change without a finger being
 /// added. Encoding, all numbers big-endian:
 ///
 ///     "WHES"  version: 1 byte, 1 without an epoch, 2 with one
@@ -27,7 +27,7 @@ struct EnrollmentSet: Hashable, Sendable {
     }
 
     let generation: UInt64
-    /// 16 random bytes from the last restart of the generations, so that no digest comes back; `nil` without a restart.
+    /// 16 random bytes from the last restart of the generations, so that no digest reappears; `nil` without a restart.
     let epoch: Data?
     let members: [Member]
 

@@ -25,7 +25,7 @@ struct TemplateCipher: Sendable {
         return try seal(plain, context(row, "template"))
     }
 
-    /// Returns the template; `nil` if the row or its ciphertext is not what was sealed.
+    /// Returns the template; `nil` if the row or its ciphertext was modified after sealing.
     func open(_ row: PrintRow) -> Template? {
         guard var plain = open(row.sealed, context(row, "template")) else { return nil }
         defer { TemplateCipher.wipe(&plain) }

@@ -44,7 +44,7 @@ package struct Moment: Sendable, Hashable {
     /// setting it back during a restart only shortens the time.
     ///
     /// The same is true if the boot ID cannot be read. At least as much time has passed as the boot clock has advanced,
-    /// whether or not there was a restart, and a boot clock that shows less than before proves a restart.
+    /// whether or not there was a restart. A boot clock that shows less than before proves a restart.
     package func certainlyAfter(_ earlier: Moment) -> Int64 {
         let advance = sinceBoot - earlier.sinceBoot
         guard !isSameBoot(as: earlier) else { return max(0, advance) }

@@ -71,7 +71,7 @@ extension BootRegisters {
 ///
 /// They are fixed when the item is created, stored with it, and covered by its MAC.
 struct ItemBinding: Sendable, Hashable {
-    /// The counter of the profile's fingers, and its required value; for a current-set way.
+    /// The counter of the profile's fingers, and its required value; for a way with the current set.
     var generation: Generation?
     /// The name of the passcode's object, 34 bytes; for a way with the passcode.
     var passcode: TPMName?
