@@ -70,8 +70,9 @@ public struct SecretBuffer: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// Appending byte sequences and Base64, so that a secret never passes through ordinary memory on its way into a
-/// request.
+/// Appending byte sequences and Base64.
+///
+/// With these, a secret never passes through ordinary memory on its way into a request.
 extension SecretBuffer {
     /// Appends bytes.
     ///

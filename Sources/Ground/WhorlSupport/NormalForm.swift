@@ -5,8 +5,9 @@
 @_spi(_Unicode) internal import Swift
 
 extension String {
-    /// The text in Unicode normalization form C, in which two spellings that Unicode considers equal have the same
-    /// bytes.
+    /// The text in Unicode normalization form C.
+    ///
+    /// Two spellings that Unicode considers equal then have the same bytes.
     package var composed: String {
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: _nfc)

@@ -3,8 +3,10 @@
 package import FoundationEssentials
 internal import WhorlSupport
 
-/// The text form for users, such as `biometry-any`, `biometry-current-set-or-passcode`,
-/// `user-presence+application-password`, `none+pcrs:7` or `biometry-any+two-fingers`.
+/// The text form of an access control, for users.
+///
+/// Examples are `biometry-any`, `biometry-current-set-or-passcode`, `user-presence+application-password`, `none+pcrs:7`
+/// and `biometry-any+two-fingers`.
 extension AccessControl {
     /// The maximum length of a text to parse, in bytes.
     private static let longestText = 500

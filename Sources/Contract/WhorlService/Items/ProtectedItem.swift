@@ -46,13 +46,11 @@ public struct VaultItem: Sendable, Hashable, Codable {
     public enum Standing: String, Sendable, Hashable, Codable {
         /// There is no known reason why the item could not be unlocked.
         case valid
-        /// A finger was added or removed since the item was bound to the set, and no other way can unlock it: the item
-        /// is lost.
+        /// The item is lost: fingers were added or removed since it was bound to the set, and nothing else unlocks it.
         ///
         /// The TPM has confirmed this: the value of the profile's finger counter is different.
         case enrollmentChanged
-        /// The TPM could not be reached, or has lost the counter that the item is bound to; the item may still be
-        /// usable.
+        /// The item may still be usable, but the TPM could not be reached or has lost the item's counter.
         case unknown
         /// The item's row was tampered with, or the item belongs to another TPM.
         case tampered

@@ -134,8 +134,9 @@ public enum VaultReset: Sendable, Hashable, Codable {
 public struct Resealing: Sendable, Hashable, Codable {
     /// Secrets that are now bound to the current measurements.
     public package(set) var resealed: [ItemID] = []
-    /// Keys, and secrets with an application password: these also require the passcode while the measurements stay as
-    /// they are.
+    /// Items that also require the passcode while the measurements stay as they are.
+    ///
+    /// These are keys, and secrets with an application password.
     public package(set) var unchanged: [ItemID] = []
     /// Secrets that can never be unlocked again, for another reason than the boot measurements.
     public package(set) var dead: [ItemID] = []

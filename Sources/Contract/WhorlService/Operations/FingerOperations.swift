@@ -142,8 +142,7 @@ public struct AcceptFingers: OwnerOperation {
     public var purpose: String { "accept the fingers" }
 }
 
-/// Completes interrupted enrollments and removals on the chosen reader, and compares its prints with the enrolled
-/// fingers.
+/// Completes interrupted enrollments and removals on the chosen reader, and compares its prints with the store's.
 ///
 /// Returns `nil` if no state exists. Errors: the reason why no reader can be chosen; a reader's error, a storage error
 /// and others.

@@ -180,8 +180,7 @@ extension ServiceAsker {
         try await ask(UseItem(item, for: .secret, request), presenter: presenter).secret()
     }
 
-    /// Returns a signature over a SHA-256 digest of 32 bytes, after the user has provided the proof that the key
-    /// requires.
+    /// Returns a signature over a SHA-256 digest of 32 bytes, after the user has provided the required proof.
     ///
     /// - Throws: The errors of ``UseItem``.
     public func signature(

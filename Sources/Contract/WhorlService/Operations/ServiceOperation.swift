@@ -60,8 +60,7 @@ public protocol OwnerRequest: Sendable {
 public struct RequestOrigin: Sendable {
     /// The calling program as the service knows it; `nil` if it runs in this process or is unknown.
     package var asker: Asker?
-    /// The reason why fingers are not accepted where the caller runs, not even an earlier match; `nil` if they
-    /// are.
+    /// The reason why no finger is accepted where the caller runs, not even an earlier match; otherwise `nil`.
     package var fingerObstacle: ServiceError?
     /// The reason why nothing is accepted, not even an earlier proof, as in a locked session.
     package var obstacle: ServiceError?

@@ -27,8 +27,9 @@ public struct AttemptStatus: Sendable, Hashable, Codable {
     public let totalFailures: Int
     /// Lockouts since the last match or verified passcode; each one lasts twice as long as the one before.
     public let lockouts: Int
-    /// Whether a scan is running, or its process exited during the scan; the next evaluation counts an abandoned scan
-    /// as a failure.
+    /// Whether a scan is running, or was abandoned because its process exited.
+    ///
+    /// The next evaluation counts an abandoned scan as a failure.
     public let isPending: Bool
     /// Whether the profile is locked out of fingers.
     public let lock: Lock

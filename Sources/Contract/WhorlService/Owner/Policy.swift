@@ -210,10 +210,9 @@ public struct Preflight: Sendable, Codable {
     public let hasReader: Bool
     /// The kind of that reader.
     public let readerKind: ReaderInfo.Kind?
-    /// The digest of the enrollment set for this program, 32 bytes; `nil` if no finger is enrolled or the set cannot be
-    /// trusted.
+    /// The digest of the enrollment set for this program, 32 bytes.
     ///
-    /// It is also available during a lockout.
+    /// It is `nil` if no finger is enrolled or the set cannot be trusted. It is also available during a lockout.
     public let domainState: Data?
     /// Whether a passcode is set, as far as that can be determined.
     public let isPasscodeSet: Bool

@@ -135,8 +135,9 @@ extension FingerEnroller {
 }
 
 extension PrintRow {
-    /// Returns whether a print with these metadata may come from this enrollment; a missing finger or date counts as
-    /// equal.
+    /// Returns whether a print with these metadata may come from this enrollment.
+    ///
+    /// A missing finger or date counts as equal.
     fileprivate func mayHaveLeft(_ metadata: EnrollmentMetadata) -> Bool {
         let date = CalendarDate(Date(timeIntervalSince1970: enrolledAt))
         return (metadata.finger ?? finger) == finger && metadata.userName == profile

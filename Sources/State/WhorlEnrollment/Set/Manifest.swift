@@ -74,11 +74,11 @@ struct Manifest: Sendable {
         head.mac.map { keys.isValid($0, for: authenticated(isCounted: true), .manifest) } ?? false
     }
 
-    /// The bytes that the MAC covers: the set, its profile, whether a counter counts it, and everything that affects
-    /// its use.
+    /// The bytes that the MAC covers.
     ///
-    /// Labels, the reader's name and match times are not covered, because they are used only for order and display.
-    /// Templates are not covered, because they are sealed to their rows.
+    /// They consist of the set, its profile, whether a counter counts it, and everything that affects its use. Labels,
+    /// the reader's name and match times are not covered, because they are used only for order and display. Templates
+    /// are not covered, because they are sealed to their rows.
     private func authenticated(isCounted: Bool) -> Data {
         var bytes = ByteWriter(isCounted ? "whorl counted manifest v1" : "whorl manifest v1")
         bytes.append(sized: profile)

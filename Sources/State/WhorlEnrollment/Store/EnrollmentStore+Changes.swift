@@ -178,8 +178,9 @@ extension EnrollmentStore {
         }
     }
 
-    /// Deletes rows that cannot be read, or that are in a state that this program never leaves: they belong to no
-    /// finger.
+    /// Deletes rows that belong to no finger.
+    ///
+    /// These rows cannot be read, or are in a state that this program never leaves.
     private func deleteUnreadable(of profile: String, besides kept: Set<PrintID>, _ db: Database) throws {
         try db.execute(
             sql: """

@@ -87,8 +87,9 @@ extension EnrollmentStore {
         throw ServiceError(.storeBusy, database.directory.path)
     }
 
-    /// Returns whether the counter of this set is no longer the profile's; no new counter may be created for the set
-    /// then.
+    /// Returns whether the counter of this set is no longer the profile's.
+    ///
+    /// No new counter may be created for such a set.
     private func isCounterGone(_ manifest: Manifest) async throws(ServiceError) -> Bool {
         guard manifest.isCounted(database.keys) else { return false }
         return try await !generations.hasCounter(manifest.profile)

@@ -125,8 +125,9 @@ package final class StateDatabase: Sendable {
         try await read { db in [try db.value(sql: "PRAGMA data_version") ?? 0, db.totalChangesCount] }
     }
 
-    /// Runs `body` like ``write(_:_:)``, except that `body` can fail without throwing: a `failure` rolls everything
-    /// back and is returned.
+    /// Runs `body` like ``write(_:_:)``, except that `body` can fail without throwing.
+    ///
+    /// A `failure` rolls everything back and is returned.
     package func transaction<Value: Sendable, Failure: Error>(
         _ durability: Durability = .full,
         _ body: @escaping @Sendable (Database) throws -> Result<Value, Failure>

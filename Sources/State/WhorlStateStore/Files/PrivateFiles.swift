@@ -7,8 +7,9 @@ import WhorlSupport
 
 /// Functions for directories and files that only their owner may read and write.
 package enum PrivateFiles {
-    /// Creates the directory and its parents with mode 0700, independent of the umask; an existing one must already be
-    /// private.
+    /// Creates the directory and its parents with mode 0700, independent of the umask.
+    ///
+    /// An existing directory must already be private.
     package static func makeDirectory(_ path: String) throws(ServiceError) {
         if try checkDirectory(path) { return }
         if let parent = parent(of: path) { try makeParents(parent) }

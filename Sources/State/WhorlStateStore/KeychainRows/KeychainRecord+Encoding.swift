@@ -30,8 +30,9 @@ extension KeychainRecord {
         guard self.encoded == encoded else { return nil }
     }
 
-    /// Decodes bytes from ``encoded`` that an authentication code has verified, without checking again that the
-    /// encoding is unique.
+    /// Decodes bytes from ``encoded`` that an authentication code has verified.
+    ///
+    /// It does not check again that the encoding is unique.
     init?(own encoded: Data) {
         let record = encoded.withUnsafeBytes { bytes in
             var bytes = ByteReader(bytes)
@@ -78,8 +79,9 @@ extension KeychainRecord {
         return normalized
     }
 
-    /// Returns the encoding of profile, class, access group and identifying attributes, which must be unique for each
-    /// item.
+    /// Returns the encoding of profile, class, access group and identifying attributes.
+    ///
+    /// It must be different for each item.
     func identity(of profile: String) -> Data {
         var bytes = ByteWriter("whorl keychain name v1")
         bytes.append(sized: profile)

@@ -33,8 +33,9 @@ package enum KeyPurpose: String, Sendable, CaseIterable {
 /// computed in that memory. None of these keys is passed to a cipher, because its library leaves the key schedule in
 /// freed memory. Instead, each ciphertext has a separate key, which decrypts nothing else.
 package final class StateKeys: Sendable {
-    /// The keys, one ``SecretMAC`` after the other in the order of `KeyPurpose.allCases`; together they fit into one
-    /// page.
+    /// The keys, one ``SecretMAC`` after the other in the order of `KeyPurpose.allCases`.
+    ///
+    /// Together they fit into one page.
     private let bytes: SecretBytes
 
     /// Derives the keys from the state key with HKDF-SHA-256 (RFC 5869) without salt.

@@ -13,8 +13,9 @@ enum Schema {
     /// The version of the schema, stored in `PRAGMA user_version`.
     static let version = UInt32(steps.count) + 1
 
-    /// The application ID "WHRL", stored in `PRAGMA application_id`, by which `file(1)` and Whorl identify the
-    /// database.
+    /// The application ID "WHRL", stored in `PRAGMA application_id`.
+    ///
+    /// `file(1)` and Whorl use it to identify the database.
     static let applicationID: UInt32 = 0x5748_524C
 
     /// Creates the tables in an empty database.

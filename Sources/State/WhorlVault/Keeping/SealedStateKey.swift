@@ -6,11 +6,11 @@ import Synchronization
 package import WhorlService
 package import WhorlTPM
 
-/// The state key, sealed by the TPM in the file `state.sealed`, so that a copy of the directory works only on this
-/// machine.
+/// The state key, sealed by the TPM in the file `state.sealed`.
 ///
-/// Its authorization value is the authority's. A policy that names the authority would have the same effect, but take
-/// two more commands at every start.
+/// A copy of the directory therefore works only on this machine. The sealed key's authorization value is the
+/// authority's. A policy that names the authority would have the same effect, but take two more commands at every
+/// start.
 ///
 /// The owner seals an existing key with `whorl vault provision`. The key itself stays the same, so that nothing has to
 /// be encrypted again. The file `state.key` is removed only after the sealed key was unsealed once.
