@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One of the ten fingers of a person.
+/// One of a person's ten fingers.
 ///
-/// The raw values are the names that fprintd uses, and that the command line and the JSON output use. A finger
-/// says which finger somebody *claims* to have enrolled; no reader can check that.
+/// The raw values are the names used by fprintd, the command line and the JSON output. A finger is the one the user
+/// *claims* to have enrolled; no reader can verify that.
 public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
     /// The left thumb.
     case leftThumb = "left-thumb"
@@ -26,10 +26,10 @@ public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
     /// The right little finger.
     case rightLittle = "right-little-finger"
 
-    /// The finger that a person means by `name`: the full name, or the same without `-finger`.
+    /// Creates a finger from its name, with or without `-finger`.
     ///
-    /// Upper and lower case are alike, and a space or underscore stands for a hyphen. Anything else is `nil`;
-    /// ``nearest(to:)`` then has a suggestion.
+    /// Case is ignored, and spaces and underscores count as hyphens. Returns `nil` for other names; ``nearest(to:)``
+    /// suggests one.
     public init?(name: String) {
         let wanted = Finger.normalized(name)
         guard let finger = Finger.allCases.first(where: { $0.rawValue == wanted || $0.shortName == wanted })
@@ -42,22 +42,22 @@ public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
         rawValue.hasSuffix("-finger") ? String(rawValue.dropLast("-finger".count)) : rawValue
     }
 
-    /// The name as a sentence has it: `right index finger`.
+    /// The name as used in a sentence: `right index finger`.
     public var spokenName: String {
         String(rawValue.map { $0 == "-" ? " " : $0 })
     }
 
-    /// The number that encodes this finger in stored data: 1 (left thumb) to 10 (right little finger).
+    /// The number of this finger in stored data: 1 (left thumb) to 10 (right little finger).
     ///
     /// The corresponding C constants are `FP_FINGER_LEFT_THUMB` (1) to `FP_FINGER_RIGHT_LITTLE` (10).
     public var number: UInt8 {
         UInt8((Finger.allCases.firstIndex(of: self) ?? 0) + 1)
     }
 
-    /// The finger whose name is nearest to a mistyped one, by edit distance; `nil` when none is near.
+    /// Returns the finger whose name is closest to a mistyped one, by edit distance.
     ///
-    /// - Parameter name: What was typed; only its first 64 characters count.
-    /// - Returns: The finger, or `nil`.
+    /// - Parameter name: The mistyped name; only its first 64 characters count.
+    /// - Returns: The finger, or `nil` if no name is close.
     public static func nearest(to name: String) -> Finger? {
         let typed = Array(normalized(String(name.prefix(64))))
         let candidates = allCases.map { finger in
@@ -78,28 +78,28 @@ public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
     }
 }
 
-/// A part of the fingertip that a press can show to a small sensor.
+/// A part of the fingertip, to be shown to a small sensor.
 ///
-/// A sensor that sees a part of the finger recognizes only the parts that were enrolled: presses that show different
-/// parts make a better template than as many presses of one.
+/// A small sensor sees only part of the finger, and recognizes only the parts that were enrolled. Presses that show
+/// different parts make a better template than the same number of presses of one part.
 public enum FingerArea: String, Sendable, Hashable, CaseIterable, Codable {
     /// The middle of the fingertip.
     case center = "center"
     /// The part toward the nail.
     case tip = "tip"
-    /// The side that is on the left while the finger lies on the reader.
+    /// The side on the left while the finger is on the reader.
     case left = "left"
-    /// The side that is on the right while the finger lies on the reader.
+    /// The side on the right while the finger is on the reader.
     case right = "right"
     /// The part toward the joint.
     case base = "base"
 
-    /// Returns the area to show in a presentation, counted from 0: one after the other, then from the beginning.
+    /// Returns the area to show in a presentation, counted from 0; after the last area it starts over.
     public static func area(ofPresentation index: Int) -> FingerArea {
         allCases[max(0, index) % allCases.count]
     }
 
-    /// The instruction for the person.
+    /// The instruction for the user.
     public var instruction: String {
         switch self {
         case .center: "Touch with the middle of your fingertip."
@@ -110,13 +110,13 @@ public enum FingerArea: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// The hint for a person who showed the same area twice.
+    /// The hint for a user who showed the same area twice.
     public static let alikeHint = "Same part of the finger. Move it a little."
 }
 
-/// Returns the number of characters that must be inserted, deleted or replaced to make one text of another.
+/// Returns the number of characters to insert, delete or replace to turn one text into the other.
 ///
-/// It is Levenshtein's distance, computed with one row of memory.
+/// It is the Levenshtein distance, computed with one row of memory.
 package func editDistance(_ a: [Character], _ b: [Character]) -> Int {
     var row = Array(0...b.count)
     for (i, x) in a.enumerated() {

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One fingerprint reader.
+/// A fingerprint reader.
 ///
-/// Every operation that waits can be cancelled by cancelling its task; it then throws
-/// ``ReaderError/Code/cancelled``, and the reader is usable at once. A reader does one operation at a time: a
-/// second one waits or fails with ``ReaderError/Code/busy``, as its caller chose with ``BusyPolicy``.
+/// Cancelling the task of a waiting operation makes it throw ``ReaderError/Code/cancelled``; the reader can be used
+/// again immediately. A reader runs one operation at a time. A second one waits or fails with
+/// ``ReaderError/Code/busy``, depending on the caller's ``BusyPolicy``.
 ///
-/// A reader knows nothing of users, policies or attempts. `noMatch` is an ordinary result here.
+/// A reader knows nothing about users, policies or attempts. `noMatch` is an ordinary result.
 public protocol FingerprintReader: AnyObject, Sendable {
-    /// A description of the reader. Some drivers know their features and stages only once they are open.
+    /// A description of the reader. Some drivers know their features and stages only while open.
     var info: ReaderInfo { get async }
 
-    /// Makes the reader ready. Opening an open reader does nothing.
+    /// Opens the reader. Opening an open reader does nothing.
     ///
     /// - Throws: `inUse`, `permissionDenied`, `unplugged`, `malfunction`.
     func open() async throws(ReaderError)
 
-    /// Lets the reader go, after the running operation has ended. Closing a closed reader does nothing.
+    /// Closes the reader after the running operation has ended. Closing a closed reader does nothing.
     ///
-    /// - Throws: `malfunction`; the reader counts as closed even then.
+    /// - Throws: `malfunction`; the reader is considered closed even then.
     func close() async throws(ReaderError)
 
-    /// Makes a template from ``ReaderInfo/enrollStages`` good presentations.
+    /// Creates a template from ``ReaderInfo/enrollStages`` good presentations.
     ///
-    /// It compares neither the presentations with each other nor the finger with others. A reader that matches
-    /// on the chip has stored the template in itself when this returns.
+    /// It compares neither the presentations with each other nor the finger with others. A match-on-chip reader has
+    /// stored the template when this returns.
     ///
-    /// - Throws: also `storageFull`, `duplicate`. After an error the reader keeps nothing of the attempt, as far
-    ///   as its driver can tell.
+    /// - Throws: The usual errors, and `storageFull`, `duplicate`. After an error the reader keeps nothing of the
+    ///   attempt, as far as its driver can tell.
     func enroll(
         _ metadata: EnrollmentMetadata,
         whenBusy: BusyPolicy,
@@ -43,70 +43,71 @@ public protocol FingerprintReader: AnyObject, Sendable {
 
     /// Compares one presentation with a gallery, in the gallery's order.
     ///
-    /// A match is always an entry of `gallery`; a reader that names anything else is ``ReaderError/Code/untrustworthy``.
+    /// A match is always an entry of `gallery`. If the reader returns any other print, the operation fails with
+    /// ``ReaderError/Code/untrustworthy``.
     func identify(
         among gallery: [GalleryEntry],
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
     ) async throws(ReaderError) -> IdentifyResult
 
-    /// Takes one picture of a finger, as soon as one is on the sensor.
+    /// Captures one image of a finger, as soon as one touches the sensor.
     func capture(whenBusy: BusyPolicy, observer: @escaping ScanObserver) async throws(ReaderError)
         -> FingerprintImage
 
-    /// The templates that the reader keeps, of whatever system.
+    /// The templates stored in the reader, including those of other systems.
     func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint]
 
-    /// Deletes one template from the reader's own storage.
+    /// Deletes one template from the reader's storage.
     ///
-    /// - Throws: `printNotFound` when it is not there.
+    /// - Throws: `printNotFound` if it does not exist.
     func delete(_ template: Template, whenBusy: BusyPolicy) async throws(ReaderError)
 
-    /// Deletes every template in the reader, of whatever system.
+    /// Deletes every template in the reader, including those of other systems.
     func clearStorage(whenBusy: BusyPolicy) async throws(ReaderError)
 
-    /// Prepares the reader for the system's sleep.
+    /// Prepares the reader for system sleep.
     ///
-    /// A running operation that waits for a finger ends with `suspended`, and never with a match; others end
-    /// first. Until ``resume()`` nothing begins: it fails with `suspended`. Closing works.
+    /// An operation that waits for a finger fails with `suspended` and never matches; other operations finish first.
+    /// Until ``resume()``, new operations fail with `suspended`. Closing the reader still works.
     func suspend() async throws(ReaderError)
 
-    /// Wakes the reader after the system's sleep.
+    /// Wakes the reader after system sleep.
     func resume() async throws(ReaderError)
 
-    /// Whether a finger is wanted or there, now.
+    /// Whether the reader is currently waiting for a finger, or has one on the sensor.
     var fingerStatus: FingerStatus { get async }
 
-    /// The reader's present temperature class.
+    /// The current temperature class of the reader.
     var temperature: ReaderTemperature { get async }
 
-    /// Whether two templates are the same one; they may differ as bytes (what the reader's listing leaves out).
+    /// Returns whether two templates are the same; their bytes may differ in parts that the reader's listing omits.
     func isSamePrint(_ first: Template, _ second: Template) async -> Bool
 }
 
-/// The behavior of a second operation on a reader while one runs.
+/// The behavior of an operation while another one runs on the reader.
 public enum BusyPolicy: Sendable {
-    /// It waits its turn; first come, first served.
+    /// Waits its turn; first come, first served.
     case wait
-    /// It fails at once with ``ReaderError/Code/busy``.
+    /// Fails immediately with ``ReaderError/Code/busy``.
     case fail
 }
 
 /// A source of readers.
 public protocol ReaderSource: Sendable {
-    /// The readers that are connected now. The same reader is the same object in each answer.
+    /// The readers currently connected. The same reader is always returned as the same object.
     ///
-    /// - Throws: `malfunction` when the system cannot be asked; an empty list is not an error.
+    /// - Throws: `malfunction` if the system cannot be queried; an empty list is not an error.
     func readers() async throws(ReaderError) -> [any FingerprintReader]
 
-    /// Readers that come and go from now on, in their order, until the stream's task ends.
+    /// Readers added and removed from now on, in order, until the stream's task ends.
     func changes() async -> AsyncStream<ReaderChange>
 }
 
-/// A reader was plugged in or out.
+/// A change of the connected readers.
 public enum ReaderChange: Sendable, Hashable {
-    /// It was plugged in.
+    /// A reader was plugged in.
     case added(ReaderInfo)
-    /// It was unplugged.
+    /// A reader was unplugged.
     case removed(ReaderID)
 }

@@ -2,9 +2,9 @@
 
 import Synchronization
 
-/// Lets one operation at a time through; the others wait in their order or are told that it is busy.
+/// Runs one operation at a time; others wait in order or fail as busy.
 ///
-/// An actor alone does not do this: it lets a second call in wherever the first one awaits.
+/// An actor alone does not do this, because it lets a second call in while the first one awaits.
 package final class OperationGate: Sendable {
     private struct State {
         var occupied = false
@@ -16,10 +16,10 @@ package final class OperationGate: Sendable {
 
     package init() {}
 
-    /// Runs `body` alone.
+    /// Runs `body` exclusively.
     ///
-    /// - Throws: `busy` when another runs and `policy` is `fail`; `cancelled` when the task was cancelled while
-    ///   it waited; what `body` throws.
+    /// - Throws: `busy` if another one runs and `policy` is `fail`; `cancelled` if the task was cancelled while
+    ///   waiting; the errors of `body`.
     package func run<Value: Sendable>(
         _ operation: String,
         whenBusy policy: BusyPolicy,
@@ -31,9 +31,9 @@ package final class OperationGate: Sendable {
         return try await body()
     }
 
-    /// Runs `body` alone, also when the task is cancelled: clean-up work waits for the operation that runs.
+    /// Runs `body` exclusively, even if the task is cancelled: cleanup waits for the running operation.
     ///
-    /// No task of its own is needed for it, which a program that blocks the shared pool would keep from running.
+    /// It needs no additional task, which a program that blocks the shared pool would keep from running.
     package func runUncancelled<Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation,
         _ body: () -> Value
@@ -44,7 +44,7 @@ package final class OperationGate: Sendable {
                     state.occupied = true
                     return true
                 }
-                // Ticket 0 is never issued, so this waiter cannot be cancelled.
+                // Ticket 0 is never issued, so that this waiter cannot be cancelled.
                 state.waiting.append((0, wake))
                 return false
             }
@@ -54,7 +54,7 @@ package final class OperationGate: Sendable {
         return body()
     }
 
-    /// Waits for the gate, or is told that it is busy; a caller that gets through must leave it.
+    /// Waits for the gate, or fails as busy; a caller that enters must leave it.
     ///
     /// - Returns: Whether the caller had to wait.
     @discardableResult
@@ -73,7 +73,7 @@ package final class OperationGate: Sendable {
         return true
     }
 
-    /// Whether the turn came; `false` means that the task was cancelled first.
+    /// Returns whether the turn came; `false` if the task was cancelled first.
     private func waitTurn(_ ticket: UInt64) async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { wake in

@@ -2,43 +2,43 @@
 
 /// An error of a reader.
 ///
-/// "It did not match" and "try again" are results, not errors.
+/// "Did not match" and "try again" are results, not errors.
 public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, Codable {
     /// The kind of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
-        /// No reader is connected, or none of the wanted name.
+        /// No reader is connected, or none with the requested name.
         case notFound = "notFound"
-        /// Another operation runs on this reader, in this process.
+        /// Another operation is running on this reader, in this process.
         case busy = "busy"
-        /// Another program holds the reader.
+        /// Another program is using the reader.
         case inUse = "inUse"
-        /// The system does not let this user open the reader.
+        /// The user has no permission to open the reader.
         case permissionDenied = "permissionDenied"
         /// The reader is not open.
         case notOpen = "notOpen"
         /// The reader was unplugged.
         case unplugged = "unplugged"
-        /// The caller cancelled.
+        /// The operation was cancelled.
         case cancelled = "cancelled"
-        /// The system went to sleep; a finger that comes after it is not taken for an answer from before.
+        /// The system went to sleep. A later touch does not count for an operation that started before.
         case suspended = "suspended"
-        /// The reader cannot do this.
+        /// The reader does not support this operation.
         case unsupported = "unsupported"
-        /// The reader has no room for another template.
+        /// The reader's storage is full.
         case storageFull = "storageFull"
-        /// The finger is enrolled in the reader already.
+        /// The finger is already enrolled in the reader.
         case duplicate = "duplicate"
-        /// The file that keeps programs from using one reader at once cannot be trusted; the cause says what to do.
+        /// The lock file that prevents simultaneous use of a reader cannot be trusted; the cause contains the remedy.
         case lockUnusable = "lockUnusable"
-        /// The template is not in the reader.
+        /// The template is not stored in the reader.
         case printNotFound = "printNotFound"
-        /// A template cannot be read by this reader.
+        /// This reader cannot read the template.
         case templateInvalid = "templateInvalid"
-        /// The reader is too warm.
+        /// The reader is too hot.
         case tooHot = "tooHot"
-        /// The reader said something that cannot be true, such as a match with a template that it was not given.
+        /// The reader reported something impossible, such as a match with a template that it did not receive.
         case untrustworthy = "untrustworthy"
-        /// Anything else that the driver reports.
+        /// Any other error that the driver reports.
         case malfunction = "malfunction"
     }
 
@@ -46,19 +46,19 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, C
     public let code: Code
     /// The operation that failed, such as `enroll`.
     public let operation: String
-    /// The C library's own words and numbers, or what is known about the cause; may be empty.
+    /// The C library's message and codes, or what is known about the cause; may be empty.
     ///
-    /// It may hold text from a device: clean it before it reaches a terminal.
+    /// It may contain text from a device: sanitize it before printing it to a terminal.
     public let cause: String
 
-    /// Describes a failure.
+    /// Creates an error.
     public init(_ code: Code, operation: String, cause: String = "") {
         self.code = code
         self.operation = operation
         self.cause = cause
     }
 
-    /// One sentence that says what happened.
+    /// One sentence about the failure.
     public var message: String {
         switch code {
         case .notFound: "No fingerprint reader found."
@@ -81,7 +81,7 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, C
         }
     }
 
-    /// One sentence that says what the person can do.
+    /// One sentence about what the user can do.
     public var recovery: String {
         switch code {
         case .notFound: "Connect a supported reader; run `whorl doctor` to find out more."
@@ -108,7 +108,7 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, C
         }
     }
 
-    /// For logs: code, operation and cause.
+    /// Code, operation and cause, for logs.
     public var description: String {
         "\(operation): \(code.rawValue)" + (cause.isEmpty ? "" : " (\(cause))")
     }

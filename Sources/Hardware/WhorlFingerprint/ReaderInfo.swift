@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The identity of a reader on this machine: the same reader in the same place has the same identity at the next
-/// start of the program.
+/// The identity of a reader on this machine, stable across restarts while the reader stays in the same place.
 ///
-/// It is made of the driver's name and the reader's own id (or, where a reader has none, its place on the bus).
-/// It does not prove that the hardware is what it says: a USB device can claim any name.
+/// It consists of the driver's name and the reader's id, or its place on the bus if it has no id. It does not prove
+/// what the hardware is: a USB device can claim any name.
 public struct ReaderID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
     /// The identity as text, such as `elanmoc-1` or `mock-0`.
     public let rawValue: String
 
-    /// Takes text that ``rawValue`` once gave.
+    /// Creates an identity from a ``rawValue``.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The text itself.
+    /// The raw value.
     public var description: String { rawValue }
 }
 
-/// A reader's properties and abilities; all of them are known without opening the reader, except where said.
+/// The properties and features of a reader, known without opening it except where noted.
 public struct ReaderInfo: Sendable, Hashable, Codable {
-    /// The way in which a finger is presented to the reader.
+    /// How a finger is presented to the reader.
     public enum ScanType: String, Sendable, Codable {
-        /// The finger is laid on and lifted.
+        /// Touch the sensor and lift.
         case press = "press"
-        /// The finger is drawn over a narrow sensor.
+        /// Swipe across a narrow sensor.
         case swipe = "swipe"
 
-        /// The instruction for the person.
+        /// The instruction for the user.
         public var instruction: String {
             switch self {
             case .press: "Touch the reader."
@@ -34,24 +33,24 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
         }
     }
 
-    /// The side that keeps the templates and compares.
+    /// Where templates are stored and compared.
     public enum Storage: String, Sendable, Codable {
-        /// The reader gives images; this computer keeps the templates and compares.
+        /// The reader returns images; this computer stores and compares the templates.
         case host
-        /// The reader keeps the templates and compares (match on chip).
+        /// The reader stores and compares the templates (match on chip).
         case reader
     }
 
-    /// The kind of thing behind the protocol; shown to people, so that a pretended reader is never taken for a real one.
+    /// The type of reader behind the protocol; shown to users, so that no one mistakes a test reader for a real one.
     public enum Kind: String, Sendable, Codable {
-        /// Hardware that a driver speaks to.
+        /// Hardware with a driver.
         case hardware = "hardware"
         /// One of libfprint's virtual drivers, fed over a socket.
         case virtual = "virtual"
-        /// A script.
+        /// A scripted reader.
         case mock = "mock"
 
-        /// The warning about a pretended reader; `nil` for hardware.
+        /// The warning about a test reader; `nil` for hardware.
         public var warning: String? {
             switch self {
             case .hardware: nil
@@ -61,36 +60,36 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
         }
     }
 
-    /// The identity that the store and the digest of the enrollment set use.
+    /// The identity used by the store and in the digest of the enrolled fingers.
     public let id: ReaderID
     /// The driver's name, such as `elanmoc`.
     public let driver: String
-    /// A name for people.
+    /// The display name.
     ///
-    /// It may come from the device itself: clean it before it reaches a terminal.
+    /// It may come from the device: sanitize it before printing it to a terminal.
     public let name: String
-    /// Real hardware or not.
+    /// Whether the reader is real hardware.
     public let kind: Kind
     /// Press or swipe.
     public let scanType: ScanType
-    /// The features that the reader supports.
+    /// The supported features.
     ///
-    /// Some drivers know this only after the reader was opened once.
+    /// Some drivers know them only after the reader was opened once.
     public let features: ReaderFeatures
-    /// Presentations that one enrollment takes when none has to be repeated.
+    /// The number of presentations for one enrollment, without repeated ones.
     ///
-    /// Some drivers correct it at opening.
+    /// Some drivers correct it when the reader is opened.
     public let enrollStages: Int
-    /// The side that keeps the templates.
+    /// Where the templates are stored.
     public let storage: Storage
-    /// The reader's resistance to chance matches, where something is known about it.
+    /// The reader's resistance to chance matches, if known.
     public let strength: ReaderStrength
-    /// The access to the reader when it was described.
+    /// Who could open the reader when it was described.
     public let access: ReaderAccess
     /// The model of a USB reader; `nil` for any other.
     public let usb: USBModel?
 
-    /// Describes a reader.
+    /// Creates a description of a reader.
     public init(
         id: ReaderID,
         driver: String,
@@ -118,22 +117,22 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
     }
 }
 
-/// The numbers by which a USB device names its model; all readers of one model have the same.
+/// The USB vendor and product IDs, the same for all readers of one model.
 ///
-/// They do not prove that the hardware is what it says: a USB device can claim any numbers.
+/// They do not prove what the hardware is: a USB device can claim any IDs.
 public struct USBModel: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// The vendor's number (`idVendor`).
+    /// The vendor ID (`idVendor`).
     public let vendor: UInt16
-    /// The vendor's number for the product (`idProduct`).
+    /// The product ID (`idProduct`).
     public let product: UInt16
 
-    /// Names a model.
+    /// Creates a model.
     public init(vendor: UInt16, product: UInt16) {
         self.vendor = vendor
         self.product = product
     }
 
-    /// The numbers as `lsusb` writes them, such as `1c7a:0570`.
+    /// The IDs as `lsusb` prints them, such as `1c7a:0570`.
     public var description: String {
         [vendor, product].map { number in
             let digits = String(number, radix: 16)
@@ -149,28 +148,28 @@ public struct ReaderFeatures: OptionSet, Sendable, Hashable, Codable {
     /// One bit for each feature, as in `FpDeviceFeature`.
     public let rawValue: UInt32
 
-    /// Takes bits as ``rawValue`` gives them; unknown bits are kept.
+    /// Creates features from a ``rawValue``; unknown bits are kept.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Gives images.
+    /// Captures images.
     public static let capture = ReaderFeatures(rawValue: 1 << 0)
     /// Compares one presentation with many templates.
     public static let identify = ReaderFeatures(rawValue: 1 << 1)
     /// Compares one presentation with one template.
     public static let verify = ReaderFeatures(rawValue: 1 << 2)
-    /// Keeps templates in itself.
+    /// Stores templates.
     public static let storage = ReaderFeatures(rawValue: 1 << 3)
-    /// Lists the templates that it keeps.
+    /// Lists its stored templates.
     public static let storageList = ReaderFeatures(rawValue: 1 << 4)
     /// Deletes one template.
     public static let storageDelete = ReaderFeatures(rawValue: 1 << 5)
-    /// Deletes all templates at once.
+    /// Deletes all templates in one operation.
     public static let storageClear = ReaderFeatures(rawValue: 1 << 6)
-    /// Refuses by itself to enroll a finger twice.
+    /// Refuses to enroll the same finger twice.
     public static let duplicatesCheck = ReaderFeatures(rawValue: 1 << 7)
-    /// May be left waiting for a finger for ever.
+    /// Can wait for a finger indefinitely.
     public static let alwaysOn = ReaderFeatures(rawValue: 1 << 8)
-    /// May improve a template with each match.
+    /// May update a template with each match.
     public static let updatePrint = ReaderFeatures(rawValue: 1 << 9)
 
     private static let table: [(ReaderFeatures, String)] = [
@@ -182,22 +181,22 @@ public struct ReaderFeatures: OptionSet, Sendable, Hashable, Codable {
     /// All features that this version knows.
     public static let known = ReaderFeatures(table.map(\.0))
 
-    /// The names of the known features that are present, in a fixed order, as JSON output has them.
+    /// The names of the known features in this set, in a fixed order, as used in JSON output.
     public var names: [String] { Self.table.filter { contains($0.0) }.map(\.1) }
 }
 
-/// A class of readers by the chance that a stranger's finger matches.
+/// A class of readers, by the probability that a stranger's finger matches.
 ///
-/// It is a hint for people who choose a reader. It is not a measured false match rate of one device.
+/// It helps to choose a reader. It is not a measured false match rate of one device.
 public enum ReaderStrength: Sendable, Hashable, Codable {
-    /// The host compares minutiae, and takes a score of at least this as a match (BOZORTH3; the usual one is 40).
+    /// The host compares minutiae, and accepts this score or higher as a match (BOZORTH3; usually 40).
     case minutiaeScore(threshold: Int)
-    /// The reader compares by its own method, which it does not tell.
+    /// The reader compares with an undisclosed method.
     case onReader
-    /// A mock or a virtual reader: the program that feeds it decides what matches.
+    /// A mock or a virtual reader: the program that feeds it decides whether a finger matches.
     case none
 
-    /// The name that JSON output has: `strong`, `fair`, `weak`, `reader` or `none`.
+    /// The name used in JSON output: `strong`, `fair`, `weak`, `reader` or `none`.
     ///
     /// Strong is the matcher's default threshold of 40; fair is 20 to 39; weak is lower.
     public var name: String {
@@ -211,16 +210,16 @@ public enum ReaderStrength: Sendable, Hashable, Codable {
     }
 }
 
-/// The place of a reader, as the machine's firmware tells it.
+/// Where a reader is connected, as reported by the machine's firmware.
 package enum ReaderPlacement: Sendable, Hashable, CaseIterable {
     /// Built into the machine.
     case builtIn
     /// Plugged into a port.
     case pluggedIn
-    /// Not told, as by many machines' firmware.
+    /// Not reported; the firmware of many machines does not.
     case unknown
 
-    /// Reads the attribute `removable` that Linux gives a USB device.
+    /// Parses the `removable` attribute that Linux provides for a USB device.
     package init(removable text: String) {
         self =
             switch text.prefix(while: { !$0.isWhitespace }) {

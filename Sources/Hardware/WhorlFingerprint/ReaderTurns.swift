@@ -2,13 +2,13 @@
 
 import Synchronization
 
-/// One piece of work at a time on a reader, for work that takes several of its operations.
+/// Exclusive turns at a reader, for work that consists of several operations.
 ///
-/// A reader's own gate lets one *operation* through. Between two operations of an enrollment another task of this
-/// process could close the reader, or take the enrollment's intent for an interrupted one. Other processes cannot:
-/// they do not get the reader open.
+/// A reader's gate admits one *operation*. Between two operations of an enrollment, another task in this process could
+/// close the reader, or mistake the enrollment for an interrupted one. Other processes cannot, because they cannot open
+/// the reader.
 package enum ReaderTurns {
-    /// A reader's gate, for as long as somebody is at it.
+    /// A reader's gate, as long as it is in use.
     private struct Turns {
         let gate = OperationGate()
         var users = 0
@@ -16,10 +16,10 @@ package enum ReaderTurns {
 
     private static let turns = Mutex<[ObjectIdentifier: Turns]>([:])
 
-    /// Takes the reader's turn and runs `body`, which opens, uses and closes the reader.
+    /// Waits for the reader's turn and runs `body`, which opens, uses and closes the reader.
     ///
-    /// - Throws: `busy` when another one has the turn and `policy` is not to wait; `cancelled` when the task was
-    ///   cancelled while it waited; what `body` throws.
+    /// - Throws: `busy` if the reader is in use and `policy` is not to wait; `cancelled` if the task was cancelled
+    ///   while waiting; the errors of `body`.
     package static func run<Value: Sendable>(
         _ work: String,
         on reader: any FingerprintReader,
@@ -33,9 +33,9 @@ package enum ReaderTurns {
         return try await gate.run(work, whenBusy: policy, isolation: isolation, body)
     }
 
-    /// Waits for the reader's turn and takes it, for work that ends elsewhere than it began.
+    /// Waits for the reader's turn and takes it, for work that ends elsewhere than it started.
     ///
-    /// - Throws: `cancelled` when the task was cancelled while it waited.
+    /// - Throws: `cancelled` if the task was cancelled while waiting.
     package static func take(
         _ work: String,
         on reader: any FingerprintReader
@@ -50,7 +50,7 @@ package enum ReaderTurns {
             throw error
         }
         return ReaderTurn(hasWaited: hasWaited) {
-            // The reader lives for as long as its turn: another one must not get its place in memory, and the turn.
+            // Keeps the reader alive during its turn: a new object at the same address would otherwise get the turn.
             withExtendedLifetime(reader) {
                 gate.leave()
                 leave(key)
@@ -58,7 +58,7 @@ package enum ReaderTurns {
         }
     }
 
-    /// Returns the number of those who have a reader's turn or wait for it.
+    /// Returns how many tasks hold or wait for a reader's turn.
     package static func count(at reader: any FingerprintReader) -> Int {
         turns.withLock { $0[ObjectIdentifier(reader)]?.users ?? 0 }
     }
@@ -78,9 +78,9 @@ package enum ReaderTurns {
     }
 }
 
-/// A reader's turn, until the last one who holds it lets go.
+/// A turn at a reader, which ends when its last reference is released.
 package final class ReaderTurn: Sendable {
-    /// Whether another one had the reader before: a finger may still lie on it that was meant for the other.
+    /// Whether the reader was in use before: a finger meant for that use may still be on it.
     package let hasWaited: Bool
     private let end: @Sendable () -> Void
 

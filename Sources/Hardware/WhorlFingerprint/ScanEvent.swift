@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An event while a reader works with a finger; for prompts and progress bars.
+/// An event while a reader scans a finger, for prompts and progress bars.
 ///
-/// No event says whether a finger matched: a result is only ever the return value of the operation.
+/// No event reports whether a finger matched: results are only ever returned by the operation.
 public enum ScanEvent: Sendable, Hashable {
-    /// The reader begins to wait for a finger: at each stage, after each retry. One event asks for one presentation.
+    /// The reader starts waiting for a finger: at each stage, and after each retry. Each event prompts for one
+    /// presentation.
     case touch
-    /// A finger came onto the sensor (`true`) or left it (`false`), where the reader can tell.
+    /// A finger touched the sensor (`true`) or left it (`false`), if the reader can tell.
     case finger(present: Bool)
     /// The presentation could not be read. It counts neither as a stage nor as a failed match.
     case retry(ScanRetry)
-    /// The presentation shows about the same part of the finger as an earlier one of this enrollment.
+    /// The presentation shows roughly the same part of the finger as an earlier one of this enrollment.
     ///
-    /// It comes before the ``stage(completed:total:)`` of that presentation, which counts all the same, from readers that
-    /// give images.
+    /// Readers that return images report it before the ``stage(completed:total:)`` of that presentation, which still
+    /// counts.
     case alike
     /// An enrollment has `completed` of `total` presentations.
     case stage(completed: Int, total: Int)
 }
 
-/// The form of an event between processes: an object whose member `event` says which one it is.
+/// The encoding of an event between processes: an object whose member `event` is the name of the event.
 extension ScanEvent: Codable {
     private enum Code: String, Codable {
         case touch, finger, retry, alike, stage
@@ -27,7 +28,7 @@ extension ScanEvent: Codable {
 
     private enum Member: CodingKey { case event, present, reason, completed, total }
 
-    /// Reads an event; one that this version does not know throws `DecodingError.dataCorrupted`.
+    /// Decodes an event; throws `DecodingError.dataCorrupted` for unknown events.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Member.self)
         switch try members.decode(Code.self, forKey: .event) {
@@ -43,7 +44,7 @@ extension ScanEvent: Codable {
         }
     }
 
-    /// Writes the event.
+    /// Encodes the event.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Member.self)
         switch self {
@@ -63,23 +64,23 @@ extension ScanEvent: Codable {
     }
 }
 
-/// Receives events in their order, on the reader's own thread: it must return soon and must not call the reader.
+/// Receives events in order, on the reader's thread; it must return soon and must not call the reader.
 public typealias ScanObserver = @Sendable (ScanEvent) -> Void
 
-/// The reason for which a presentation could not be read.
+/// Why a presentation could not be read.
 public enum ScanRetry: String, Sendable, Hashable, CaseIterable, Codable {
-    /// No particular reason is known. `FP_DEVICE_RETRY_GENERAL`.
+    /// No specific reason. `FP_DEVICE_RETRY_GENERAL`.
     case general = "general"
     /// The swipe was too short. `FP_DEVICE_RETRY_TOO_SHORT`.
     case tooShort = "tooShort"
-    /// The finger was not in the middle. `FP_DEVICE_RETRY_CENTER_FINGER`.
+    /// The finger was not centered. `FP_DEVICE_RETRY_CENTER_FINGER`.
     case centerFinger = "centerFinger"
     /// The finger must be lifted first. `FP_DEVICE_RETRY_REMOVE_FINGER`.
     case removeFinger = "removeFinger"
-    /// The swipe was too fast. `FP_DEVICE_RETRY_TOO_FAST`, which libfprint has since 1.94.7.
+    /// The swipe was too fast. `FP_DEVICE_RETRY_TOO_FAST`, available since libfprint 1.94.7.
     case tooFast = "tooFast"
 
-    /// A hint for the person.
+    /// A hint for the user.
     public var hint: String {
         switch self {
         case .general: "Could not read the finger. Try again."
@@ -91,46 +92,46 @@ public enum ScanRetry: String, Sendable, Hashable, CaseIterable, Codable {
     }
 }
 
-/// Whether a finger is wanted or there.
+/// Whether a finger is needed or present.
 public struct FingerStatus: Sendable, Hashable {
-    /// The reader waits for a finger.
+    /// Whether the reader is waiting for a finger.
     public let needed: Bool
-    /// A finger is on the sensor.
+    /// Whether a finger is on the sensor.
     public let present: Bool
 
-    /// Describes a status.
+    /// Creates a status.
     public init(needed: Bool, present: Bool) {
         self.needed = needed
         self.present = present
     }
 }
 
-/// A reader's temperature by its driver's model; a hot one refuses to work until it has cooled.
+/// The temperature of a reader, as its driver estimates it; a hot reader refuses to work until it has cooled.
 public enum ReaderTemperature: String, Sendable, Codable {
-    /// Cold: it may work for long.
+    /// Cold: it can work for a long time.
     case cold
-    /// Warm: it works, and may become hot.
+    /// Warm: it works, but may become hot.
     case warm
-    /// Hot: operations end with ``ReaderError/Code/tooHot``.
+    /// Hot: operations fail with ``ReaderError/Code/tooHot``.
     case hot
 }
 
-/// The answer to "is it this finger?".
+/// The result of comparing a finger with one template.
 public enum VerifyResult: Sendable, Hashable {
-    /// The presentation matched. `updated` is a better template, where the reader made one.
+    /// The presentation matched. `updated` is a better template, if the reader made one.
     case match(updated: Template?)
-    /// It was read well and did not match.
+    /// It was read, and did not match.
     case noMatch
-    /// It could not be read; nothing is known about whose finger it was.
+    /// It could not be read, so it may have been any finger.
     case retry(ScanRetry)
 }
 
-/// The answer to "whose finger is it?".
+/// The result of comparing a finger with a gallery.
 public enum IdentifyResult: Sendable, Hashable {
-    /// It matched the entry of this name. `updated` is a better template, where the reader made one.
+    /// It matched this entry. `updated` is a better template, if the reader made one.
     case match(PrintID, updated: Template?)
-    /// It was read well and matched none.
+    /// It was read, and matched no entry.
     case noMatch
-    /// It could not be read; nothing is known about whose finger it was.
+    /// It could not be read, so it may have been any finger.
     case retry(ScanRetry)
 }

@@ -2,35 +2,35 @@
 
 import Synchronization
 
-/// A fingerprint template as its reader made it: bytes that only a reader of the same kind can read.
+/// A fingerprint template in its reader's format, which only readers of the same type can read.
 ///
-/// For a reader that matches on the chip, the bytes are a handle to the template inside the reader. Templates
-/// have no `description` that shows them and are not `Codable`: they go to the store, encrypted, and nowhere else.
+/// For a match-on-chip reader, the bytes are a handle to the template inside the reader. A template's `description`
+/// does not show its bytes, and it is not `Codable`: it is only ever written to the store, encrypted.
 ///
-/// The bytes are overwritten with zeros when the last copy of a template ends. What a caller takes out of it is the
-/// caller's.
+/// The bytes are overwritten with zeros when the last copy of the template is released. Bytes that a caller copies are
+/// the caller's responsibility.
 public struct Template: Sendable, Hashable, CustomStringConvertible {
     private let kept: Kept
 
-    /// The serialized template; with libfprint what `fp_print_serialize()` gives, 100 bytes to about 20 kB.
+    /// The serialized template: for libfprint the output of `fp_print_serialize()`, 100 bytes to about 20 kB.
     public var bytes: [UInt8] { kept.bytes.withLock { $0 } }
 
-    /// Wraps bytes that a reader gave.
+    /// Wraps bytes returned by a reader.
     public init(bytes: [UInt8]) { kept = Kept(bytes) }
 
-    /// By the bytes.
+    /// Compares the bytes.
     public static func == (left: Template, right: Template) -> Bool {
         left.kept === right.kept || left.bytes == right.bytes
     }
 
-    /// By the bytes.
+    /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
-    /// The size only, so that a log line cannot hold a template.
+    /// The size only, so that templates never appear in logs.
     public var description: String { "Template(\(bytes.count) bytes)" }
 }
 
-/// The bytes of one template, however many values share them.
+/// The bytes of one template, shared by all its copies.
 private final class Kept: Sendable {
     let bytes: Mutex<[UInt8]>
 
@@ -44,32 +44,32 @@ private final class Kept: Sendable {
     }
 }
 
-/// A template with the name that the store gave it; what a gallery is made of.
+/// An entry of a gallery: a template and its name in the store.
 public struct GalleryEntry: Sendable, Hashable {
     /// The name of the entry, unique within a gallery.
     public let id: PrintID
     /// The template to compare with.
     public let template: Template
 
-    /// Names a template.
+    /// Creates an entry.
     public init(id: PrintID, template: Template) {
         self.id = id
         self.template = template
     }
 }
 
-/// The identity of one enrolled print: 16 random bytes, written as 32 hexadecimal digits.
+/// The identity of an enrolled print: 16 random bytes, written as 32 hexadecimal digits.
 public struct PrintID: Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
     /// 32 lower-case hexadecimal digits.
     public let description: String
 
-    /// A new identity from the system's random numbers.
+    /// Creates a random identity.
     public init() {
         var generator = SystemRandomNumberGenerator()
         self.description = (0..<2).map { _ in PrintID.hex(generator.next()) }.joined()
     }
 
-    /// Takes exactly 32 lower-case hexadecimal digits; anything else is `nil`.
+    /// Creates an identity from exactly 32 lower-case hexadecimal digits; otherwise returns `nil`.
     public init?(_ text: String) {
         guard text.utf8.count == 32,
             text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
@@ -77,10 +77,10 @@ public struct PrintID: Hashable, Sendable, Codable, Comparable, CustomStringConv
         self.description = text
     }
 
-    /// By the text of both.
+    /// Compares the text.
     public static func < (left: PrintID, right: PrintID) -> Bool { left.description < right.description }
 
-    /// As the 32 digits.
+    /// Decodes the 32 digits.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         guard let id = PrintID(text) else {
@@ -91,7 +91,7 @@ public struct PrintID: Hashable, Sendable, Codable, Comparable, CustomStringConv
         self = id
     }
 
-    /// As the 32 digits.
+    /// Encodes the 32 digits.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
@@ -103,18 +103,18 @@ public struct PrintID: Hashable, Sendable, Codable, Comparable, CustomStringConv
     }
 }
 
-/// The data that a reader stores with a template when it enrolls.
+/// The data stored with a template at enrollment.
 ///
-/// Readers that match on the chip may store it inside themselves, where another system can read it.
+/// Match-on-chip readers may store it on the chip, where another system can read it.
 public struct EnrollmentMetadata: Sendable, Hashable, Codable {
-    /// The finger that the person says it is; `nil` leaves it out.
+    /// The finger that the user specified; `nil` omits it.
     public var finger: Finger?
-    /// The name of the profile; `nil` leaves it out.
+    /// The name of the profile; `nil` omits it.
     public var userName: String?
-    /// The date of the enrollment; `nil` leaves it out.
+    /// The date of the enrollment; `nil` omits it.
     public var date: CalendarDate?
 
-    /// Describes an enrollment; without arguments the print is bare.
+    /// Creates metadata; without arguments it is empty.
     public init(finger: Finger? = nil, userName: String? = nil, date: CalendarDate? = nil) {
         self.finger = finger
         self.userName = userName
@@ -131,7 +131,7 @@ public struct CalendarDate: Sendable, Hashable, Codable {
     /// The day of the month, 1 to 31.
     public let day: Int
 
-    /// Names a day; whether it exists is the caller's care.
+    /// Creates a date; the caller ensures that it exists.
     public init(year: Int, month: Int, day: Int) {
         self.year = year
         self.month = month
@@ -139,30 +139,30 @@ public struct CalendarDate: Sendable, Hashable, Codable {
     }
 }
 
-/// A template that a reader keeps in its own storage.
+/// A template in the reader's storage.
 public struct StoredPrint: Sendable, Hashable {
-    /// The handle; ``FingerprintReader/isSamePrint(_:_:)`` compares it with another.
+    /// The handle, to be compared with ``FingerprintReader/isSamePrint(_:_:)``.
     public let template: Template
-    /// The data stored with it, as far as the reader kept them.
+    /// The data stored with it, as far as the reader kept it.
     public let metadata: EnrollmentMetadata
 
-    /// Describes a stored template.
+    /// Creates a stored template.
     public init(template: Template, metadata: EnrollmentMetadata) {
         self.template = template
         self.metadata = metadata
     }
 }
 
-/// One picture of a finger.
+/// An image of a finger.
 public struct FingerprintImage: Sendable {
-    /// Pixels in a row.
+    /// Pixels per row.
     public let width: Int
-    /// Rows.
+    /// The number of rows.
     public let height: Int
-    /// `width * height` gray values, row by row from the top, 0 is black.
+    /// `width * height` gray values, row by row from the top; 0 is black.
     public let pixels: [UInt8]
 
-    /// Takes a picture whose number of pixels fits its size; otherwise `nil`.
+    /// Creates an image; returns `nil` if the number of pixels does not match the size.
     public init?(width: Int, height: Int, pixels: [UInt8]) {
         guard width > 0, height > 0, width <= 1 << 14, height <= 1 << 14, pixels.count == width * height
         else { return nil }

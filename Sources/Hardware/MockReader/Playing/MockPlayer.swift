@@ -3,10 +3,11 @@
 internal import WhorlFingerprint
 internal import Synchronization
 
-/// Plays the steps: an operation that waits for a finger takes them one by one.
+/// Plays a script's steps: an operation that waits for a finger takes them one by one.
 ///
-/// Every change (a new step, a plug, a cancelled wait, a delay's end) wakes the waiter, which then looks for
-/// itself. A version number that it took when it looked keeps a change in between from being missed.
+/// Every change (a new step, plugging in, a cancelled wait, the end of a delay) wakes the waiting operation, which then
+/// checks the state itself. It compares a version number, so that it never misses a change between the check and the
+/// wait.
 final class MockPlayer: Sendable {
     /// The finger that was laid on the sensor.
     enum Presentation {
@@ -24,13 +25,13 @@ final class MockPlayer: Sendable {
     private struct State {
         var steps: ArraySlice<MockStep>
         var isConnected: Bool
-        /// The number of times that it was plugged in.
+        /// How often it was plugged in.
         var connections = 0
         var isSuspended = false
-        /// It was suspended since the present operation began.
+        /// Whether it was suspended since the current operation began.
         var isInterrupted = false
         var isHot = false
-        /// The end of a delay that runs.
+        /// The end of the current delay.
         var resumeAt: ContinuousClock.Instant?
         var version: UInt64 = 0
         var waiter: CheckedContinuation<Void, Never>?
@@ -48,7 +49,7 @@ final class MockPlayer: Sendable {
     }
 
     var isConnected: Bool { state.withLock { $0.isConnected } }
-    /// A number for the present connection; `nil` while it is unplugged.
+    /// The number of the current connection; `nil` while unplugged.
     var connection: Int? { state.withLock { $0.isConnected ? $0.connections : nil } }
     var isHot: Bool { state.withLock { $0.isHot } }
     var remainingSteps: [MockStep] { state.withLock { Array($0.steps) } }
@@ -74,7 +75,7 @@ final class MockPlayer: Sendable {
 
     /// Begins an operation.
     ///
-    /// - Returns: Whether it may begin; it may not while the reader is suspended.
+    /// - Returns: Whether it may begin; `false` while the reader is suspended.
     func begin() -> Bool {
         state.withLock { state in
             if !state.isSuspended { state.isInterrupted = false }
@@ -82,7 +83,7 @@ final class MockPlayer: Sendable {
         }
     }
 
-    /// Calls `body` at each plug (`true`) and unplug, in their order; it must not call the player.
+    /// Calls `body` whenever the reader is plugged in (`true`) or unplugged, in order; `body` must not call the player.
     func listen(_ body: @escaping @Sendable (Bool) -> Void) -> Int {
         state.withLock { state in
             state.nextListener += 1
@@ -97,7 +98,7 @@ final class MockPlayer: Sendable {
 
     // MARK: - Waiting
 
-    /// The error that opening the reader ends with, where the next step is one.
+    /// Returns the error that opening the reader fails with, if that is the next step.
     func takeOpeningFault() -> ReaderError.Code? {
         state.withLock { state in
             guard state.isConnected else { return .unplugged }
@@ -113,7 +114,7 @@ final class MockPlayer: Sendable {
 
     /// Takes steps until one of them is a presentation.
     ///
-    /// - Throws: `cancelled`, `unplugged`, or what the script says.
+    /// - Throws: `cancelled`, `unplugged`, or the error in the script.
     func nextPresentation(_ operation: String) async throws(ReaderError) -> Presentation {
         while true {
             if Task.isCancelled {
@@ -147,7 +148,7 @@ final class MockPlayer: Sendable {
         }
     }
 
-    /// Takes one step; `nil` when there is nothing to tell the waiter and the next step follows.
+    /// Takes one step; returns `nil` if the waiting operation has nothing to do and the next step follows.
     private func step(_ state: inout State) -> Outcome? {
         guard let step = state.steps.first else {
             switch afterScript {
@@ -156,7 +157,7 @@ final class MockPlayer: Sendable {
             case .noMatch: return .presentation(.finger(.unknown))
             }
         }
-        // It stays the next step until the wait is given up.
+        // It remains the next step until the operation is cancelled.
         if step == .hang { return .nothing(version: state.version, until: nil) }
         state.steps.removeFirst()
         switch step {
@@ -175,7 +176,7 @@ final class MockPlayer: Sendable {
         return nil
     }
 
-    /// The step that a cancelled or suspended operation was waiting in is over.
+    /// Ends the step that a cancelled or suspended operation was waiting in.
     private func abandonWait() {
         state.withLock { state in
             state.resumeAt = nil
@@ -185,9 +186,9 @@ final class MockPlayer: Sendable {
 
     private func waitForChange(since version: UInt64, until instant: ContinuousClock.Instant?) async {
         let timer = instant.map { instant in
-            // On the shared pool: a script's delay is the only thing that waits where a program blocks all of it.
+            // Runs on the shared pool: if a program blocks the whole pool, only a script's delay has to wait.
             Task {
-                // A cancelled timer wakes no waiter.
+                // A cancelled timer wakes no one.
                 guard (try? await Task.sleep(until: instant, clock: .continuous)) != nil else { return }
                 self.change { _ in }
             }
@@ -207,7 +208,7 @@ final class MockPlayer: Sendable {
         timer?.cancel()
     }
 
-    /// Changes something, and wakes the waiter.
+    /// Changes the state, and wakes the waiting operation.
     private func change(_ body: (inout State) -> Void) {
         let waiter = state.withLock { state in
             body(&state)
@@ -228,7 +229,7 @@ final class MockPlayer: Sendable {
         for listener in state.listeners.values { listener(connected) }
     }
 
-    /// Runs the delays and the plug that stand at the script's front: no operation waits for a reader that is away.
+    /// Runs the delays and the plug at the front of the script, because no operation waits for an unplugged reader.
     private func plugInByItself() {
         let pause: Duration? = state.withLock { state in
             let delays = state.steps.prefix { if case .delay = $0 { true } else { false } }

@@ -2,26 +2,26 @@
 
 internal import WhorlFingerprint
 
-/// A template of a mock: a finger's name, a number that tells two enrollments of it apart, and how often it was
-/// improved since.
+/// A template of a mock: the finger, a number that distinguishes enrollments of the same finger, and how often it was
+/// updated.
 ///
-/// As bytes it is text such as `mock:right-index-finger#7`, with `~2` behind it after two improvements. A mock
-/// with storage of its own gives `~1` when it enrolls and leaves that out of its listing, as real readers have
-/// handles that differ from their listing.
+/// It is stored as text such as `mock:right-index-finger#7`, with `~2` appended after two updates. A mock with storage
+/// returns `~1` when it enrolls, and omits it in its listing, because the handles of real readers differ from their
+/// listings in the same way.
 struct MockPrint: Hashable, Sendable {
-    /// The finger; `nil` is somebody else's, which never matches.
+    /// The finger; `nil` for a stranger's, which never matches.
     var finger: Finger?
-    /// From 1.
+    /// Counted from 1.
     var serial: Int
-    /// The number of times that it was improved.
+    /// How often it was updated.
     var revision = 0
 
-    /// The greatest number in a template, far from where sums overflow.
+    /// The largest number in a template, small enough that sums cannot overflow.
     private static let largestNumber = 1 << 53
 }
 
 extension MockPrint {
-    /// Reads a template; `nil` for one of another kind of reader.
+    /// Parses a template; returns `nil` for a template of another type of reader.
     init?(_ template: Template) {
         guard template.bytes.count <= 100, let text = String(validating: template.bytes, as: UTF8.self) else {
             return nil
@@ -50,10 +50,10 @@ extension MockPrint {
 
     var template: Template { Template(bytes: Array(text.utf8)) }
 
-    /// The print as it is listed: without its improvements.
+    /// The print as listed, without its updates.
     var plain: MockPrint { MockPrint(finger: finger, serial: serial) }
 
-    /// The same enrollment, once more improved.
+    /// The same enrollment after one more update.
     var improved: MockPrint {
         MockPrint(finger: finger, serial: serial, revision: min(revision + 1, MockPrint.largestNumber))
     }
@@ -62,11 +62,11 @@ extension MockPrint {
     func isSame(as other: MockPrint) -> Bool { plain == other.plain }
 }
 
-/// Pictures that tell the fingers of a mock apart, and are nothing like fingerprints.
+/// Images that differ for each finger of a mock, and do not resemble fingerprints.
 enum MockPicture {
     private static let side = 64
 
-    /// Stripes, one pattern for each finger; `nil` is somebody else's, the plainest of them.
+    /// Draws stripes, with one pattern for each finger; `nil`, a stranger's finger, has the plainest.
     static func draw(_ finger: Finger?) -> FingerprintImage? {
         let number = Int(finger?.number ?? 0)
         let pixels = (0..<side * side).map { index in

@@ -4,9 +4,9 @@ public import WhorlFingerprint
 
 // Operations that wait for a finger.
 extension MockReader {
-    /// Makes a template of the first finger of ``MockSettings/stages`` good presentations.
+    /// Creates a template from the first finger of ``MockSettings/stages`` good presentations.
     ///
-    /// As with a real reader, the others are not compared with the first one.
+    /// Like a real reader, it does not compare the others with the first one.
     public func enroll(
         _ metadata: EnrollmentMetadata,
         whenBusy: BusyPolicy,
@@ -27,7 +27,7 @@ extension MockReader {
 
     /// Compares one presentation with one template.
     ///
-    /// A reader with storage of its own has to hold the template: otherwise it throws `printNotFound`.
+    /// A reader with storage throws `printNotFound` unless it holds the template.
     public func verify(
         _ template: Template,
         whenBusy: BusyPolicy,
@@ -48,9 +48,9 @@ extension MockReader {
         }
     }
 
-    /// Compares one presentation with the gallery; a script's `lie` makes it name a print outside of it.
+    /// Compares one presentation with the gallery; a `lie` in the script makes it return a print outside the gallery.
     ///
-    /// A reader with storage of its own matches only what it holds.
+    /// A reader with storage matches only the prints it holds.
     public func identify(
         among gallery: [GalleryEntry],
         whenBusy: BusyPolicy,
@@ -73,7 +73,7 @@ extension MockReader {
         }
     }
 
-    /// Draws a picture that is the same for the same finger; it has no ridges that a matcher could use.
+    /// Draws the same image each time for the same finger; it has no ridges for a matcher to use.
     public func capture(whenBusy: BusyPolicy, observer: @escaping ScanObserver) async throws(ReaderError)
         -> FingerprintImage
     {
@@ -90,7 +90,7 @@ extension MockReader {
 // MARK: - Presentations
 
 extension MockReader {
-    /// Asks for one presentation, and waits for it; `whenRead` runs while a readable finger lies there.
+    /// Prompts for one presentation and waits for it; `whenRead` runs while a readable finger is on the sensor.
     private func presentation(
         _ operation: String,
         _ observer: ScanObserver,
@@ -111,7 +111,7 @@ extension MockReader {
         return presentation
     }
 
-    /// Asks again until a finger could be read.
+    /// Prompts again until a finger could be read.
     private func readableFinger(
         _ operation: String,
         _ observer: ScanObserver,
@@ -136,7 +136,7 @@ extension MockReader {
         return print
     }
 
-    /// Whether the finger is the print's; ``MockFinger/expected`` is that of the first print alone.
+    /// Whether the finger matches the print; ``MockFinger/expected`` matches only the first print.
     private func matches(_ finger: MockFinger, _ print: MockPrint, isFirst: Bool) -> Bool {
         switch finger {
         case .finger(let finger): print.finger == finger
@@ -157,7 +157,7 @@ extension MockReader {
         }
     }
 
-    /// The finger that was meant; `nil` is somebody else's.
+    /// The finger that was meant; `nil` for a stranger's.
     private func finger(_ presented: MockFinger, or metadata: EnrollmentMetadata) -> Finger? {
         switch presented {
         case .finger(let finger): finger
@@ -200,9 +200,9 @@ extension MockReader {
     }
 }
 
-// The templates that a mock keeps in itself, with `storage=reader`.
+// The templates stored in a mock with `storage=reader`.
 extension MockReader {
-    /// The prints that the mock keeps, in the order of their enrollment.
+    /// The stored prints, in enrollment order.
     public func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint] {
         try await operate("list", needing: .storageList, whenBusy: whenBusy) { () throws(ReaderError) in
             try withStorage { storage throws(ReaderError) in

@@ -3,18 +3,18 @@
 internal import Synchronization
 public import WhorlFingerprint
 
-/// A reader made of a script, for the tests of programs that embed Whorl.
+/// A scripted reader, for testing programs that embed Whorl.
 ///
-/// It keeps the promises of `FingerprintReader` (one operation at a time, cancellation, the order of events),
-/// and its answers are honest: a presentation is a finger, a template names the finger that it was made of, and
-/// they match when they are the same. It compares no images and says nothing about a real reader's errors.
+/// It keeps the guarantees of `FingerprintReader`: one operation at a time, cancellation, and the order of events. A
+/// presentation is a finger, a template contains the finger it was made from, and the two match if they are equal. It
+/// compares no images and does not model a real reader's errors.
 ///
 /// ```swift
 /// let reader = try MockReader(script: "stages=1, touch right-index-finger, no-match")
 /// try await reader.open()
 /// ```
 ///
-/// A test can also play steps as it goes, with ``play(_:)-(MockStep...)``, and pull the plug with ``unplug()``.
+/// A test can also add steps while it runs, with ``play(_:)-(MockStep...)``, and unplug the reader with ``unplug()``.
 public final class MockReader: FingerprintReader {
     let settings: MockSettings
     let player: MockPlayer
@@ -22,45 +22,45 @@ public final class MockReader: FingerprintReader {
     private let state: Mutex<State>
 
     private struct State {
-        /// The connection that was opened; a reader that was unplugged since then has another one.
+        /// The number of the connection that was opened; it changes when the reader is unplugged and plugged in again.
         var openConnection: Int?
         var status = FingerStatus(needed: false, present: false)
         var storage: MockStorage
     }
 
-    /// A reader, closed, with a script made in Swift.
+    /// Creates a closed reader from a script.
     public init(_ script: MockScript = MockScript()) {
         settings = script.settings
         player = MockPlayer(script)
         state = Mutex(State(storage: MockStorage(path: script.settings.storageFile)))
     }
 
-    /// A reader, closed, with a script as text.
+    /// Creates a closed reader from a script in text form.
     public convenience init(script: String) throws(MockScriptError) {
         self.init(try MockScript(parsing: script))
     }
 
     // MARK: - What a test does to it
 
-    /// Adds steps behind those that are left.
+    /// Appends steps to the remaining ones.
     public func play(_ steps: MockStep...) {
         player.append(steps)
     }
 
-    /// Adds the steps of a script behind those that are left; its settings do not count.
+    /// Appends the steps of a script to the remaining ones; its settings are ignored.
     public func play(_ script: String) throws(MockScriptError) {
         player.append(try MockScript(parsing: script).steps)
     }
 
-    /// Pulls the reader out, now: a running operation ends with `unplugged`.
+    /// Unplugs the reader immediately; a running operation fails with `unplugged`.
     public func unplug() { player.setConnected(false) }
 
-    /// Plugs the reader in, now.
+    /// Plugs the reader in immediately.
     ///
-    /// It has to be opened again.
+    /// It must be opened again.
     public func plug() { player.setConnected(true) }
 
-    /// The steps that no operation has reached yet.
+    /// The steps that have not been reached yet.
     public var remainingSteps: [MockStep] { player.remainingSteps }
 
     // MARK: - What it is
@@ -68,15 +68,15 @@ public final class MockReader: FingerprintReader {
     /// The script's settings.
     public var info: ReaderInfo { settings.info }
 
-    /// Whether an operation waits, and whether a presentation is being read.
+    /// Whether an operation is waiting, and whether a presentation is being read.
     public var fingerStatus: FingerStatus { state.withLock { $0.status } }
 
-    /// Hot from a step `too-hot` to the next presentation, otherwise cold.
+    /// Hot from a `too-hot` step until the next presentation, otherwise cold.
     public var temperature: ReaderTemperature { player.isHot ? .hot : .cold }
 
-    /// Whether two templates are of the same enrollment.
+    /// Returns whether two templates belong to the same enrollment.
     ///
-    /// Templates of other readers are never the same.
+    /// Templates of other readers never do.
     public func isSamePrint(_ first: Template, _ second: Template) -> Bool {
         guard let first = MockPrint(first), let second = MockPrint(second) else { return false }
         return first.isSame(as: second)
@@ -84,7 +84,7 @@ public final class MockReader: FingerprintReader {
 
     // MARK: - Opening and closing
 
-    /// Makes the reader ready; `busy` and `permission-denied` at the script's front make it fail.
+    /// Opens the reader; fails if the script continues with `busy` or `permission-denied`.
     public func open() async throws(ReaderError) {
         guard !Task.isCancelled else { throw ReaderError(.cancelled, operation: "open") }
         if isOpen { return }
@@ -99,20 +99,20 @@ public final class MockReader: FingerprintReader {
         }
     }
 
-    /// Lets the reader go when the running operation has ended.
+    /// Closes the reader when the running operation has ended.
     ///
-    /// A cancelled task closes it too.
+    /// It is closed even if the task is cancelled.
     public func close() async throws(ReaderError) {
         await gate.runUncancelled { markClosed() }
     }
 
-    /// A running operation ends with `suspended`, and so does every other until the reader is resumed.
+    /// Suspends the reader: the running operation and all later ones fail with `suspended` until it is resumed.
     public func suspend() throws(ReaderError) {
         player.setSuspended(true)
         guard player.isConnected else { throw ReaderError(.unplugged, operation: "suspend") }
     }
 
-    /// Operations may begin again.
+    /// Resumes the reader, so that operations can start again.
     public func resume() throws(ReaderError) {
         player.setSuspended(false)
         guard player.isConnected else { throw ReaderError(.unplugged, operation: "resume") }
@@ -122,7 +122,7 @@ public final class MockReader: FingerprintReader {
 // MARK: - State
 
 extension MockReader {
-    /// Whether it was opened and has not been unplugged or closed since.
+    /// Whether it was opened, and has not been unplugged or closed since.
     private var isOpen: Bool {
         guard let connection = player.connection else { return false }
         return state.withLock { $0.openConnection == connection }
@@ -137,7 +137,7 @@ extension MockReader {
         guard isOpen else { throw ReaderError(.notOpen, operation: operation) }
     }
 
-    /// Runs one operation of an open reader that supports it, alone.
+    /// Runs one operation exclusively, on an open reader that supports it.
     func operate<Value: Sendable>(
         _ operation: String,
         needing feature: ReaderFeatures = [],
@@ -166,29 +166,29 @@ extension MockReader {
     }
 }
 
-/// Mock readers as the system would list them: those that are plugged in.
+/// Mock readers as the system would list them: only those that are plugged in.
 public final class MockReaderSource: ReaderSource {
     private let all: [MockReader]
 
-    /// The readers that there are, plugged in or not.
+    /// Creates a source of readers, plugged in or not.
     ///
-    /// Give each one another identity.
+    /// Each one needs a different identity.
     public init(_ readers: [MockReader]) { all = readers }
 
-    /// One reader, with a script as text.
+    /// Creates a source with one reader, from a script in text form.
     public convenience init(script: String) throws(MockScriptError) {
         self.init([try MockReader(script: script)])
     }
 
-    /// Every reader, whether it is plugged in or not; for the test that plays on them.
+    /// All readers, plugged in or not, so that a test can play steps on them.
     public var mocks: [MockReader] { all }
 
-    /// The readers that are plugged in now.
+    /// The readers that are currently plugged in.
     public func readers() -> [any FingerprintReader] {
         all.filter(\.player.isConnected)
     }
 
-    /// Plugs and unplugs from now on.
+    /// Readers plugged in and unplugged from now on.
     public func changes() -> AsyncStream<ReaderChange> {
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderChange.self)
         let listeners = all.map { reader in

@@ -3,10 +3,10 @@
 internal import FoundationEssentials
 internal import WhorlFingerprint
 
-/// The prints that a mock keeps in itself, and their file if it has one.
+/// The prints stored in a mock, and their file if it has one.
 ///
-/// The file is text: a line that names the format, then a line for each print with the template, the finger it
-/// was called, the user's name and the date, separated by tabs; `-` stands for what is missing.
+/// The file is text. The first line names the format, and each other line is one print: template, finger, user name and
+/// date, separated by tabs. `-` marks a missing value.
 struct MockStorage: Sendable {
     struct Record: Sendable, Hashable {
         var print: MockPrint
@@ -22,7 +22,7 @@ struct MockStorage: Sendable {
 
     init(path: String?) { self.path = path }
 
-    /// A number that no print in here has.
+    /// Returns a number that no stored print has.
     mutating func takeSerial() -> Int {
         defer { nextSerial += 1 }
         return nextSerial
@@ -32,7 +32,7 @@ struct MockStorage: Sendable {
         records.contains { $0.print.isSame(as: print) }
     }
 
-    /// Reads the file again; another process may have changed it.
+    /// Reads the file again, because another process may have changed it.
     mutating func refresh(_ operation: String) throws(ReaderError) {
         guard let path, MockFile.exists(path) else { return }
         let text = try kept(at: path, operation, MockFile.read(path, limit: Self.maximumBytes))
@@ -43,7 +43,7 @@ struct MockStorage: Sendable {
         nextSerial = max(nextSerial, 1 + (records.map(\.print.serial).max() ?? 0))
     }
 
-    /// Reads or writes the file, whose failure is the reader's.
+    /// Reads or writes the file, and reports failures as errors of the reader.
     private func kept<Value>(
         at path: String,
         _ operation: String,
@@ -54,7 +54,7 @@ struct MockStorage: Sendable {
         }
     }
 
-    /// Changes the prints, in the file first: what could not be written did not happen.
+    /// Changes the prints, first in the file: if writing fails, nothing changes.
     mutating func change(_ operation: String, _ body: (inout [Record]) -> Void) throws(ReaderError) {
         var changed = records
         body(&changed)
@@ -105,7 +105,7 @@ struct MockStorage: Sendable {
         return Record(print: print, metadata: metadata)
     }
 
-    /// A name as one field: never empty, never `-`, without tabs and line ends.
+    /// Returns a name as one field: never empty, never `-`, without tabs or line ends.
     private static func escape(_ name: String) -> String {
         "="
             + name.unicodeScalars.reduce(into: "") { text, scalar in
@@ -127,7 +127,7 @@ struct MockStorage: Sendable {
         }
     }
 
-    /// The text between separators, which are found whatever mark stands behind them.
+    /// Splits text at separators, even if a combining mark follows one.
     private static func pieces(
         of text: Substring,
         by separator: Unicode.Scalar,
@@ -139,18 +139,18 @@ struct MockStorage: Sendable {
     }
 }
 
-/// Small text files: a script, or what a mock's own storage keeps.
+/// Small text files: scripts, and the storage of mocks.
 enum MockFile {
-    /// An error of reading or writing a file.
+    /// An error in reading or writing a file.
     struct Failure: Error {
         let reason: String
     }
 
-    /// The text of a regular file of at most `limit` bytes.
+    /// Returns the text of a regular file of at most `limit` bytes.
     static func read(_ path: String, limit: Int) throws(Failure) -> String {
         do {
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
-            // A pipe or a device could go on for ever.
+            // A pipe or a device may never end.
             guard attributes[.type] as? FileAttributeType == .typeRegular else {
                 throw Failure(reason: "not a regular file")
             }
@@ -165,12 +165,12 @@ enum MockFile {
         }
     }
 
-    /// Whether there is anything of this name.
+    /// Whether a file of this name exists.
     static func exists(_ path: String) -> Bool {
         FileManager.default.fileExists(atPath: path)
     }
 
-    /// Replaces the file as a whole, or leaves it as it was.
+    /// Replaces the whole file, or leaves it unchanged.
     static func write(_ text: String, to path: String) throws(Failure) {
         do {
             try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)

@@ -4,8 +4,8 @@ internal import WhorlFingerprint
 
 /// A script for a ``MockReader``: settings, then steps.
 ///
-/// Steps are separated by a comma, a semicolon or a new line; spaces around them, empty steps, and what follows
-/// a `#` at the beginning of a step up to the end of the line do not count. Upper and lower case are alike.
+/// Steps are separated by commas, semicolons or line breaks. Spaces around steps, empty steps and comments are ignored;
+/// a comment is a `#` at the start of a step, up to the end of the line. Case does not matter.
 ///
 ///     stages=3, touch right-index-finger*3, retry:too-short, (no-match, delay:250ms)*2, match
 ///
@@ -36,43 +36,42 @@ internal import WhorlFingerprint
 /// | `connected=no` | the reader is not plugged in at the beginning | `yes` |
 /// | `then=wait`, `then=match`, `then=no-match` | what happens when the steps have run out | `wait` |
 ///
-/// Steps are taken as operations reach them, across operations: the second evaluation goes on where the first
-/// one ended. A script has at most 64 KiB, and at most 65,536 steps when its repetitions are written out.
+/// Each operation continues at the step where the previous one ended. A script has at most 64 KiB, and at most 65,536
+/// steps with repetitions expanded.
 public struct MockScript: Sendable, Hashable {
     /// The reader's properties.
     public var settings: MockSettings
-    /// The steps that it goes through.
+    /// The steps, in order.
     public var steps: [MockStep]
 
-    /// A script made in Swift.
+    /// Creates a script.
     public init(settings: MockSettings = MockSettings(), steps: [MockStep] = []) {
         self.settings = settings
         self.steps = steps
     }
 
-    /// Reads a script.
+    /// Parses a script.
     ///
     /// - Parameter text: At most 64 KiB. `@PATH` reads the script from that file.
-    /// - Throws: An error that shows the language when there is nothing in the text, otherwise one that names
-    ///   the place of the mistake.
+    /// - Throws: An error with the location of the mistake; if the text is empty, an error that summarizes the syntax.
     public init(parsing text: String) throws(MockScriptError) {
         let source = try MockScript.load(text)
         var parser = try MockScriptParser(source)
         self = try parser.parse()
     }
 
-    /// The script in a reader's name of the form `mock:SCRIPT`, as WHORL_READER has it.
+    /// Returns the script in a reader name of the form `mock:SCRIPT`, as used in WHORL_READER.
     ///
     /// - Parameter name: The name of a reader.
-    /// - Returns: `nil` when the name is not that of a mock.
-    /// - Throws: As ``init(parsing:)``; also for the bare name `mock`, which lacks its script.
+    /// - Returns: `nil` if the name does not belong to a mock.
+    /// - Throws: The errors of ``init(parsing:)``; also for the bare name `mock`, which has no script.
     public static func named(_ name: String) throws(MockScriptError) -> MockScript? {
         if name == "mock" { return try MockScript(parsing: "") }
         guard name.hasPrefix("mock:") else { return nil }
         return try MockScript(parsing: String(name.dropFirst("mock:".count)))
     }
 
-    /// The language in one paragraph, for error messages.
+    /// The syntax in one paragraph, for error messages.
     public static let summary = """
         Write steps with commas between them, such as "stages=1,touch right-index-finger,no-match,match". \
         Steps: \(MockScriptParser.stepWords.joined(separator: ", ")); a step may end in *N. \
@@ -80,9 +79,9 @@ public struct MockScript: Sendable, Hashable {
         @PATH reads the script from a file.
         """
 
-    /// The greatest size of a script in bytes.
+    /// The maximum size of a script, in bytes.
     static let maximumBytes = 64 << 10
-    /// The greatest number of steps, repetitions written out.
+    /// The maximum number of steps, with repetitions expanded.
     static let maximumSteps = 1 << 16
 
     private static func load(_ text: String) throws(MockScriptError) -> String {
@@ -97,7 +96,7 @@ public struct MockScript: Sendable, Hashable {
 }
 
 extension MockScript: CustomStringConvertible {
-    /// A script that reads back as the same: the settings that differ from the defaults, then the steps.
+    /// The script as text that parses to an equal script: the settings that differ from the defaults, then the steps.
     public var description: String {
         let usual = MockSettings()
         var items: [String] = []
@@ -122,18 +121,18 @@ extension MockScript: CustomStringConvertible {
 
 /// An error in the text of a script for a ``MockReader``.
 public struct MockScriptError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The line of the mistake, from 1.
+    /// The line of the mistake, counted from 1.
     public let line: Int
-    /// The character in that line, from 1.
+    /// The character in that line, counted from 1.
     public let column: Int
-    /// The text at that place, cut after 40 characters; it is outside input.
+    /// The text at that location, cut after 40 characters; it is untrusted input.
     public let found: String
-    /// The text that would be right there.
+    /// The expected text.
     public let expected: String
-    /// The word that was probably meant, where one is near.
+    /// The word that was probably meant, if one is similar.
     public let suggestion: String?
 
-    /// Describes a mistake.
+    /// Creates an error.
     init(line: Int = 1, column: Int = 1, found: String = "", expected: String, suggestion: String? = nil) {
         self.line = line
         self.column = column
@@ -142,13 +141,13 @@ public struct MockScriptError: Error, Sendable, Hashable, CustomStringConvertibl
         self.suggestion = suggestion
     }
 
-    /// One sentence that says what is wrong, and where.
+    /// One sentence about the error and its location.
     public var message: String {
         let place = found.isEmpty ? "" : ", found \"\(found)\""
         return "The mock script is wrong at line \(line), character \(column): expected \(expected)\(place)."
     }
 
-    /// One sentence that says how to mend it.
+    /// One sentence on how to fix it.
     public var recovery: String {
         suggestion.map { "Did you mean \"\($0)\"?" } ?? MockScript.summary
     }

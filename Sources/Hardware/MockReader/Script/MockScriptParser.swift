@@ -2,8 +2,8 @@
 
 internal import WhorlFingerprint
 
-/// Reads the language of ``MockScript``: first what holds steps and settings together (separators, brackets, repetitions),
-/// then these themselves, then the words in them.
+/// Parses ``MockScript`` text, in three layers: the structure (separators, brackets, repetitions), the steps and
+/// settings, and the words in them.
 struct MockScriptParser {
     private static let deepestNesting = 8
 
@@ -26,7 +26,7 @@ struct MockScriptParser {
         return MockScript(settings: settings, steps: steps)
     }
 
-    /// Steps (and, outside brackets, settings) up to the end of the text or a closing bracket.
+    /// Parses steps (and, outside brackets, settings) up to the end of the text or a closing bracket.
     private mutating func parseItems(depth: Int) throws(MockScriptError) -> [MockStep] {
         guard depth <= Self.deepestNesting else { throw text.mistake("fewer brackets inside each other") }
         var steps: [MockStep] = []
@@ -66,7 +66,7 @@ struct MockScriptParser {
         return steps
     }
 
-    /// The number behind a `*`; 1 without one.
+    /// Parses the number after a `*`; 1 without one.
     private mutating func parseTimes() throws(MockScriptError) -> Int {
         text.skipSpaces()
         return text.take("*") ? try parseCount(text.readArgument()) : 1
@@ -101,7 +101,7 @@ extension MockScriptParser {
         "stages", "storage", "storage-file", "features", "scan", "name", "id", "connected", "then",
     ]
 
-    /// Reads the value of the setting whose word and `=` were read.
+    /// Parses the value of a setting after its word and `=`.
     mutating func parseSetting(_ word: String, from start: Int, isInside: Bool) throws(MockScriptError) {
         let value = text.readValue()
         guard Self.settingWords.contains(word) else {
@@ -130,7 +130,7 @@ extension MockScriptParser {
         }
     }
 
-    /// A mock may not take the name of a reader that is none: what it enrolls and matches would count for that one.
+    /// Rejects the identity of a real reader, because the mock's enrollments and matches would count for that reader.
     private func identity(_ value: MockScriptText.Piece) throws(MockScriptError) -> ReaderID {
         guard value.text.hasPrefix("mock") else { throw text.mistake("an id that begins with mock", value) }
         return ReaderID(rawValue: value.text)
@@ -164,7 +164,7 @@ extension MockScriptParser {
         "storage-full", "duplicate", "too-hot", "malfunction", "lie", "hang", "repeat",
     ]
 
-    /// The steps that are a word alone.
+    /// The steps that consist of one word.
     private static let plainSteps: [String: MockStep] = [
         "match": .touch(.expected), "no-match": .touch(.unknown), "unplug": .unplug, "plug": .plug,
         "busy": .fail(.inUse), "permission-denied": .fail(.permissionDenied),
@@ -172,7 +172,7 @@ extension MockScriptParser {
         "malfunction": .fail(.malfunction), "hang": .hang,
     ]
 
-    /// Reads the rest of the step whose word was read.
+    /// Parses the rest of a step after its word.
     mutating func parseStep(_ word: String, from start: Int) throws(MockScriptError) -> MockStep {
         let argument = text.readArgument()
         if let step = Self.plainSteps[word] {
@@ -219,7 +219,7 @@ extension MockScriptParser {
 // MARK: - Words
 
 extension MockScriptParser {
-    /// The case whose raw value is meant, whether written `tooShort` or `too-short`.
+    /// Returns the case whose raw value is meant, written as `tooShort` or `too-short`.
     func choice<Value: RawRepresentable<String>>(
         _ argument: MockScriptText.Piece,
         of values: [Value]
@@ -229,7 +229,7 @@ extension MockScriptParser {
         return value
     }
 
-    /// The word that is meant, whatever its case and hyphens.
+    /// Returns the word that is meant, ignoring case and hyphens.
     func pick(_ argument: MockScriptText.Piece, of words: [String]) throws(MockScriptError) -> String {
         func plain(_ text: String) -> String { text.lowercased().filter { $0 != "-" && $0 != "_" } }
         let wanted = plain(argument.text)
@@ -244,7 +244,8 @@ extension MockScriptParser {
         return word
     }
 
-    /// The word that was probably meant: the one with the smallest edit distance, if that is small for its length.
+    /// Returns the word that was probably meant: the one with the smallest edit distance, if that is small for its
+    /// length.
     func nearest(_ typed: String, in words: [String]) -> String? {
         let typed = Array(typed.lowercased().prefix(40))
         let best = words.map { (word: $0, distance: editDistance(typed, Array($0))) }.min {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A script's characters, taken one after another and never twice.
+/// The characters of a script, each of which is read once.
 struct MockScriptText {
-    /// A piece of the script, and where it begins.
+    /// A piece of the script, and its position.
     struct Piece {
         let text: String
         let start: Int
     }
 
     private let characters: [Character]
-    /// The number of characters that were taken.
+    /// The number of characters read.
     private(set) var position = 0
 
-    /// The rest, scalar by scalar: one character of Unicode may be a separator with a mark on it.
+    /// Splits the text into Unicode scalars, because one `Character` may be a separator with a combining mark.
     init(_ source: String) {
         characters = source.flatMap { $0 == "\r\n" ? [$0] : $0.unicodeScalars.map(Character.init) }
     }
 
-    /// Whether everything was taken.
+    /// Whether all characters were read.
     var isAtEnd: Bool { position == characters.count }
 
     /// The next character; `nil` at the end.
@@ -26,7 +26,7 @@ struct MockScriptText {
     /// Whether the next character separates two items.
     var isAtSeparator: Bool { next.map(Self.isSeparator) ?? false }
 
-    /// Takes the next character if it is this one.
+    /// Skips the next character if it is this one.
     mutating func take(_ character: Character) -> Bool {
         guard next == character else { return false }
         position += 1
@@ -37,7 +37,7 @@ struct MockScriptText {
         while let next, next.isWhitespace, !next.isNewline { position += 1 }
     }
 
-    /// Skips what may stand between two items: spaces, separators, comments.
+    /// Skips to the next item, over spaces, separators and comments.
     mutating func skipToItem() {
         while true {
             skipSpaces()
@@ -49,13 +49,13 @@ struct MockScriptText {
         }
     }
 
-    /// Letters, digits, hyphens and underscores, as lower case with hyphens.
+    /// Reads letters, digits, hyphens and underscores, as lower case with hyphens.
     mutating func readWord() -> String {
         let word = read { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
         return String(word.text.lowercased().map { $0 == "_" ? "-" : $0 })
     }
 
-    /// The text behind a step's word, after a colon or a space.
+    /// Reads the text after a step's word, following a colon or a space.
     mutating func readArgument() -> Piece {
         skipSpaces()
         _ = take(":")
@@ -63,13 +63,13 @@ struct MockScriptText {
         return read { !",;()*".contains($0) && !$0.isNewline }
     }
 
-    /// The text behind a setting's `=`; it may hold anything but separators.
+    /// Reads the text after a setting's `=`; it may contain anything except separators.
     mutating func readValue() -> Piece {
         skipSpaces()
         return read { !Self.isSeparator($0) }
     }
 
-    /// Takes what `accepts` accepts, without the spaces at its end.
+    /// Reads the characters that `accepts` accepts, without trailing spaces.
     private mutating func read(while accepts: (Character) -> Bool) -> Piece {
         let start = position
         while let next, accepts(next) { position += 1 }
@@ -84,12 +84,12 @@ struct MockScriptText {
 }
 
 extension MockScriptText {
-    /// An error about a piece.
+    /// Returns an error about a piece.
     func mistake(_ expected: String, _ piece: Piece, suggestion: String? = nil) -> MockScriptError {
         mistake(expected, at: piece.start, found: piece.text, suggestion: suggestion)
     }
 
-    /// An error that names the place, by default the present one.
+    /// Returns an error about a location, by default the current one.
     func mistake(
         _ expected: String,
         at place: Int? = nil,

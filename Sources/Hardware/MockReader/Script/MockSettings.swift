@@ -2,40 +2,41 @@
 
 public import WhorlFingerprint
 
-/// The properties of a ``MockReader``, apart from the steps that it goes through.
+/// The properties of a ``MockReader``, except its steps.
 public struct MockSettings: Sendable, Hashable {
-    /// The behavior of a mock whose script has run out.
+    /// The behavior of a mock at the end of its script.
     public enum AfterScript: String, Sendable, Hashable, CaseIterable {
-        /// It waits for a finger until it is cancelled, as a reader does that is not touched.
+        /// Waits for a finger until cancelled, like a reader that no one touches.
         case wait
-        /// Every wait is answered with the finger that is asked for, ``MockFinger/expected``.
+        /// Answers every wait with the expected finger, ``MockFinger/expected``.
         case match
-        /// Every wait is answered with somebody else's finger, ``MockFinger/unknown``.
+        /// Answers every wait with a stranger's finger, ``MockFinger/unknown``.
         case noMatch
     }
 
     /// The reader's identity.
     public var id: ReaderID
-    /// The name for people.
+    /// The display name.
     public var name: String
     /// Press or swipe.
     public var scanType: ReaderInfo.ScanType
-    /// Good presentations for one enrollment, 1 to 50.
+    /// The number of good presentations for one enrollment, 1 to 50.
     public var stages: Int
-    /// The side that keeps the templates.
+    /// Where the templates are stored.
     public var storage: ReaderInfo.Storage
-    /// The supported operations; `nil` means what readers with this kind of storage usually have.
+    /// The supported operations; `nil` for the usual ones of readers with this type of storage.
     public var features: ReaderFeatures?
-    /// The file in which a reader with its own storage keeps its prints from one process to the next; `nil` forgets them.
+    /// The file in which a reader with storage keeps its prints between processes; `nil` forgets them.
     ///
-    /// A small text file that is replaced as a whole. Two processes that change it at once lose one change.
+    /// It is a small text file that is always replaced as a whole. If two processes change it at the same time, one
+    /// change is lost.
     public var storageFile: String?
-    /// Whether the reader is plugged in at the beginning.
+    /// Whether the reader is plugged in at the start.
     public var isConnected: Bool
-    /// The behavior when the script has run out.
+    /// The behavior at the end of the script.
     public var afterScript: AfterScript
 
-    /// Five stages, host storage, plugged in, waiting when the script has run out.
+    /// Creates the default settings: five stages, host storage, plugged in, waiting at the end of the script.
     public init() {
         id = ReaderID(rawValue: "mock-0")
         name = "Mock reader"

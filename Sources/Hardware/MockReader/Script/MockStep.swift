@@ -2,54 +2,54 @@
 
 public import WhorlFingerprint
 
-/// One thing that happens to a ``MockReader``, in the order of its script.
+/// One step in the script of a ``MockReader``.
 ///
-/// A step is taken when an operation reaches it: mostly when it waits for a finger.
+/// A step takes effect when an operation reaches it, usually while waiting for a finger.
 public enum MockStep: Sendable, Hashable {
-    /// A finger is laid on and lifted, and was read well. One step is one presentation.
+    /// A finger touches the sensor, is read and lifts. One step is one presentation.
     case touch(MockFinger)
-    /// A finger is laid on and lifted, and could not be read.
+    /// A finger touches the sensor and lifts, but cannot be read.
     case retry(ScanRetry)
     /// Nothing happens for this long, up to one hour.
     case delay(Duration)
-    /// The reader is pulled out. What follows at once as ``delay(_:)`` and ``plug`` then runs by itself.
+    /// The reader is unplugged. A ``delay(_:)`` and ``plug`` that follow immediately then run on their own.
     case unplug
     /// The reader is plugged in again, closed.
     case plug
-    /// The operation that reaches this step ends with this error.
+    /// The operation that reaches this step fails with this error.
     ///
-    /// `inUse` and `permissionDenied` are reached by opening the reader too.
+    /// Opening the reader can also reach `inUse` and `permissionDenied`.
     case fail(ReaderError.Code)
-    /// The reader claims a match that cannot be.
+    /// The reader reports an impossible match.
     case lie(MockLie)
-    /// Nothing happens until the operation is cancelled, or the reader unplugged.
+    /// Nothing happens until the operation is cancelled or the reader is unplugged.
     case hang
 }
 
-/// The finger that is laid on a ``MockReader``.
+/// The finger that touches a ``MockReader``.
 public enum MockFinger: Sendable, Hashable {
-    /// One of the ten fingers of the one person that a mock knows. It matches a template made of it.
+    /// One of the ten fingers of the mock's only user. It matches templates made from it.
     case finger(Finger)
-    /// The finger that is asked for: of the first entry of the gallery, or the one that an enrollment names (the
-    /// right index finger when it names none). Where the gallery is empty it matches nothing.
+    /// The expected finger: that of the gallery's first entry, or the one named in an enrollment (by default the right
+    /// index finger). With an empty gallery it matches nothing.
     case expected
-    /// Somebody else's. It matches nothing, not even the template that an enrollment makes of it.
+    /// A stranger's finger. It matches nothing, not even a template that was enrolled from it.
     case unknown
 }
 
-/// A false answer that a ``MockReader`` gives.
+/// A false result from a ``MockReader``.
 ///
-/// An identification names a print outside the gallery, which the layers above have to refuse. A verification,
-/// an enrollment and a capture, which have nothing to name, end with `ReaderError.Code.untrustworthy`.
+/// An identification returns a print outside the gallery, which the layers above must reject. A verification, an
+/// enrollment or a capture has no print to return, and fails with `ReaderError.Code.untrustworthy`.
 public enum MockLie: String, Sendable, Hashable, CaseIterable {
-    /// The print has the greatest identity there is, as an index behind the gallery's end would be read.
+    /// The print has the largest possible identity, as if an index past the end of the gallery had been read.
     case index
-    /// The print has a new identity and comes with a template of its own, as if that were an improved one.
+    /// The print has a new identity and comes with its own template, as if that were an updated one.
     case stranger
 }
 
 extension MockStep: CustomStringConvertible {
-    /// The step as a script has it.
+    /// The step as written in a script.
     public var description: String {
         switch self {
         case .touch(.finger(let finger)): "touch \(finger.rawValue)"
@@ -68,7 +68,7 @@ extension MockStep: CustomStringConvertible {
 }
 
 extension Duration {
-    /// Milliseconds, rounded down.
+    /// The duration in milliseconds, rounded down.
     var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
@@ -77,7 +77,7 @@ extension Duration {
 }
 
 extension String {
-    /// `tooShort` as `too-short`.
+    /// The text in kebab case: `too-short` for `tooShort`.
     var kebabCased: String {
         reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
     }
