@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who can open a reader, as measured at its device node.
+/// The access to a reader, as measured at its device node.
 ///
 /// This matters for match-on-chip readers: a program that opens one can replace a print there with another finger,
 /// under the same identity.

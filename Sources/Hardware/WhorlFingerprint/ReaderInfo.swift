@@ -17,7 +17,7 @@ public struct ReaderID: RawRepresentable, Hashable, Sendable, Codable, CustomStr
 
 /// The properties and features of a reader, known without opening it except where noted.
 public struct ReaderInfo: Sendable, Hashable, Codable {
-    /// How a finger is presented to the reader.
+    /// The way a finger is presented to the reader.
     public enum ScanType: String, Sendable, Codable {
         /// Touch the sensor and lift.
         case press = "press"
@@ -33,7 +33,7 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
         }
     }
 
-    /// Where templates are stored and compared.
+    /// The location where templates are stored and compared.
     public enum Storage: String, Sendable, Codable {
         /// The reader returns images; this computer stores and compares the templates.
         case host
@@ -80,11 +80,11 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
     ///
     /// Some drivers correct it when the reader is opened.
     public let enrollStages: Int
-    /// Where the templates are stored.
+    /// The location of the templates.
     public let storage: Storage
     /// The reader's resistance to chance matches, if known.
     public let strength: ReaderStrength
-    /// Who could open the reader when it was described.
+    /// The access to the reader when it was described.
     public let access: ReaderAccess
     /// The model of a USB reader; `nil` for any other.
     public let usb: USBModel?
@@ -210,7 +210,7 @@ public enum ReaderStrength: Sendable, Hashable, Codable {
     }
 }
 
-/// Where a reader is connected, as reported by the machine's firmware.
+/// The connection of a reader, as reported by the machine's firmware.
 package enum ReaderPlacement: Sendable, Hashable, CaseIterable {
     /// Built into the machine.
     case builtIn

@@ -67,7 +67,7 @@ extension ScanEvent: Codable {
 /// Receives events in order, on the reader's thread; it must return soon and must not call the reader.
 public typealias ScanObserver = @Sendable (ScanEvent) -> Void
 
-/// Why a presentation could not be read.
+/// The reason why a presentation could not be read.
 public enum ScanRetry: String, Sendable, Hashable, CaseIterable, Codable {
     /// No specific reason. `FP_DEVICE_RETRY_GENERAL`.
     case general = "general"

@@ -2,7 +2,7 @@
 
 package import CWhorlGLib
 
-/// The reply to one asynchronous C call, the `user_data` of its `GAsyncReadyCallback`.
+/// The result of one asynchronous C call, passed as the `user_data` of its `GAsyncReadyCallback`.
 ///
 /// It is retained once when it is passed to C, and released once when C calls back; GLib calls back exactly once.
 package final class Reply<Value: Sendable, Failure: Error> {
@@ -26,7 +26,7 @@ package final class Reply<Value: Sendable, Failure: Error> {
     }
 }
 
-/// The part of a reply that C carries, without generic types.
+/// The non-generic part of a reply, which C carries.
 private final class ReplyBox {
     let complete: (OpaquePointer) -> Void
     init(complete: @escaping (OpaquePointer) -> Void) { self.complete = complete }
@@ -41,17 +41,17 @@ package let readyCallback: GAsyncReadyCallback = { _, result, userData in
 }
 
 extension Actor {
-    /// Makes one asynchronous C call and waits for its end; the only place where a C call becomes `async`.
+    /// Makes one asynchronous C call and waits for its result; the only place where a C call becomes `async`.
     ///
-    /// Cancelling the task triggers `cancellable`; the call then ends in its own way, and this function waits for that
-    /// end, so that no C operation is ever left behind. The actor must live on ``GLibExecutor``.
+    /// Cancelling the task triggers `cancellable`. The call then ends in its usual way, and this function waits for
+    /// that, so that no C operation is left running. The actor must run on ``GLibExecutor``.
     ///
     /// - Parameters:
-    ///   - cancellable: A cancellable that was made before the call, so that an early cancellation is not lost.
-    ///   - finish: Turns the `GAsyncResult` into a value, with the call's `…_finish()`.
+    ///   - cancellable: A cancellable created before the call, so that an early cancellation is not lost.
+    ///   - finish: Converts the `GAsyncResult` to a value, with the call's `…_finish()`.
     ///   - start: Starts the C call with ``readyCallback`` and the reply's user data.
-    /// - Returns: The value that `finish` made of the result.
-    /// - Throws: The error that `finish` made of the result.
+    /// - Returns: The value returned by `finish`.
+    /// - Throws: The error thrown by `finish`.
     package func bridge<Value: Sendable, Failure: Error>(
         _ cancellable: borrowing Cancellable,
         finish: @escaping Reply<Value, Failure>.Finish,
@@ -61,8 +61,8 @@ extension Actor {
         GLibExecutor.shared.beginCall()
         defer { GLibExecutor.shared.endCall() }
         return try await withTaskCancellationHandler {
-            // It also keeps this closure on the actor: without it the closure silently leaves the actor (Swift 6.3.1),
-            // the C call starts on a foreign thread, and never completes.
+            // This also keeps the closure on the actor. Without it the closure silently leaves the actor (Swift 6.3.1),
+            // and the C call starts on another thread and never completes.
             preconditionIsolated()
             GLibExecutor.shared.checkIsolated()
             return await withCheckedContinuation { start(Reply($0, finish)) }
@@ -83,18 +83,19 @@ package struct Cancellable: ~Copyable {
     /// The C object (transfer none), valid for the lifetime of this value.
     package var pointer: UnsafeMutablePointer<GCancellable> { object.pointer }
 
-    /// A function for any thread that cancels on the GLib thread: libfprint's handlers of the signal change a device's
-    /// state on the thread that cancels.
+    /// A function that any thread can call to cancel on the GLib thread.
+    ///
+    /// libfprint's handlers of the signal change a device's state on the thread that cancels.
     package var trigger: @Sendable () -> Void {
         let object = object
         return { GLibExecutor.shared.perform { g_cancellable_cancel(object.pointer) } }
     }
 }
 
-/// A shared owner of the C object, since the trigger may be called after the operation's end.
+/// A shared owner of the C object, because the trigger may be called after the operation has ended.
 ///
-/// Unchecked: the pointer never changes, and GCancellable's reference count and `g_cancellable_cancel()` are safe
-/// from any thread.
+/// Unchecked: the pointer never changes, and GCancellable's reference count and `g_cancellable_cancel()` are safe from
+/// any thread.
 private final class SharedCancellable: @unchecked Sendable {
     let pointer: UnsafeMutablePointer<GCancellable>
 
@@ -110,11 +111,11 @@ private final class SharedCancellable: @unchecked Sendable {
 
 /// The content of a `GError`, copied out of the C object.
 package struct GErrorText: Sendable {
-    /// The error's domain as a quark, for comparison with the `…_quark()` functions.
+    /// The error's domain as a quark, to compare with the `…_quark()` functions.
     package let domain: GQuark
-    /// The number within the domain.
+    /// The code within the domain.
     package let code: Int
-    /// The domain's name, the number and the message, for logs.
+    /// The domain's name, the code and the message, for logs.
     package let text: String
 
     /// Takes and frees `error` (transfer full); `nil` if `error` is null.

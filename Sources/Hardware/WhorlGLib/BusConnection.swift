@@ -5,17 +5,17 @@ internal import Glibc
 internal import WhorlSupport
 
 extension SystemBus {
-    /// Connects to the system's bus.
+    /// Connects to the system bus.
     ///
-    /// What comes from the bus reaches GLib through a ``BusRelay``, without messages that take much memory.
+    /// Messages from the bus pass through a ``BusRelay``, which drops those that would take much memory.
     ///
-    /// - Parameter takesDescriptors: Whether answers may bring descriptors. Those of other messages are closed on a thread of
-    ///   their own, and the message is dropped.
+    /// - Parameter takesDescriptors: Whether replies may contain descriptors. Descriptors in other messages are closed
+    ///   on a separate thread, and the message is dropped.
     /// - Returns: The connection, which has its name on the bus.
-    /// - Throws: the reason for which there is no bus.
+    /// - Throws: The reason why the bus is not available.
     func opened(takesDescriptors: Bool) async throws(Fault) -> BusConnection {
         let bus = try await stream()
-        // GLib's own would ask for descriptors on every Unix socket.
+        // GLib's own authentication would request descriptors on every Unix socket.
         try await BusAuthentication(bus, takesDescriptors: takesDescriptors).run()
         let stream = try relayed(bus, takesDescriptors)
         let cancellable = Cancellable()
@@ -51,7 +51,7 @@ extension SystemBus {
             close(end)
             throw Fault(taking: failure)
         }
-        // The connection keeps the socket, which closes its descriptor.
+        // The connection retains the socket, which closes its descriptor.
         defer { g_object_unref(socket) }
         guard let connection = g_socket_connection_factory_create_connection(socket) else {
             throw Fault(name: nil, cause: "GLib has no connection for a socket")
@@ -61,7 +61,7 @@ extension SystemBus {
         )
     }
 
-    /// Connects to the system's bus, without authentication yet.
+    /// Connects to the system bus, without authenticating yet.
     private func stream() async throws(Fault) -> BusStream {
         var failure: UnsafeMutablePointer<GError>?
         guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SYSTEM, nil, &failure) else {
@@ -100,7 +100,7 @@ private final class BusStream: @unchecked Sendable {
 
     init(taking pointer: UnsafeMutablePointer<GIOStream>) { self.pointer = pointer }
 
-    /// The socket, which is open for as long as this value lives.
+    /// The socket, open for the lifetime of this value.
     var socket: CInt {
         let connection = UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GSocketConnection.self)
         return g_socket_get_fd(g_socket_connection_get_socket(connection))
@@ -109,15 +109,15 @@ private final class BusStream: @unchecked Sendable {
     deinit { g_object_unref(pointer) }
 }
 
-/// The authentication of a connection to the bus by the kernel's word, with descriptors or without.
+/// Authenticates a connection to the bus with the credentials that the kernel reports, with or without descriptors.
 ///
 /// Source: D-Bus Specification, "Authentication Protocol", EXTERNAL.
 private struct BusAuthentication: Sendable {
     private let stream: BusStream
     private let takesDescriptors: Bool
-    /// The longest wait for the bus, in milliseconds.
+    /// The timeout for the bus, in milliseconds.
     private static let patience: CInt = 25_000
-    /// The most bytes that the bus answers.
+    /// The maximum length of a reply from the bus, in bytes.
     private static let longestLine = 512
 
     init(_ stream: BusStream, takesDescriptors: Bool) {
@@ -125,7 +125,7 @@ private struct BusAuthentication: Sendable {
         self.takesDescriptors = takesDescriptors
     }
 
-    /// Authenticates as this process's user, on a thread of its own.
+    /// Authenticates as this process's user, on a separate thread.
     func run() async throws(SystemBus.Fault) {
         let fault: SystemBus.Fault? = await withCheckedContinuation { continuation in
             let isStarted = startThread("bus-login") { continuation.resume(returning: attempt()) }
@@ -155,11 +155,11 @@ private struct BusAuthentication: Sendable {
     }
 
     private func send(_ text: String, to socket: CInt) -> Bool {
-        // So few bytes fit into the buffer of a socket that was just connected.
+        // This few bytes always fit into the buffer of a newly connected socket.
         Glibc.send(socket, text, text.utf8.count, CInt(MSG_NOSIGNAL)) == text.utf8.count
     }
 
-    /// Returns the line that the bus answers, without its end.
+    /// Returns the line that the bus sends, without its line ending.
     private func line(from socket: CInt) -> String? {
         var bytes: [UInt8] = []
         while !bytes.reversed().starts(with: [0x0A, 0x0D]) {

@@ -1,58 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The part of the bytes from a bus that GLib may read: whole messages of a bounded length.
+/// A filter for the bytes from a bus: it passes only whole messages of limited length to GLib.
 ///
-/// GLib unpacks a message as a whole before anyone looks at it, into 70 times its bytes where they are an array of variants,
-/// and anyone on the bus can send a message of 128 MiB to any connection. A longer message is dropped as it comes, without
-/// being kept. The sender of a call that is dropped gets no answer; a call of ours whose answer is dropped ends with its
-/// time limit.
+/// GLib unpacks a whole message before anyone can inspect it, and an array of variants takes 70 times its size. Anyone
+/// on the bus can send a message of 128 MiB to any connection. A longer message is dropped while it arrives, without
+/// being stored. The sender of a dropped call gets no reply; if the reply to one of our calls is dropped, that call
+/// times out.
 ///
 /// Source: D-Bus Specification, "Message Format".
 struct BusMessageLimit {
-    /// The bytes are no messages of D-Bus.
+    /// The bytes are not D-Bus messages.
     struct NoMessage: Error, Hashable {}
 
-    /// The longest call or signal, which anyone can send.
+    /// The longest call or signal; anyone can send these.
     static let longestCall = 16 << 10
-    /// The longest answer; the bus lets answers through to calls of ours alone.
+    /// The longest reply; the bus delivers replies only to our calls.
     static let longestAnswer = 256 << 10
-    /// The longest message, and the longest array of header fields, that D-Bus allows.
+    /// The longest message, and the longest array of header fields, in the D-Bus specification.
     private static let longest = (message: UInt64(128 << 20), fields: UInt64(64 << 20))
-    /// The bytes of a header that have the same places in each message.
+    /// The length of the fixed part of a header.
     private static let headerSize = 16
 
-    /// The first bytes of the present message, until its header is complete.
+    /// The first bytes of the current message, until its header is complete.
     private var header: [UInt8] = []
-    /// The bytes that are to come of a message whose header is complete.
+    /// The remaining bytes of a message whose header is complete.
     private var left = 0
     private var passes = false
     private var hasDescriptors = false
-    /// Whether the message whose header was complete last may bring descriptors: it is the answer to a call.
+    /// Whether the current message may contain descriptors: it is the reply to a call.
     private(set) var mayBringDescriptors = false
 
-    /// The bytes until the end of the present message, or until its header is complete; at least 1.
+    /// The number of bytes until the end of the current message, or until its header is complete; at least 1.
     ///
-    /// Reading no more than these keeps the next message, and its descriptors, in the socket.
+    /// Reading no more than these leaves the next message and its descriptors in the socket.
     var wanted: Int { left > 0 ? left : Self.headerSize - header.count }
 
-    /// Whether a header has begun and is not complete yet.
+    /// Whether a header is incomplete.
     var isInHeader: Bool { !header.isEmpty }
 
-    /// Whether the bytes that came last are no messages; no further ones can be taken then.
+    /// Whether the last bytes were not messages, so that no more can be read.
     var isBroken: Bool { wanted == 0 }
 
-    /// Takes the next bytes, in pieces of any length.
+    /// Reads the next bytes, in pieces of any length.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - bringingDescriptors: Whether descriptors came with them. A message that may not bring any is dropped.
-    /// - Returns: The bytes that may be read, of these and of a header before them.
-    /// - Throws: `NoMessage` where the bytes do not begin with a message; nothing that comes later can be understood.
+    ///   - bringingDescriptors: Whether descriptors came with them. Messages that may not contain any are dropped.
+    /// - Returns: The bytes to pass on, from these and a header before them.
+    /// - Throws: `NoMessage` if the bytes do not start with a message; later bytes cannot be understood either.
     mutating func take(
         _ bytes: some Collection<UInt8>,
         bringingDescriptors: Bool = false
     ) throws(NoMessage) -> [UInt8] {
-        // A header that is none is still there.
+        // The invalid header is still stored.
         guard !isBroken else { throw NoMessage() }
         hasDescriptors = hasDescriptors || bringingDescriptors
         var passed: [UInt8] = []
@@ -78,15 +78,15 @@ struct BusMessageLimit {
         return passed
     }
 
-    /// Begins with the message whose header is complete.
+    /// Starts the message whose header is complete.
     private mutating func begin() throws(NoMessage) {
         let isLittle = header[0] == UInt8(ascii: "l")
-        // No bus sends a message of the type 0 or of another version of the protocol.
+        // No bus sends message type 0 or another version of the protocol.
         guard isLittle || header[0] == UInt8(ascii: "B"), header[1] != 0, header[3] == 1 else {
             throw NoMessage()
         }
         let (body, fields) = (number(at: 4, isLittle), number(at: 12, isLittle))
-        // Both are below 2³², so the sums are far from the end of 64 bits.
+        // Both are below 2³², so the sums fit easily into 64 bits.
         let rest = (fields + 7) / 8 * 8 + body
         guard fields <= Self.longest.fields, UInt64(Self.headerSize) + rest <= Self.longest.message else {
             throw NoMessage()
@@ -98,12 +98,12 @@ struct BusMessageLimit {
         case 1, 4: passes = length <= Self.longestCall && !hasDescriptors
         case 2: passes = length <= Self.longestAnswer
         case 3: passes = length <= Self.longestAnswer && !hasDescriptors
-        // The specification has other types ignored.
+        // The specification requires other types to be ignored.
         default: passes = false
         }
     }
 
-    /// Returns a number of four bytes in the header.
+    /// Returns a 32-bit number from the header.
     private func number(at place: Int, _ isLittle: Bool) -> UInt64 {
         let bytes = header[place..<place + 4]
         return (isLittle ? Array(bytes.reversed()) : Array(bytes)).reduce(0) { $0 << 8 | UInt64($1) }

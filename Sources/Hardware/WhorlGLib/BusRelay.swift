@@ -4,25 +4,25 @@ internal import CWhorlSocket
 internal import Glibc
 internal import WhorlSupport
 
-/// The way of all bytes between GLib and a bus, on a thread of its own, which lets no long message through to GLib.
+/// A relay for all bytes between GLib and a bus, on a separate thread, which keeps long messages from GLib.
 ///
-/// It ends when either side does, and closes both then. It keeps one piece of bytes for each direction: a side that does not
-/// read makes the other one wait, as without it.
+/// It ends when either side closes, and then closes both. It buffers one piece of bytes in each direction: if one side
+/// does not read, the other one waits, as without a relay.
 final class BusRelay {
-    /// The most bytes that are read at once.
+    /// The maximum number of bytes per read.
     private static let pieceSize = 16 << 10
     private let bus: CInt
     private let glib: CInt
-    /// Whether messages may come with descriptors.
+    /// Whether messages may contain descriptors.
     private let takesDescriptors: Bool
     private let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 16)
     private var limit = BusMessageLimit()
     private var toBus = Unsent()
     private var toGLib = Unsent()
-    /// The descriptors of the present message from the bus, until they go on with its next bytes.
+    /// The descriptors of the current message from the bus, until its next bytes are passed on.
     private var descriptors: [CInt] = []
 
-    /// Bytes that wait until a side takes them.
+    /// Bytes waiting to be sent to one side.
     private struct Unsent {
         private var bytes: [UInt8] = []
         private var sent = 0
@@ -31,7 +31,8 @@ final class BusRelay {
 
         mutating func put(_ new: [UInt8]) { (bytes, sent) = (new, 0) }
 
-        /// Sends what a side takes now, and closes the descriptors that have gone with it; `false` if it takes nothing any longer.
+        /// Sends as much as the other side accepts, and closes the descriptors sent with it; `false` if it no longer
+        /// accepts anything.
         mutating func send(to socket: CInt, with descriptors: inout [CInt]) -> Bool {
             let count = bytes.withUnsafeBytes { bytes in
                 let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
@@ -39,7 +40,8 @@ final class BusRelay {
             }
             guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
             sent += count
-            // They came with the answer to a call of ours; closing another's would wait for its sender.
+            // They came with the reply to one of our calls; closing those in other messages would wait for their
+            // sender.
             for descriptor in descriptors { close(descriptor) }
             descriptors = []
             if isEmpty { put([]) }
@@ -47,15 +49,15 @@ final class BusRelay {
         }
     }
 
-    /// Starts the relay of a connection to a bus.
+    /// Starts the relay for a connection to a bus.
     ///
     /// - Parameters:
     ///   - bus: The socket of the bus, which `owner` keeps open and nothing else uses any longer.
-    ///   - takesDescriptors: Whether it was agreed with the bus that messages may bring descriptors. The relay ends with the
-    ///     first one otherwise.
-    ///   - owner: A value that is let go with the relay's end.
-    /// - Returns: The socket that takes the bus's place, close-on-exec, which its user closes; `nil` if the system has no thread or
-    ///   no descriptor left.
+    ///   - takesDescriptors: Whether the bus agreed that messages may contain descriptors. Otherwise the relay ends at
+    ///     the first one.
+    ///   - owner: A value that is released when the relay ends.
+    /// - Returns: The socket that replaces the bus, close-on-exec, for the caller to close; `nil` if the system has no
+    ///   threads or descriptors left.
     static func start(
         at bus: CInt,
         takesDescriptors: Bool,
@@ -68,7 +70,7 @@ final class BusRelay {
         let isStarted = startThread("bus-relay") {
             let relay = BusRelay(bus: bus, glib: inner, takesDescriptors: takesDescriptors)
             while relay.moves() {}
-            // Its owner may be kept for longer.
+            // Its owner may outlive the relay.
             shutdown(bus, CInt(SHUT_RDWR))
             close(inner)
             withExtendedLifetime(owner) {}
@@ -92,19 +94,19 @@ final class BusRelay {
         piece.deallocate()
     }
 
-    /// Waits until something can be moved, and moves it; `false` at the end.
+    /// Waits until bytes can be moved, and moves them; `false` at the end.
     ///
-    /// It is a function of its own, so that its arrays are freed at each turn: an optimized build frees none in a loop without an
-    /// end (Swift 6.3.1).
+    /// A separate function, so that its arrays are freed on each pass: optimized builds do not free them in an endless
+    /// loop (Swift 6.3.1).
     @inline(never)
     private func moves() -> Bool {
-        // A side is read when there is room for what it sends.
+        // A side is read only if there is room for what it sends.
         var sides = [
             side(bus, reads: toGLib.isEmpty, writes: !toBus.isEmpty),
             side(glib, reads: toBus.isEmpty, writes: !toGLib.isEmpty),
         ]
         let count = poll(&sides, nfds_t(sides.count), -1)
-        // A signal; this thread takes none, but a debugger sends them.
+        // A signal: this thread handles none, but debuggers send them.
         guard count >= 0 else { return errno == EINTR }
         if can(sides[0], POLLOUT), !sendToBus() { return false }
         if can(sides[1], POLLOUT), !sendToGLib() { return false }
@@ -113,13 +115,14 @@ final class BusRelay {
         return true
     }
 
-    /// Returns what poll(2) waits for: a side of which nothing is wanted is left out, since its end would be told at once.
+    /// Returns what poll(2) waits for; a side with nothing to read or write is left out, because poll(2) would report
+    /// its end immediately.
     private func side(_ socket: CInt, reads: Bool, writes: Bool) -> pollfd {
         let events = (reads ? Int16(POLLIN) : 0) | (writes ? Int16(POLLOUT) : 0)
         return pollfd(fd: events == 0 ? -1 : socket, events: events, revents: 0)
     }
 
-    /// Returns whether a call has something to do for an event that is waited for; its end and errors are such, too.
+    /// Returns whether an event occurred on a side; its end and errors count as well.
     private func can(_ side: pollfd, _ event: CInt) -> Bool {
         let ends = Int16(POLLHUP) | Int16(POLLERR) | Int16(POLLNVAL)
         return side.events & Int16(event) != 0 && side.revents & (Int16(event) | ends) != 0
@@ -127,7 +130,7 @@ final class BusRelay {
 
     private func readBus() -> Bool {
         var control = whorl_control()
-        // Where descriptors may come, no byte of the next message: its descriptors come with it.
+        // With descriptors, read no byte of the next message, because its descriptors come with it.
         let most = takesDescriptors ? min(piece.count, limit.wanted) : piece.count
         let count = whorl_receive(bus, piece.baseAddress, most, &control)
         guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
@@ -149,7 +152,7 @@ final class BusRelay {
     private func sendToGLib() -> Bool { toGLib.send(to: glib, with: &descriptors) }
 
     private func sendToBus() -> Bool {
-        // GLib sends none.
+        // GLib sends no descriptors.
         var none: [CInt] = []
         return toBus.send(to: bus, with: &none)
     }
@@ -161,12 +164,12 @@ final class BusRelay {
         return sendToBus()
     }
 
-    /// Closes descriptors that go nowhere, on a thread of their own: a close may take as long as their sender likes.
+    /// Closes dropped descriptors on a separate thread, because their sender can delay the close.
     private func dropDescriptors() {
         guard !descriptors.isEmpty else { return }
         let dropped = descriptors
         descriptors = []
-        // Without a thread they stay open: closing one here would keep the connection waiting.
+        // Without a thread they stay open: closing them here would block the connection.
         _ = startThread("bus-descriptors") { for descriptor in dropped { close(descriptor) } }
     }
 }

@@ -3,15 +3,15 @@
 internal import CWhorlGLib
 internal import Synchronization
 
-/// An object of this process that other programs reach over D-Bus.
+/// An object in this process that other programs call over D-Bus.
 package protocol ServedObject: AnyObject, Sendable {
-    /// Takes a call, on the GLib thread; the answer may come later.
+    /// Handles a call on the GLib thread; the reply may be sent later.
     func call(_ method: String, _ parameters: BusValue, from client: String, _ reply: BusReply)
     /// Returns the value of a property, on the GLib thread.
     func property(_ name: String) -> BusContent?
 }
 
-/// The objects of this process on the system's D-Bus, and its names there.
+/// The objects and names of this process on the system D-Bus.
 package final class BusServer: Sendable {
     private let connection: BusConnection
     private let share = BusShare()
@@ -21,14 +21,14 @@ package final class BusServer: Sendable {
         share.watch(connection)
     }
 
-    /// Serves an object, until its registration is removed.
+    /// Serves an object until its registration is removed.
     ///
     /// - Parameters:
-    ///   - object: The object, which is kept for that time.
+    ///   - object: The object, retained until then.
     ///   - path: The path of the object.
-    ///   - interface: The interface, described in D-Bus's XML as the only one of a node.
+    ///   - interface: The interface in D-Bus XML, as the only one of a node.
     /// - Returns: The registration, for ``remove(_:)``.
-    /// - Throws: the reason for which the path is not served.
+    /// - Throws: The reason why the path cannot be served.
     @discardableResult
     package func serve(
         _ object: any ServedObject,
@@ -55,14 +55,14 @@ package final class BusServer: Sendable {
         return id
     }
 
-    /// Ends what ``serve(_:at:interface:)`` began.
+    /// Stops serving an object that was registered with ``serve(_:at:interface:)``.
     package func remove(_ registration: UInt32) {
         g_dbus_connection_unregister_object(connection.pointer, registration)
     }
 
-    /// Sends a signal to all who listen.
+    /// Broadcasts a signal.
     package func emit(_ signal: String, of interface: String, at path: String, _ parts: [BusContent]) {
-        // It fails only for names that are none, and after the connection has ended.
+        // Fails only for invalid names, and after the connection has ended.
         g_dbus_connection_emit_signal(
             connection.pointer,
             nil,
@@ -74,11 +74,11 @@ package final class BusServer: Sendable {
         )
     }
 
-    /// Takes a name on the bus, for as long as the process runs.
+    /// Owns a name on the bus for the lifetime of the process.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - lost: Called on the GLib thread when another process has the name, or the bus has ended.
+    ///   - lost: Called on the GLib thread if another process owns the name, or the bus has ended.
     package func own(_ name: String, lost: @escaping @Sendable () -> Void) {
         g_bus_own_name_on_connection(
             connection.pointer,
@@ -91,7 +91,7 @@ package final class BusServer: Sendable {
         )
     }
 
-    /// Calls a function on the GLib thread when a client has left the bus, also when it left before this call.
+    /// Calls a function on the GLib thread when a client leaves the bus, or immediately if it has already left.
     package func watch(_ client: String, left: @escaping @Sendable () -> Void) -> ClientWatch {
         ClientWatch(
             id: g_bus_watch_name_on_connection(
@@ -107,7 +107,7 @@ package final class BusServer: Sendable {
     }
 }
 
-/// A watch over a client's place on the bus, which ends with this value.
+/// Watches whether a client is on the bus, for the lifetime of this value.
 package final class ClientWatch: Sendable {
     private let id: UInt32
 
@@ -116,7 +116,7 @@ package final class ClientWatch: Sendable {
     deinit { g_bus_unwatch_name(id) }
 }
 
-/// The functions through which GLib reaches a served object.
+/// The functions that GLib calls for a served object.
 private final class ServedCalls: Sendable {
     private let object: any ServedObject
     private let share: BusShare
@@ -132,7 +132,7 @@ private final class ServedCalls: Sendable {
             guard let data, let method, let parameters, let invocation else { return }
             let calls = Unmanaged<ServedCalls>.fromOpaque(data).takeUnretainedValue()
             let client = sender.map { String(cString: $0) } ?? ""
-            // No message goes out for such a call, so the share has its end from here.
+            // No message is sent for such a call, so the client's share is released here.
             let isQuiet = BusShare.wantsNoAnswer(g_dbus_method_invocation_get_message(invocation))
             let reply = BusReply(taking: invocation) { [share = calls.share] in
                 if isQuiet { share.end(client) }
@@ -155,7 +155,7 @@ private final class ServedCalls: Sendable {
     }
 }
 
-/// The answer to one call over D-Bus; the first one given counts, and one that is never given is an error.
+/// The reply to one call over D-Bus; only the first one counts, and never sending one is an error.
 package final class BusReply: Sendable {
     private let invocation: Mutex<Invocation?>
     private let onEnd: @Sendable () -> Void
@@ -164,7 +164,7 @@ package final class BusReply: Sendable {
     ///
     /// - Parameters:
     ///   - pointer: The call.
-    ///   - onEnd: Called once, with the answer.
+    ///   - onEnd: Called once, with the reply.
     init(taking pointer: OpaquePointer, onEnd: @escaping @Sendable () -> Void) {
         invocation = Mutex(Invocation(pointer: pointer))
         self.onEnd = onEnd
@@ -172,13 +172,13 @@ package final class BusReply: Sendable {
 
     deinit { refuse("org.freedesktop.DBus.Error.Failed", "The call ended without an answer.") }
 
-    /// Answers with values.
+    /// Replies with values.
     package func answer(_ parts: [BusContent] = []) {
-        // Transfer: full; the answer's reference is floating.
+        // Transfer: full; the reply's reference is floating.
         taken().map { g_dbus_method_invocation_return_value($0.pointer, BusContent.tuple(parts)) }
     }
 
-    /// Answers with an error.
+    /// Replies with an error.
     package func refuse(_ name: String, _ message: String) {
         taken().map { g_dbus_method_invocation_return_dbus_error($0.pointer, name, message) }
     }
@@ -193,9 +193,9 @@ package final class BusReply: Sendable {
     }
 }
 
-/// A call that was not answered yet.
+/// A call without a reply so far.
 ///
-/// Unchecked: one thread takes it, and GLib sends answers from any thread.
+/// Unchecked: one thread takes it, and GLib sends replies from any thread.
 private struct Invocation: @unchecked Sendable {
     let pointer: OpaquePointer
 }

@@ -3,39 +3,40 @@
 internal import CWhorlGLib
 internal import Synchronization
 
-/// The calls over D-Bus that have no answer yet, of which each client has a few.
+/// Limits the number of unanswered D-Bus calls of each client.
 ///
-/// What exceeds a client's share is refused on GLib's thread of the connection, before it waits for the thread that answers:
-/// a client that calls without end makes no other one wait. So is a call with an argument that is no single value, since GLib
-/// unpacks those into many times their bytes, and calls keep that while they wait. No object here takes such an argument.
+/// Calls beyond a client's share are refused on GLib's thread of the connection, before they wait for the thread that
+/// replies. A client that calls endlessly therefore delays no other client. Calls with an argument that is not a single
+/// value are refused as well: GLib unpacks them into many times their size and holds that while they wait. No object
+/// here takes such an argument.
 final class BusShare: Sendable {
-    /// The most calls of one client that wait for their answers.
+    /// The maximum number of unanswered calls of one client.
     static let mostCalls = 32
-    /// The error of a call beyond that.
+    /// The error for calls beyond the limit.
     static let refusal = "org.freedesktop.DBus.Error.LimitsExceeded"
-    /// The error of a call with an argument that no object takes.
+    /// The error for arguments that no object accepts.
     private static let wrongArguments = "org.freedesktop.DBus.Error.InvalidSignature"
-    /// The most clients that are counted; the bus itself allows each user 256 connections.
+    /// The maximum number of tracked clients; the bus itself allows each user 256 connections.
     private static let mostClients = 16_384
 
     private let waiting = Mutex<[String: Int]>([:])
 
-    /// The number of clients that are counted.
+    /// The number of tracked clients.
     var clientCount: Int { waiting.withLock(\.count) }
 
-    /// Counts a call; `false` where the client has its share already.
+    /// Counts a call; `false` if the client has reached its limit.
     func take(_ client: String) -> Bool {
         waiting.withLock { waiting in
             let count = waiting[client] ?? 0
             guard count < Self.mostCalls else { return false }
-            // Those that left without an answer are forgotten, with all others.
+            // Drops clients that left without a reply, together with all others.
             if waiting.count >= Self.mostClients { waiting = [:] }
             waiting[client] = count + 1
             return true
         }
     }
 
-    /// Takes a call back that has its answer, or wants none.
+    /// Releases a call that was answered, or does not expect a reply.
     func end(_ client: String) {
         waiting.withLock { waiting in
             guard let count = waiting[client] else { return }
@@ -43,7 +44,7 @@ final class BusShare: Sendable {
         }
     }
 
-    /// Counts the messages of a connection for as long as it lasts.
+    /// Counts the messages of a connection for its lifetime.
     func watch(_ connection: BusConnection) {
         g_dbus_connection_add_filter(
             connection.pointer,
@@ -58,14 +59,14 @@ final class BusShare: Sendable {
         )
     }
 
-    /// Returns a message that came in, or refuses it.
+    /// Passes an incoming message on, or refuses it.
     private func passIn(_ message: OpaquePointer, over connection: OpaquePointer) -> OpaquePointer? {
         guard g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_METHOD_CALL else {
             return message
         }
         let client = g_dbus_message_get_sender(message).map { String(cString: $0) } ?? ""
         let wantsAnswer = !Self.wantsNoAnswer(message)
-        // GLib answers these itself, and would not say that it is done with one that wants no answer.
+        // GLib answers these itself, and does not report when it has handled one that expects no reply.
         let isGLibs =
             g_dbus_message_get_interface(message).map { String(cString: $0) }?
             .hasPrefix("org.freedesktop.DBus.") ?? true
@@ -77,7 +78,7 @@ final class BusShare: Sendable {
                 ? (Self.wrongArguments, "No method here takes arrays, structures or variants.")
                 : (Self.refusal, "This client has as many calls without an answer as it may.")
             let answer = g_dbus_message_new_method_error_literal(message, error, sentence)
-            // It fails where the connection has ended, and then no one waits for the answer.
+            // Fails if the connection has ended, and then no one waits for the reply.
             g_dbus_connection_send_message(connection, answer, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil)
             answer.map { g_object_unref(UnsafeMutableRawPointer($0)) }
         }
@@ -85,25 +86,25 @@ final class BusShare: Sendable {
         return nil
     }
 
-    /// Returns a message that goes out.
+    /// Passes an outgoing message on.
     private func passOut(_ message: OpaquePointer) -> OpaquePointer? {
         let type = g_dbus_message_get_message_type(message)
         guard type == G_DBUS_MESSAGE_TYPE_METHOD_RETURN || type == G_DBUS_MESSAGE_TYPE_ERROR,
             let client = g_dbus_message_get_destination(message)
         else { return message }
-        // A refused call was not counted.
+        // Refused calls were not counted.
         let error = g_dbus_message_get_error_name(message).map { String(cString: $0) }
         if error != Self.refusal, error != Self.wrongArguments { end(String(cString: client)) }
         return message
     }
 
-    /// Whether a message has an array, a structure or a variant.
+    /// Whether a message contains an array, a structure or a variant.
     private static func isUnpacked(_ message: OpaquePointer) -> Bool {
         guard let signature = g_dbus_message_get_signature(message) else { return false }
         return String(cString: signature).utf8.contains { "av({".utf8.contains($0) }
     }
 
-    /// Whether the sender of a call wants no answer to it.
+    /// Whether the sender of a call expects no reply.
     static func wantsNoAnswer(_ message: OpaquePointer?) -> Bool {
         g_dbus_message_get_flags(message).rawValue & G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED.rawValue != 0
     }

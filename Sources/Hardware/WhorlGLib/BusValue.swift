@@ -2,20 +2,20 @@
 
 internal import CWhorlGLib
 
-/// A value that came over D-Bus, copied out of GLib's.
+/// A value received over D-Bus, copied from GLib's.
 package indirect enum BusValue: Sendable, Hashable {
-    /// A truth value.
+    /// A Boolean.
     case flag(Bool)
-    /// A whole number of any width.
+    /// An integer of any width.
     case number(Int64)
     /// A string, an object path or a signature.
     case text(String)
-    /// An array, a tuple, or an entry of a dictionary, which is a pair.
+    /// An array, a tuple, or a dictionary entry, which is a pair.
     case list([BusValue])
     /// A value of another type.
     case other
 
-    /// Copies a value (transfer none); what a variant holds takes the variant's place.
+    /// Copies a value (transfer none); a variant is replaced by its content.
     init(_ value: OpaquePointer) {
         switch g_variant_classify(value) {
         case G_VARIANT_CLASS_BOOLEAN: self = .flag(g_variant_get_boolean(value) != 0)
@@ -41,31 +41,31 @@ package indirect enum BusValue: Sendable, Hashable {
         }
     }
 
-    /// The text; `nil` for another value.
+    /// The text; `nil` for other values.
     package var text: String? {
         guard case .text(let text) = self else { return nil }
         return text
     }
 
-    /// The truth value; `nil` for another value.
+    /// The Boolean; `nil` for other values.
     package var flag: Bool? {
         guard case .flag(let flag) = self else { return nil }
         return flag
     }
 
-    /// The number; `nil` for another value.
+    /// The number; `nil` for other values.
     package var number: Int64? {
         guard case .number(let number) = self else { return nil }
         return number
     }
 
-    /// A part of an array or a tuple; `nil` if it is missing.
+    /// Returns an element of an array or a tuple; `nil` if it is missing.
     package subscript(index: Int) -> BusValue? {
         guard case .list(let parts) = self, parts.indices.contains(index) else { return nil }
         return parts[index]
     }
 
-    /// A member of a dictionary; `nil` if it is missing.
+    /// Returns a member of a dictionary; `nil` if it is missing.
     package subscript(name: String) -> BusValue? {
         guard case .list(let entries) = self else { return nil }
         return entries.first { $0[0]?.text == name }?[1]
@@ -78,18 +78,18 @@ package indirect enum BusContent: Sendable, Hashable {
     case text(String)
     /// An object path (`o`).
     case path(String)
-    /// A truth value (`b`).
+    /// A Boolean (`b`).
     case flag(Bool)
-    /// A whole number (`i`).
+    /// An integer (`i`).
     case number(Int32)
-    /// A value whose type is sent along (`v`).
+    /// A value sent with its type (`v`).
     case variant(BusContent)
-    /// Values of one type, whose signature counts for an empty array too.
+    /// Values of one type; the signature is needed for an empty array.
     case array(of: String, [BusContent])
-    /// The pairs of a dictionary, with the signatures of its keys and its values.
+    /// The entries of a dictionary, with the signatures of its keys and its values.
     case dictionary(key: String, value: String, [Entry])
 
-    /// A pair of a dictionary.
+    /// An entry of a dictionary.
     package struct Entry: Sendable, Hashable {
         package let key: BusContent
         package let value: BusContent
@@ -105,7 +105,7 @@ package indirect enum BusContent: Sendable, Hashable {
         .dictionary(key: "s", value: "v", members.map { Entry(.text($0), .variant($1)) })
     }
 
-    /// Makes GLib's value, whose only reference is floating.
+    /// Creates GLib's value; its only reference is floating.
     func make() -> OpaquePointer? {
         switch self {
         case .text(let text): g_variant_new_string(text)
@@ -122,7 +122,7 @@ package indirect enum BusContent: Sendable, Hashable {
         }
     }
 
-    /// Makes a tuple of values, as a call's answer and a signal carry them; its only reference is floating.
+    /// Creates a tuple of values, as used in replies and signals; its only reference is floating.
     static func tuple(_ parts: [BusContent]) -> OpaquePointer? {
         let children = parts.map { $0.make() }
         return g_variant_new_tuple(children, gsize(children.count))

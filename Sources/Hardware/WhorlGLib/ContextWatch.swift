@@ -7,20 +7,20 @@ internal import WhorlSupport
 
 /// Dispatches GLib's default main context while no other thread does.
 ///
-/// In a program that may start a main loop of its own, it owns the context only while something is ready, and between
-/// two iterations it waits for the context's file descriptors itself. GLib wakes only an owner when another thread
-/// attaches a source, as gusb's thread does at the end of each USB transfer and for hotplug. So the wait has a limit:
-/// a sixteenth of the time since the last event, which makes a series of transfers at most a sixteenth slower.
+/// If the program may start its own main loop, the watch owns the context only while something is ready. Between two
+/// iterations it waits for the context's file descriptors itself. GLib wakes only an owner when another thread attaches
+/// a source, which gusb's thread does at the end of each USB transfer and for hotplug. So the wait is limited to a
+/// sixteenth of the time since the last event, which makes a series of transfers at most a sixteenth slower.
 final class ContextWatch: Sendable {
     /// The longest wait during a C call.
     private static let longestInCall = Duration.milliseconds(16)
-    /// The longest wait otherwise, and so the longest delay until a plugged-in reader is seen.
+    /// The longest wait otherwise, and therefore the longest delay until a newly connected reader is detected.
     private static let longest = Duration.milliseconds(500)
     private static let shortest = Duration.microseconds(100)
 
-    /// The number of asynchronous C calls that are running.
+    /// The number of running asynchronous C calls.
     let calls = Atomic(0)
-    /// Whether it waits in the context, and so owns it.
+    /// Whether it waits in the context, and therefore owns it.
     private let owns: Bool
     private let wakeUp: PipeEnds
 

@@ -10,12 +10,12 @@ internal import WhorlSupport
 /// and gusb delivers hotplug and blocks for synchronous transfers on it. On a thread with its own context,
 /// `fp_context_enumerate()` never returns as soon as one device exists (seen with 1.94.5).
 ///
-/// A thread of this executor dispatches what is ready in the context, and owns the context only for that time. So a
-/// program can start its own GLib main loop at any time (`g_application_run()` gives up if another thread owns the
-/// context when it starts); that loop then owns the context, and the jobs run on its thread. Nothing is ever torn down:
-/// a job that was enqueued after the end of a loop would wait forever.
+/// A thread of this executor dispatches what is ready in the context, and owns the context only for that time. A
+/// program can therefore start its own GLib main loop at any time (`g_application_run()` fails if another thread owns
+/// the context). That loop then owns the context, and the jobs run on its thread. Nothing is ever torn down: a job that
+/// was enqueued after the end of a loop would wait forever.
 ///
-/// A program that never has a main loop of its own calls ``ownContext()``.
+/// A program that never runs its own main loop calls ``ownContext()``.
 package final class GLibExecutor: SerialExecutor {
     /// The executor of this process; a process has only one default context.
     package static let shared = GLibExecutor()
@@ -24,10 +24,10 @@ package final class GLibExecutor: SerialExecutor {
 
     private let watch: ContextWatch
 
-    /// Lets this executor's thread own the context all the time, in a program that never has a main loop of its own.
+    /// Lets this executor's thread own the context permanently, in a program that never runs its own main loop.
     ///
-    /// GLib then wakes the thread as soon as another thread has attached a source, and the thread never has to look for
-    /// one. Call it when the program starts: after the first use of ``shared`` it has no effect.
+    /// GLib then wakes the thread as soon as another thread has attached a source, and the thread never has to poll.
+    /// Call it when the program starts: it has no effect after the first use of ``shared``.
     package static func ownContext() { ownsContext.store(true, ordering: .relaxed) }
 
     private init() {
@@ -36,7 +36,7 @@ package final class GLibExecutor: SerialExecutor {
         requireThread("whorl-glib") { watch.run() }
     }
 
-    /// Enqueues a job at `G_PRIORITY_DEFAULT`, so that jobs run in order, and in turns with the sources of libfprint.
+    /// Enqueues a job at `G_PRIORITY_DEFAULT`, so that jobs run in order and alternate with libfprint's sources.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         perform { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
@@ -60,8 +60,9 @@ package final class GLibExecutor: SerialExecutor {
         watch.wake()
     }
 
-    /// Runs `work` at once if the caller is on the context's thread, otherwise like ``perform(_:)``; for the work of
-    /// destructors, which run where the last reference is dropped.
+    /// Runs `work` immediately if the caller is on the context's thread, otherwise like ``perform(_:)``.
+    ///
+    /// Intended for destructors, which run wherever the last reference is dropped.
     package func performAtOnceIfPossible(_ work: @escaping @Sendable () -> Void) {
         if g_main_context_is_owner(nil) != 0 { work() } else { perform(work) }
     }
@@ -85,18 +86,18 @@ package final class GLibExecutor: SerialExecutor {
     }
 }
 
-/// A function on its way through C, as the user data of a call that has a destroy notification.
+/// A function passed through C, as the user data of a call with a destroy notification.
 final class Callback: Sendable {
     private let function: @Sendable () -> Void
 
     private init(_ function: @escaping @Sendable () -> Void) { self.function = function }
 
-    /// Returns the user data for a function, with one reference, which ``release`` takes back.
+    /// Returns the user data for a function, with one reference, which ``release`` releases.
     static func retained(_ function: @escaping @Sendable () -> Void) -> UnsafeMutableRawPointer {
         Unmanaged.passRetained(Callback(function)).toOpaque()
     }
 
-    /// Calls the function of user data.
+    /// Calls the function in the user data.
     static func run(_ data: UnsafeMutableRawPointer?) {
         data.map { Unmanaged<Callback>.fromOpaque($0).takeUnretainedValue().function() }
     }
@@ -110,7 +111,7 @@ final class Callback: Sendable {
 /// An executor for tasks on the GLib thread, for work that must continue while all threads of Swift's shared pool are
 /// blocked.
 ///
-/// A plain `Task { }` begins on that pool, even in an actor that lives elsewhere (Swift 6.3.1). Tasks on this executor
+/// A plain `Task { }` starts on that pool, even in an actor with another executor (Swift 6.3.1). Tasks on this executor
 /// must not block.
 package final class GLibTaskExecutor: TaskExecutor {
     /// The executor of this process, which has only one GLib thread.
@@ -124,9 +125,9 @@ package final class GLibTaskExecutor: TaskExecutor {
     }
 }
 
-/// A timer that calls a function on the GLib thread repeatedly for its lifetime.
+/// A timer that calls a function repeatedly on the GLib thread, for the lifetime of this value.
 ///
-/// Unlike `Task.sleep` it needs no thread of Swift's shared pool.
+/// Unlike `Task.sleep`, it needs no thread of Swift's shared pool.
 ///
 /// Unchecked: the pointer never changes, and a source may be destroyed from any thread.
 package final class RepeatingTimer: @unchecked Sendable {

@@ -4,33 +4,34 @@ internal import CWhorlGLib
 
 /// The content of a file in GLib's key file format: groups, and a value for each key of a group.
 ///
-/// Where a key stands twice in a group, the last one counts, as everywhere with this format.
+/// If a key appears twice in a group, the last one counts, as usual for this format.
 package struct KeyFile: Sendable, Hashable {
-    /// A key with its value.
+    /// A key and its value.
     package struct Entry: Sendable, Hashable {
         /// The group's name, without brackets.
         package let group: String
         /// The key's name.
         package let key: String
-        /// The value as it is written, without white space at its ends.
+        /// The value as written, without surrounding white space.
         package let value: String
     }
 
-    /// An error of reading; the text says which line is none of the format.
+    /// An error in reading; the text names the line with the wrong syntax.
     package struct Fault: Error, Sendable, Hashable {
         package let text: String
 
         package init(_ text: String) { self.text = text }
     }
 
-    /// The keys, in the order of the file.
+    /// The keys, in file order.
     package let entries: [Entry]
-    /// The names of all groups, also of those without keys.
+    /// The names of all groups, including those without keys.
     package let groups: [String]
 
-    /// Reads the content of a file.
+    /// Parses the content of a file.
     ///
-    /// - Throws: where the bytes are no UTF-8, have a zero, or a line is neither a group, a key, a comment nor empty.
+    /// - Throws: An error if the bytes are not UTF-8 or contain a zero, or if a line is not a group, a key, a comment
+    ///   or empty.
     package init(parsing bytes: [UInt8]) throws(Fault) {
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
             throw Fault("It is no text in UTF-8.")
@@ -60,7 +61,7 @@ package struct KeyFile: Sendable, Hashable {
         return error.pointee.message.map { String(cString: $0) + "." } ?? "It is no key file."
     }
 
-    /// Takes and frees a list of texts that ends with a null pointer.
+    /// Converts and frees a list of strings that ends with a null pointer.
     private static func strings(
         _ list: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
     ) -> [String] {

@@ -3,28 +3,30 @@
 internal import CWhorlGLib
 internal import Glibc
 
-/// Calls of other services over the system's D-Bus.
+/// Calls to other services over the system D-Bus.
 ///
-/// The connection is made at the first call, and made again after the bus was restarted. Its loss does not end the
-/// process, as it would by GLib's default. It takes no descriptors: anyone on the bus can send a signal with one to any
-/// connection, and GLib closes it on the one thread that reads all connections, where a close may take minutes.
+/// The connection is opened at the first call, and again after the bus was restarted. Losing it does not end the
+/// process, unlike GLib's default. It accepts no descriptors: anyone on the bus can send one in a signal to any
+/// connection, and GLib closes it on the only thread that reads all connections. That close may take minutes.
 package actor SystemBus {
     /// The bus of this process.
     package static let shared = SystemBus()
-    /// The bus for objects that this process serves, and for the questions that their clients cause, over a connection of its
-    /// own: what the clients do keeps no other call waiting.
+    /// The bus for objects that this process serves and for queries on behalf of their clients, over a separate
+    /// connection.
+    ///
+    /// Clients therefore cannot delay other calls.
     package static let serving = SystemBus()
-    /// The bus for questions that a person may have to answer, which lasts for minutes: all other calls go on meanwhile.
+    /// The bus for questions that the user may have to answer, which can take minutes; other calls are not delayed.
     package static let asking = SystemBus()
 
-    /// The most calls that wait for an answer; the bus allows a connection 128.
+    /// The maximum number of unanswered calls; the bus allows 128 per connection.
     private static let mostCalls = 96
 
-    /// The failure of a call.
+    /// A failed call.
     package struct Fault: Error, Sendable, Hashable {
-        /// The error's name on the bus, such as `org.freedesktop.login1.NoSessionForPID`; `nil` if none came.
+        /// The error's name on the bus, such as `org.freedesktop.login1.NoSessionForPID`; `nil` if the bus sent none.
         package let name: String?
-        /// The cause in the words of GLib or the service.
+        /// The cause, as reported by GLib or the service.
         package let cause: String
 
         package init(name: String?, cause: String) {
@@ -33,7 +35,7 @@ package actor SystemBus {
         }
     }
 
-    /// The object that a call goes to.
+    /// The object to call.
     package struct Target: Sendable, Hashable {
         /// The name of the service on the bus.
         package var service: String
@@ -56,15 +58,15 @@ package actor SystemBus {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// Calls a method, and waits for its answer.
+    /// Calls a method and waits for the reply.
     ///
     /// - Parameters:
     ///   - method: The qualified name, such as `org.freedesktop.login1.Manager.GetSessionByPID`.
     ///   - target: The service and its object.
-    ///   - parameters: A tuple in GVariant's text form, made of words that this program chose and of numbers.
-    ///   - seconds: The time limit.
-    /// - Returns: The tuple of the answer.
-    /// - Throws: the service's error, or the reason for which there is no answer.
+    ///   - parameters: A tuple in GVariant's text format, of fixed words and numbers only.
+    ///   - seconds: The timeout.
+    /// - Returns: The tuple in the reply.
+    /// - Throws: The service's error, or the reason why there was no reply.
     package func call(
         _ method: String,
         of target: Target,
@@ -74,10 +76,10 @@ package actor SystemBus {
         try await answer(method, of: target, parameters, within: seconds, over: try await connected()).0
     }
 
-    /// Calls a method that answers with a descriptor, over a connection that lasts as long as the call.
+    /// Calls a method that returns a descriptor, over a connection that lasts as long as the call.
     ///
-    /// - Returns: The descriptor, close-on-exec, which its reader closes.
-    /// - Throws: as ``call(_:of:_:within:)``; also for an answer without a descriptor.
+    /// - Returns: The descriptor, close-on-exec, for the caller to close.
+    /// - Throws: The errors of ``call(_:of:_:within:)``; also if the reply has no descriptor.
     package func descriptor(
         from method: String,
         of target: Target,
@@ -97,13 +99,13 @@ package actor SystemBus {
         return descriptor
     }
 
-    /// Follows a signal for as long as the process runs.
+    /// Subscribes to a signal for the lifetime of the process.
     ///
     /// - Parameters:
     ///   - signal: The qualified name, such as `org.freedesktop.login1.Manager.PrepareForSleep`.
     ///   - target: The service and the object that sends it.
-    ///   - body: Takes the tuple of each, on the GLib thread.
-    /// - Throws: the reason for which there is no bus.
+    ///   - body: Receives each signal's tuple, on the GLib thread.
+    /// - Throws: The reason why the bus is not available.
     package func follow(
         _ signal: String,
         of target: Target,
@@ -112,13 +114,13 @@ package actor SystemBus {
         try await follow(signal, from: target.service, at: target.path) { _, value in body(value) }
     }
 
-    /// Follows a signal of all objects of a service for as long as the process runs.
+    /// Subscribes to a signal of all objects of a service for the lifetime of the process.
     ///
     /// - Parameters:
     ///   - signal: The qualified name.
     ///   - service: The name of the service on the bus.
-    ///   - body: Takes the object's path and the tuple of each, on the GLib thread.
-    /// - Throws: the reason for which there is no bus.
+    ///   - body: Receives each signal's object path and tuple, on the GLib thread.
+    /// - Throws: The reason why the bus is not available.
     package func followAll(
         _ signal: String,
         from service: String,
@@ -153,9 +155,9 @@ package actor SystemBus {
         )
     }
 
-    /// Returns what serves objects of this process on the bus.
+    /// Returns the server for objects of this process on the bus.
     ///
-    /// - Throws: the reason for which there is no bus.
+    /// - Throws: The reason why the bus is not available.
     package func server() async throws(Fault) -> BusServer { BusServer(try await connected()) }
 
     /// Splits a qualified name into the interface and the member.
@@ -212,13 +214,13 @@ package actor SystemBus {
         }
     }
 
-    /// Waits until there is room for another call.
+    /// Waits until another call is allowed.
     private func begin() async {
         guard running >= Self.mostCalls else { return running += 1 }
         await withCheckedContinuation { waiting.append($0) }
     }
 
-    /// Hands the room of a call to the next one.
+    /// Passes the slot of a finished call to the next one.
     private func end() {
         guard !waiting.isEmpty else { return running -= 1 }
         waiting.removeFirst().resume()
@@ -232,7 +234,7 @@ package actor SystemBus {
     }
 }
 
-/// Returns a duplicate of the first descriptor beside an answer, close-on-exec; `nil` without one.
+/// Returns a duplicate of the first descriptor in a reply, close-on-exec; `nil` without one.
 private func firstDescriptor(_ files: UnsafeMutablePointer<GUnixFDList>?) -> CInt? {
     guard let files else { return nil }
     var failure: UnsafeMutablePointer<GError>?

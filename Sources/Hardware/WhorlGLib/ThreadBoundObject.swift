@@ -2,10 +2,10 @@
 
 internal import CWhorlGLib
 
-/// A reference to a `GObject` that belongs to the GLib thread; it is released on that thread.
+/// A reference to a `GObject` that belongs to the GLib thread, where it is released.
 ///
-/// Counting references is safe on any thread, but releasing the last one frees the object with its sockets, its signals
-/// and its sources; libfprint's devices do not support that on any other thread.
+/// Reference counting is safe on any thread. But releasing the last reference frees the object with its sockets,
+/// signals and sources, which libfprint's devices support on no other thread.
 ///
 /// Unchecked: the pointer never changes, and all calls on it are made on the GLib thread.
 package final class ThreadBoundObject: @unchecked Sendable {
@@ -14,7 +14,7 @@ package final class ThreadBoundObject: @unchecked Sendable {
     /// Transfer: none.
     package let pointer: UnsafeMutableRawPointer
 
-    /// Takes its own reference.
+    /// Retains the object.
     package init(retaining pointer: UnsafeMutableRawPointer) {
         g_object_ref(pointer)
         self.pointer = pointer
@@ -33,22 +33,22 @@ private struct LastReference: @unchecked Sendable {
     let pointer: UnsafeMutableRawPointer
 }
 
-/// A connection to a GObject signal that has no arguments we read; it is disconnected when this value ends.
+/// A connection to a GObject signal whose arguments are not read; it is disconnected when this value ends.
 ///
-/// It keeps the object alive. Both the handler and the disconnecting run on the GLib thread, wherever the value ends,
-/// because the object may be emitting there.
+/// It retains the object. The handler and the disconnecting both run on the GLib thread, because the object may be
+/// emitting there.
 package struct SignalConnection: ~Copyable {
     private let instance: ThreadBoundObject
     private let handler: gulong
 
     /// Connects to a signal whose handlers have the form `void (*)(instance, pointer, user_data)`.
     ///
-    /// `notify::…` and `device-added` have this form; a signal without its own argument does not.
+    /// `notify::…` and `device-added` have this form; a signal without an argument does not.
     ///
     /// - Parameters:
     ///   - instance: The object that emits the signal.
     ///   - signal: The signal's name.
-    ///   - onSignal: The handler; it takes the signal's own argument, which is valid only during the call.
+    ///   - onSignal: The handler; it receives the signal's argument, which is valid only during the call.
     package init(
         to instance: UnsafeMutableRawPointer,
         signal: String,

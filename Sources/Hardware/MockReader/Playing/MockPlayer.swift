@@ -25,7 +25,7 @@ final class MockPlayer: Sendable {
     private struct State {
         var steps: ArraySlice<MockStep>
         var isConnected: Bool
-        /// How often it was plugged in.
+        /// The number of times it was plugged in.
         var connections = 0
         var isSuspended = false
         /// Whether it was suspended since the current operation began.

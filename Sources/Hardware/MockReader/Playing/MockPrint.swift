@@ -13,7 +13,7 @@ struct MockPrint: Hashable, Sendable {
     var finger: Finger?
     /// Counted from 1.
     var serial: Int
-    /// How often it was updated.
+    /// The number of updates.
     var revision = 0
 
     /// The largest number in a template, small enough that sums cannot overflow.

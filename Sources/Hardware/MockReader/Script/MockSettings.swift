@@ -22,7 +22,7 @@ public struct MockSettings: Sendable, Hashable {
     public var scanType: ReaderInfo.ScanType
     /// The number of good presentations for one enrollment, 1 to 50.
     public var stages: Int
-    /// Where the templates are stored.
+    /// The location of the templates.
     public var storage: ReaderInfo.Storage
     /// The supported operations; `nil` for the usual ones of readers with this type of storage.
     public var features: ReaderFeatures?

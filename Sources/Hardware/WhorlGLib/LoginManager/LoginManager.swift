@@ -2,24 +2,24 @@
 
 internal import Glibc
 
-/// The part of the system that puts the machine to sleep, as a service sees it.
+/// The system component that puts the machine to sleep.
 package protocol SleepManager: Sendable {
-    /// Delays the machine's sleep for as long as the lock lives, a few seconds at most.
+    /// Delays system sleep for the lifetime of the returned value, a few seconds at most.
     func delaySleep() async throws(SystemBus.Fault) -> any SleepDelay
-    /// Returns a stream that says `true` before each sleep and `false` after it.
+    /// Returns a stream of `true` before each sleep and `false` after it.
     func sleepNotices() async throws(SystemBus.Fault) -> AsyncStream<Bool>
     /// Returns whether the machine is about to sleep.
     func isGoingToSleep() async throws(SystemBus.Fault) -> Bool
 }
 
-/// A delay of the machine's sleep, which ends when the value is released.
+/// A delay of system sleep, which ends when the value is released.
 package protocol SleepDelay: AnyObject, Sendable {}
 
-/// systemd's manager of logins (`org.freedesktop.login1`).
+/// systemd's login manager (`org.freedesktop.login1`).
 package struct LoginManager: SleepManager {
     private static let manager = SystemBus.Target("org.freedesktop.login1", "/org/freedesktop/login1")
     private static let interface = "org.freedesktop.login1.Manager"
-    /// The longest wait for an answer, in seconds.
+    /// The timeout for replies, in seconds.
     private static let patience: Int32 = 5
 
     package init() {}
@@ -61,30 +61,30 @@ package struct LoginManager: SleepManager {
     }
 }
 
-/// The descriptor that the login manager hands out; closing it ends the delay.
+/// The descriptor from the login manager; closing it ends the delay.
 private final class DescriptorDelay: SleepDelay {
     private let descriptor: CInt
     init(_ descriptor: CInt) { self.descriptor = descriptor }
     deinit { close(descriptor) }
 }
 
-/// The lid of a portable machine, and its dock.
+/// The state of a laptop's lid and dock.
 package struct Lid: Sendable, Hashable {
-    /// Whether the lid is shut; `false` on a machine without one.
+    /// Whether the lid is closed; `false` on a machine without one.
     package let isShut: Bool
-    /// Whether the machine stands in a dock, or shows its picture on another screen.
+    /// Whether the machine is docked, or uses an external display.
     package let isDocked: Bool
 
-    /// Makes a state of the lid.
+    /// Creates a state of the lid.
     package init(isShut: Bool, isDocked: Bool) {
         self.isShut = isShut
         self.isDocked = isDocked
     }
 }
 
-/// The part of the system that knows the lid.
+/// The system component that reports the state of the lid.
 package protocol LidManager: Sendable {
-    /// Returns the state of the lid now.
+    /// Returns the current state of the lid.
     func lid() async throws(SystemBus.Fault) -> Lid
 }
 

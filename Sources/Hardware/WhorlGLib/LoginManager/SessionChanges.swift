@@ -2,25 +2,26 @@
 
 internal import Synchronization
 
-/// A change of a login session that ends what its programs were doing at the reader.
+/// A change of a login session that ends its programs' use of the reader.
 package enum SessionChange: Sendable, Hashable {
     /// The session's screen was locked.
     case locked(String)
-    /// The program that locks the session's screen is asked to; it may never say when it has done so.
+    /// The session's screen locker was asked to lock; it may never report that it has.
     case locking(String)
     /// The session's screen was unlocked.
     case unlocked(String)
-    /// The program that locks the session's screen is asked to unlock it; only the hint says whether it has.
+    /// The session's screen locker was asked to unlock; only the hint shows whether it did.
     ///
-    /// A login manager that was restarted behind a lock has forgotten its hint, and says nothing when the screen is unlocked.
+    /// If the login manager restarts while the screen is locked, it forgets its hint and does not report when the
+    /// screen is unlocked.
     case unlocking(String)
-    /// The session is no longer the one that its seat shows.
+    /// The session is no longer the active one of its seat.
     case left(String)
 }
 
-/// The part of the system that knows login sessions.
+/// The system component that manages login sessions.
 package protocol SessionManager: Sendable {
-    /// Returns the name of the login session of this process, or of its user's screen; `nil` without one.
+    /// Returns the login session of this process, or of its user's display; `nil` without one.
     func ownSession() async throws(SystemBus.Fault) -> String?
     /// Returns whether the screen of a session is locked.
     func isLocked(_ session: String) async throws(SystemBus.Fault) -> Bool
@@ -31,7 +32,7 @@ package protocol SessionManager: Sendable {
 extension LoginManager: SessionManager {
     package func ownSession() async throws(SystemBus.Fault) -> String? {
         do throws(SystemBus.Fault) {
-            // `auto` is the session of the process, else that of its user's screen.
+            // `auto` is the session of the process, or else of its user's display.
             return try await path(of: "auto").flatMap(Self.session)
         } catch {
             guard error.name == "org.freedesktop.login1.NoSuchSession" || error.name == Self.noSession else {
@@ -55,7 +56,7 @@ extension LoginManager: SessionManager {
         return isLocked
     }
 
-    /// Returns the object's path of a session, by `auto` or a name that the login manager gave.
+    /// Returns the object path of a session, by `auto` or a name that the login manager returned.
     private func path(of session: String) async throws(SystemBus.Fault) -> String? {
         guard session.utf8.allSatisfy({ $0 != UInt8(ascii: "'") && $0 != UInt8(ascii: "\\") }) else {
             return nil
@@ -75,11 +76,13 @@ extension LoginManager: SessionManager {
     package func sessionChanges() async throws(SystemBus.Fault) -> AsyncStream<SessionChange> {
         let (changes, sink) = AsyncStream.makeStream(of: SessionChange.self)
         let service = "org.freedesktop.login1"
-        // The hint tells that a screen is locked; the signal asks the program that locks it, which may set no hint.
+        // The hint reports that the screen is locked; the signal asks the screen locker to lock, and the locker may set
+        // no hint.
         try await SystemBus.shared.followAll("\(service).Session.Lock", from: service) { path, _ in
             if let session = Self.session(at: path) { sink.yield(.locking(session)) }
         }
-        // Each one makes the service ask: so only one a second counts for each session, and more of them hold up no lock.
+        // Each signal makes the service query the state, so only one per second counts for each session; extra signals
+        // delay no lock.
         let recent = Mutex<[String: ContinuousClock.Instant]>([:])
         try await SystemBus.shared.followAll("\(service).Session.Unlock", from: service) { path, _ in
             guard let session = Self.session(at: path) else { return }
@@ -107,8 +110,9 @@ extension LoginManager: SessionManager {
         return changes
     }
 
-    /// Returns the name of the session with an object path: a byte other than a letter or a digit is `_` and two digits there
-    /// (sd_bus_path_encode(3)); `nil` for another object.
+    /// Returns the session with an object path, or `nil` for other objects.
+    ///
+    /// In the path, bytes other than letters and digits are encoded as `_` and two digits (sd_bus_path_encode(3)).
     static func session(at path: String) -> String? {
         let folder = "/org/freedesktop/login1/session/"
         guard path.hasPrefix(folder) else { return nil }

@@ -2,13 +2,14 @@
 
 internal import WhorlSupport
 
-/// Delays the machine's sleep until the service has let its readers go, and takes them back afterwards.
+/// Delays system sleep until the service has released its readers, and takes them back afterwards.
 ///
-/// Without a login manager the service runs on, and nothing is prepared. One that does not answer is asked for the delay again.
+/// Without a login manager, the service runs without preparing for sleep. If the login manager does not answer, the
+/// delay is requested again.
 package actor SleepKeeper {
-    /// The longest time that preparing may take.
+    /// The time limit for preparing.
     private let patience: Duration
-    /// The times between tries to delay the sleep; the last one is that between all later tries.
+    /// The pauses between attempts to delay sleep; the last one is repeated.
     private let pauses: [Duration]
     private let manager: any SleepManager
     private let prepare: @Sendable () async -> Void
@@ -18,15 +19,15 @@ package actor SleepKeeper {
     private var retrying: Task<Void, Never>?
     private var isAsleep = false
 
-    /// Describes a keeper that does nothing before ``run()``.
+    /// Creates a keeper, which is idle until ``run()``.
     ///
     /// - Parameters:
-    ///   - manager: The part of the system that puts the machine to sleep.
-    ///   - prepare: Called before each sleep, which waits for its end.
+    ///   - manager: The system component that puts the machine to sleep.
+    ///   - prepare: Called before each sleep, which waits for it to finish.
     ///   - resume: Called after each sleep.
-    ///   - patience: The longest time that preparing may take: the login manager waits 5 seconds and then sleeps.
-    ///   - pauses: The times between tries to delay the sleep; the last one is that between all later tries.
-    ///   - report: Takes a sentence for the journal.
+    ///   - patience: The time limit for preparing: the login manager waits 5 seconds and then sleeps.
+    ///   - pauses: The pauses between attempts to delay sleep; the last one is repeated.
+    ///   - report: Receives a sentence for the journal.
     package init(
         _ manager: any SleepManager,
         prepare: @escaping @Sendable () async -> Void,
@@ -43,13 +44,13 @@ package actor SleepKeeper {
         self.report = report
     }
 
-    /// Follows the machine's sleep until the login manager's notices end.
+    /// Follows system sleep until the login manager's notices end.
     ///
-    /// - Parameter begun: Called once, when a sleep that begins from now on is prepared for, or is known not to be.
+    /// - Parameter begun: Called once, when sleep from now on will be prepared for, or certainly will not.
     package func run(begun: @Sendable () -> Void = {}) async {
         let notices: AsyncStream<Bool>
         do throws(SystemBus.Fault) {
-            // Followed before the delay is taken: no sleep falls in between unseen.
+            // Subscribed before the delay is taken, so that no sleep in between goes unnoticed.
             notices = try await manager.sleepNotices()
         } catch {
             report("Cannot watch for sleep: \(error.cause).")
@@ -64,7 +65,7 @@ package actor SleepKeeper {
     }
 
     private func isGoingToSleep() async -> Bool {
-        // A sleep that has begun is not delayed by a login manager that does not say so: nothing is lost by the try.
+        // Once sleep has begun, a login manager that does not report it cannot be delayed; trying does no harm.
         (try? await manager.isGoingToSleep()) ?? false
     }
 
@@ -79,13 +80,13 @@ package actor SleepKeeper {
         }
     }
 
-    /// Tries to delay the sleep again and again, until it is delayed or the machine sleeps.
+    /// Tries repeatedly to delay sleep, until it succeeds or the machine sleeps.
     private func holdLater() async {
         var pauses = pauses[...]
         while let pause = pauses.first, await OffPoolTimer.wait(pause), delay == nil, !isAsleep {
-            // A failure was reported once.
+            // The failure was already reported.
             if let taken = try? await manager.delaySleep() {
-                // It may have been taken, or the sleep begun, while the login manager was asked.
+                // In the meantime, the delay may have been taken or sleep may have begun.
                 guard delay == nil, !isAsleep else { return }
                 delay = taken
                 return report("Sleep is now delayed while the reader is in use.")
@@ -99,7 +100,7 @@ package actor SleepKeeper {
         isAsleep = true
         retrying?.cancel()
         let prepare = prepare
-        // Work that does not end in time goes on; the machine does not wait for it.
+        // Work that does not end in time continues; the machine does not wait for it.
         await OffPoolTimer.wait(atMost: patience) { end in
             Task {
                 await prepare()

@@ -5,8 +5,8 @@ internal import CWhorlGLib
 internal import WhorlGLib
 package import WhorlFingerprint
 
-// Conversions of libfprint 1.94's numbers to Swift. A number that is not listed comes from a newer libfprint or a
-// broken driver: it becomes the most cautious value, and never traps.
+// Conversions of libfprint 1.94's constants to Swift. An unlisted value comes from a newer libfprint or a broken
+// driver. It is converted to the most cautious value, and never traps.
 
 extension ReaderInfo.ScanType {
     /// Converts an `FpScanType`.
@@ -44,7 +44,7 @@ extension ReaderFeatures {
 }
 
 extension ScanRetry {
-    /// Converts the number of an error in the domain `fp-device-retry-quark`.
+    /// Converts an error code in the domain `fp-device-retry-quark`.
     ///
     /// 4 is `FP_DEVICE_RETRY_TOO_FAST`, which 1.94.5 does not have yet.
     package init(retryCode: Int) {
@@ -136,10 +136,10 @@ extension ReaderError.Code {
         }
     }
 
-    /// Converts an error of gusb, whose header is not among libfprint's, so that the numbers are written out here.
+    /// Converts a gusb error.
     ///
-    /// If libusb failed, the text ends in libusb's own number, which takes precedence: gusb 0.3 calls a claimed
-    /// interface "no device".
+    /// libfprint does not install gusb's header, so the codes are written out here. If libusb failed, the text ends in
+    /// libusb's own code, which takes precedence: gusb 0.3 reports a claimed interface as "no device".
     private init(usbError code: Int, text: String) {
         if let match = text.firstMatch(of: /\[(-\d+)\]$/), let number = Int(match.1),
             let known = ReaderError.Code(libusbError: number)
@@ -157,7 +157,7 @@ extension ReaderError.Code {
         }
     }
 
-    /// Converts a `libusb_error`; `nil` for an error that gusb's number describes as well.
+    /// Converts a `libusb_error`; `nil` for errors that gusb's code describes as well.
     private init?(libusbError number: Int) {
         switch number {
         case -3: self = .permissionDenied  // LIBUSB_ERROR_ACCESS
@@ -170,13 +170,13 @@ extension ReaderError.Code {
 }
 
 extension ReaderStrength {
-    /// Creates the strength of a driver's comparison.
+    /// Creates the strength of a driver's matcher.
     ///
     /// The thresholds are those that libfprint's image drivers set (`bz3_threshold`, 1.94); an application can neither
-    /// read nor raise them. The default is 40. A smaller sensor forces a lower one.
+    /// read nor raise them. The default is 40. A smaller sensor requires a lower one.
     ///
-    /// A virtual driver's comparison has no strength, even if it is libfprint's own: any program that reaches the
-    /// socket sends the picture.
+    /// A virtual driver's matches have no strength, even with libfprint's own matcher: any program that reaches the
+    /// socket sends the image.
     init(driver: String, kind: ReaderInfo.Kind, storage: ReaderInfo.Storage) {
         guard kind == .hardware else {
             self = .none

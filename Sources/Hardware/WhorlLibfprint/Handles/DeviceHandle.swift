@@ -6,11 +6,11 @@ internal import WhorlGLib
 internal import Glibc
 internal import WhorlFingerprint
 
-/// A reference to an `FpDevice`; it is used on the GLib thread only, by the reader that owns the handle.
+/// A reference to an `FpDevice`, used only on the GLib thread by the reader that owns the handle.
 final class DeviceHandle: Sendable {
     private let object: ThreadBoundObject
 
-    /// Takes its own reference to a device of a context.
+    /// Retains a device of a context.
     init(retaining pointer: UnsafeMutableRawPointer) {
         object = ThreadBoundObject(retaining: pointer)
     }
@@ -27,9 +27,9 @@ final class DeviceHandle: Sendable {
 
     /// Closes the USB device that libfprint could not open.
     ///
-    /// libfprint 1.94.5 keeps it open in that case, and answers every later attempt with "already open": a reader that
-    /// another program held once could not be opened again until this program ends. libfprint has no call for this, so
-    /// gusb's is used (`g_usb_device_close()`), on the object that libfprint gives as a property.
+    /// libfprint 1.94.5 keeps it open in that case, and fails every later attempt with "already open". A reader that
+    /// was once in use by another program could not be opened until this program ends. libfprint has no function for
+    /// this, so gusb's is used (`g_usb_device_close()`), on the object in libfprint's property.
     func releaseUSBDevice() {
         guard let close = DeviceHandle.closeUSBDevice else { return }
         withProperty("fpi-usb-device") { value in
@@ -50,7 +50,7 @@ final class DeviceHandle: Sendable {
         } ?? nil
     }
 
-    /// The numbers of a USB device's model; `nil` for a reader that is not on USB.
+    /// The USB model; `nil` for a reader that is not on USB.
     var usbModel: USBModel? {
         guard let vendor = DeviceHandle.modelNumber("g_usb_device_get_vid"),
             let product = DeviceHandle.modelNumber("g_usb_device_get_pid")
@@ -80,7 +80,7 @@ final class DeviceHandle: Sendable {
         unsafeBitCast($0, to: CloseUSBDevice.self)
     }
 
-    /// Reads a property; `nil` if this libfprint does not have it.
+    /// Reads a property; returns `nil` if this libfprint does not have it.
     @discardableResult
     private func withProperty<Value>(_ name: String, _ body: (UnsafePointer<GValue>) -> Value) -> Value? {
         let object = self.object.pointer.assumingMemoryBound(to: GObject.self)

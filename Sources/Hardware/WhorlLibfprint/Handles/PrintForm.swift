@@ -2,27 +2,27 @@
 
 internal import CWhorlGLib
 
-/// The form of a print's bytes, checked before libfprint reads them.
+/// Validates the bytes of a print before libfprint reads them.
 ///
-/// `fp_print_deserialize()` trusts the bytes after the first three: it ends the process for a print that was cut
-/// (`g_assert`, and `g_error` for a child that is missing), and copies arrays without a look at their types.
+/// `fp_print_deserialize()` trusts the bytes after the first three. It ends the process if the print was truncated
+/// (`g_assert`, and `g_error` for a missing child), and copies arrays without checking their types.
 enum PrintForm {
-    /// The form that `fp_print_serialize()` writes after the letters `FP3`.
+    /// The GVariant type that `fp_print_serialize()` writes after the letters `FP3`.
     private static let form = "(issbymsmsia{sv}v)"
     private static let letters = Array("FP3".utf8)
-    /// libfprint's types of prints: what a driver stores as it likes, and points of a picture.
+    /// libfprint's types of prints: raw data of a driver, and minutiae of an image.
     private static let (raw, points): (Int32, Int32) = (1, 2)
-    /// The most points of one picture that libfprint's comparison has room for (MAX_BOZORTH_MINUTIAE).
+    /// The maximum number of minutiae per image in libfprint's matcher (MAX_BOZORTH_MINUTIAE).
     private static let mostPoints = 200
-    /// The largest coordinate: no picture of a reader is as large.
+    /// The largest coordinate; no reader's image is as large.
     private static let farthest: Int32 = 1 << 15
 
-    /// Returns the fault of a print's bytes; `nil` if libfprint can read them.
+    /// Returns the error in a print's bytes; `nil` if libfprint can read them.
     static func fault(of bytes: [UInt8]) -> String? {
         guard bytes.count > letters.count, bytes.starts(with: letters) else {
             return "the bytes do not begin as a print"
         }
-        // GLib aligns a copy for itself.
+        // GLib makes an aligned copy.
         let body = Array(bytes.dropFirst(letters.count))
         guard let type = g_variant_type_new(form) else { return "the form is unknown" }
         defer { g_variant_type_free(type) }
@@ -33,7 +33,7 @@ enum PrintForm {
                 return "the bytes cannot be read"
             }
             let value = Variant(sinking: stored)
-            // Whatever is cut or moved is no longer in the only form that each value has.
+            // Truncated or shifted data is no longer in normal form, which is unique for each value.
             guard value.inHostOrder.isNormal else {
                 return "the bytes were cut or altered"
             }
@@ -47,7 +47,7 @@ enum PrintForm {
         let type = print[0].int32
         let content = print[9][0]
         switch (type, content.type) {
-        // What the driver stored; the driver itself checks it.
+        // Data of the driver, which the driver itself validates.
         case (raw, "v"): return nil
         case (points, "(a(aiaiai))"):
             let pictures = content[0]
@@ -59,7 +59,7 @@ enum PrintForm {
         }
     }
 
-    /// Whether there are as many angles as coordinates, and all are those of a picture.
+    /// Whether there are as many angles as coordinates, all within an image.
     private static func isPicture(_ picture: Variant) -> Bool {
         let (x, y, angles) = (picture[0], picture[1], picture[2])
         guard x.count <= mostPoints, x.count == y.count, x.count == angles.count else { return false }
@@ -83,7 +83,7 @@ private final class Variant {
 
     deinit { g_variant_unref(pointer) }
 
-    /// The value in this machine's order of bytes; prints are stored in that of most machines.
+    /// The value in this machine's byte order; prints are stored as little-endian.
     var inHostOrder: Variant {
         #if _endian(big)
         Variant(sinking: g_variant_byteswap(pointer))
@@ -92,16 +92,16 @@ private final class Variant {
         #endif
     }
 
-    // A property is read while the value is still there; its pointer alone would not keep it.
+    // Properties retain the value while they are read; the pointer alone would not.
     var isNormal: Bool { g_variant_is_normal_form(pointer) != 0 }
     var byte: UInt8 { g_variant_get_byte(pointer) }
     var int32: Int32 { g_variant_get_int32(pointer) }
     var type: String { String(cString: g_variant_get_type_string(pointer)) }
 
-    /// The number of the values in a container.
+    /// The number of values in a container.
     var count: Int { Int(g_variant_n_children(pointer)) }
 
-    /// A value in a container, which the form says is there.
+    /// Returns a value in a container; the type guarantees that it exists.
     subscript(number: Int) -> Variant {
         Variant(sinking: g_variant_get_child_value(pointer, gsize(number)))
     }

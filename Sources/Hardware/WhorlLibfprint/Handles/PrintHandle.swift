@@ -14,14 +14,14 @@ package struct PrintHandle: ~Copyable {
 
     /// Takes a print that C created.
     ///
-    /// Transfer: full, or floating (libfprint documents both alike).
+    /// Transfer: full, or floating (libfprint documents both in the same way).
     package init(taking pointer: OpaquePointer) {
         let object = UnsafeMutableRawPointer(pointer)
         if g_object_is_floating(object) != 0 { g_object_ref_sink(object) }
         self.pointer = pointer
     }
 
-    /// Creates a new print for an enrollment to fill.
+    /// Creates a new print to be filled by an enrollment.
     ///
     /// `fp_print_new()`, floating.
     package init(for device: UnsafeMutablePointer<FpDevice>, metadata: EnrollmentMetadata) throws(ReaderError)
@@ -39,7 +39,7 @@ package struct PrintHandle: ~Copyable {
     ///
     /// `fp_print_deserialize()`, transfer full.
     ///
-    /// - Throws: `templateInvalid` when the bytes are not a template.
+    /// - Throws: `templateInvalid` if the bytes are not a template.
     package init(_ template: Template, operation: String) throws(ReaderError) {
         if let fault = PrintForm.fault(of: template.bytes) {
             throw ReaderError(.templateInvalid, operation: operation, cause: fault)
@@ -64,7 +64,7 @@ package struct PrintHandle: ~Copyable {
         fp_print_compatible(pointer, device) != 0
     }
 
-    /// Returns the bytes that ``init(_:operation:)`` takes.
+    /// Returns the bytes for ``init(_:operation:)``.
     ///
     /// `fp_print_serialize()`, whose buffer is freed with `g_free()`.
     package static func template(of pointer: OpaquePointer, operation: String) throws(ReaderError) -> Template
@@ -76,14 +76,14 @@ package struct PrintHandle: ~Copyable {
             let cause = GErrorText(taking: error)?.text ?? "fp_print_serialize() gave nothing"
             throw ReaderError(.malfunction, operation: operation, cause: cause)
         }
-        // The template leaves C memory only here: copied, wiped, freed.
+        // The only place where the template leaves C memory: copied, wiped, freed.
         let template = Template(bytes: Array(UnsafeBufferPointer(start: data, count: Int(length))))
         explicit_bzero(data, Int(length))
         g_free(data)
         return template
     }
 
-    /// Returns the metadata that is stored with a print.
+    /// Returns the metadata stored with a print.
     package static func metadata(of pointer: OpaquePointer) -> EnrollmentMetadata {
         EnrollmentMetadata(
             finger: Finger(fp_print_get_finger(pointer)),
@@ -110,7 +110,7 @@ package struct PrintHandle: ~Copyable {
     }
 }
 
-/// An owned `GPtrArray` of the prints that an identification compares with.
+/// An owned `GPtrArray` of the prints to compare with in an identification.
 struct PrintArray: ~Copyable {
     /// The C object, valid for the lifetime of this value.
     ///
@@ -118,10 +118,10 @@ struct PrintArray: ~Copyable {
     let pointer: UnsafeMutablePointer<GPtrArray>
     private var ids: [OpaquePointer: PrintID] = [:]
 
-    /// Creates the prints of a gallery, in its order.
+    /// Creates the prints of a gallery, in order.
     ///
-    /// - Throws: `templateInvalid` when one of them is not a template or belongs to another reader: an identification
-    ///   without it would say "no match" for an enrolled finger.
+    /// - Throws: `templateInvalid` if one of them is not a template or belongs to another reader. Identifying without
+    ///   it would return "no match" for an enrolled finger.
     init(_ gallery: [GalleryEntry], for device: UnsafeMutablePointer<FpDevice>) throws(ReaderError) {
         pointer = g_ptr_array_new_full(guint(gallery.count), { $0.map { g_object_unref($0) } })
         for entry in gallery {
@@ -140,6 +140,6 @@ struct PrintArray: ~Copyable {
 
     deinit { g_ptr_array_unref(pointer) }
 
-    /// Returns the ID of the entry that C points at; `nil` if it is not in this array.
+    /// Returns the ID of the entry at a C pointer; `nil` if it is not in this array.
     func id(of print: OpaquePointer) -> PrintID? { ids[print] }
 }

@@ -6,35 +6,35 @@ internal import WhorlSupport
 
 /// A folder for the lock files of readers, which only this user can use.
 ///
-/// All programs of a user must use the same folder, or they would not see each other's locks. So it does not depend on
-/// settings (`XDG_RUNTIME_DIR`, `WHORL_STATE_DIR`), but on what every process of the user finds: the first of these
+/// All programs of a user must use the same folder, or they would not see each other's locks. It therefore ignores
+/// settings (`XDG_RUNTIME_DIR`, `WHORL_STATE_DIR`), and is the same for every process of the user: the first of these
 /// folders whose parent exists.
 ///
-/// 1. `/run/user/UID/whorl`: made at login, empty after a restart, and no other user can write beside it
+/// 1. `/run/user/UID/whorl`: created at login, empty after a restart, in a folder that no other user can write to
 /// 2. `~/.local/state/whorl-readers`: if the user has not logged in, or there is no logind
-/// 3. `/tmp/whorl-UID`: without a home folder, as for services; any user could have made it first
+/// 3. `/tmp/whorl-UID`: without a home folder, as for services; any user could have created it first
 ///
-/// A folder that exists and cannot be trusted ends the search: using another one would hide the locks of the programs
-/// that trusted this one.
+/// If a folder exists but cannot be trusted, the search ends: using another one would miss the locks of programs that
+/// trusted this one.
 struct LockPlace: Sendable {
     /// The folder that must exist.
     let parent: String
-    /// The names of the folders that are made in the parent, each inside the one before.
+    /// The names of the folders created in the parent, each inside the previous one.
     let folders: [String]
 
     /// The folder of the lock files.
     var path: String { ([parent] + folders).joined(separator: "/") }
 
-    /// Returns the possible places of the user, the best first.
+    /// Returns the user's possible locations, best first.
     static func all(user: uid_t, home: String?) -> [LockPlace] {
         [LockPlace(parent: "/run/user/\(user)", folders: ["whorl"])]
             + (home.map { [LockPlace(parent: $0, folders: [".local", "state", "whorl-readers"])] } ?? [])
             + [LockPlace(parent: "/tmp", folders: ["whorl-\(user)"])]
     }
 
-    /// The places of this process's effective user.
+    /// The locations for this process's effective user.
     ///
-    /// A program with more rights than its caller ignores the caller's `HOME`: it asks the user database.
+    /// A program with more privileges than its caller ignores the caller's `HOME` and uses the user database instead.
     static var ours: [LockPlace] { ours(isElevated: ThisProcess.isElevated) }
 
     static func ours(isElevated: Bool) -> [LockPlace] {
@@ -42,14 +42,14 @@ struct LockPlace: Sendable {
         return all(user: geteuid(), home: home?.hasPrefix("/") == true ? home : nil)
     }
 
-    /// Opens the first place that can be used, and creates it if it does not exist.
+    /// Opens the first usable location, and creates it if it does not exist.
     ///
     /// - Parameters:
-    ///   - places: The places.
-    ///   - followsLinks: Whether a folder above the last one may be a link; not in an elevated program.
-    /// - Returns: A descriptor of the folder, which the caller closes, and its path.
-    /// - Throws: `lockUnusable` when the folder belongs to another user, is a link, is not a folder or has too wide a
-    ///   mode, or when there is no place at all; the cause says what to do.
+    ///   - places: The locations.
+    ///   - followsLinks: Whether a folder above the last one may be a symbolic link; `false` in a privileged program.
+    /// - Returns: A descriptor of the folder, for the caller to close, and its path.
+    /// - Throws: `lockUnusable` if the folder belongs to another user, is a symbolic link, is not a folder, or has too
+    ///   permissive a mode, or if no location is usable; the cause contains the remedy.
     static func open(
         _ places: [LockPlace],
         followsLinks: Bool = !ThisProcess.isElevated
@@ -62,12 +62,12 @@ struct LockPlace: Sendable {
         )
     }
 
-    /// Returns a descriptor of the folder; `nil` if this user cannot use the place at all.
+    /// Returns a descriptor of the folder; `nil` if this user cannot use the location at all.
     private func open(_ followsLinks: Bool) throws(ReaderError) -> CInt? {
         var path = parent
         for (index, folder) in folders.enumerated() {
             path += "/" + folder
-            // Folders in between get 0700 as well; an existing folder stays as it is.
+            // Folders in between are created with mode 0700 as well; existing ones are left unchanged.
             guard mkdir(path, 0o700) == 0 || errno == EEXIST else { return nil }
             guard index == folders.count - 1 else {
                 if !followsLinks, FileFault(linkAt: path) == .link {
@@ -90,7 +90,7 @@ struct LockPlace: Sendable {
         return nil
     }
 
-    /// Returns an error that says why a lock file or its folder cannot be used, and how to fix it.
+    /// Returns an error with the reason why a lock file or its folder cannot be used, and how to fix it.
     static func refusal(
         _ error: FileLockError,
         _ path: String,
@@ -112,7 +112,7 @@ struct LockPlace: Sendable {
             let command = isFolder ? "sudo rm -r" : "sudo rm"
             return refusal("\(path) belongs to user \(user); have it removed: \(command) \(path)")
         case .unusable(.mode):
-            // `flock(2)` needs no right to write: a program that can open the file can lock it.
+            // `flock(2)` does not require write access: any program that can open the file can lock it.
             return refusal(
                 "\(path) is open to other users, who could lock it; close it: chmod \(isFolder ? 700 : 600) \(path)"
             )
@@ -125,7 +125,7 @@ struct LockPlace: Sendable {
 }
 
 extension FileFault {
-    /// Checks a folder without following a link; `nil` if it is private or cannot be examined.
+    /// Examines a folder without following a link; `nil` if it is private or cannot be examined.
     fileprivate init?(linkAt path: String) {
         var found = stat()
         guard lstat(path, &found) == 0 else { return nil }

@@ -5,22 +5,22 @@ internal import Glibc
 package import WhorlFingerprint
 internal import WhorlSupport
 
-/// A lock that keeps two programs of one user from using one reader at once, and names the present holder.
+/// A lock that prevents two programs of one user from using a reader at the same time, and names the current holder.
 ///
-/// The kernel alone is not enough: it refuses a second claim of a USB interface without naming the holder, and does not
-/// know libfprint's virtual readers, whose sockets a second program would simply take over. Each reader has one lock
+/// The kernel alone is not enough. It refuses to claim a USB interface twice, but does not name the holder. It also
+/// does not know libfprint's virtual readers, whose sockets a second program would take over. Each reader has one lock
 /// file of a few bytes.
 enum ReaderLock {
-    /// Takes the lock of the reader.
+    /// Locks the reader.
     ///
     /// - Parameters:
     ///   - id: The reader.
     ///   - emulation: The path of a simulated reader's socket, or of the folder of an emulated bus: it distinguishes
-    ///     simulated readers of the same ID. The lock is beside it, where every program that can use the reader finds
-    ///     it; ``LockPlace`` holds the locks of the other readers.
-    ///   - places: The folders where the locks of real readers may be.
-    /// - Returns: The lock, which is held until it is released.
-    /// - Throws: `inUse` with the holder's name as cause; `lockUnusable` when the file or its place cannot be trusted.
+    ///     simulated readers with the same ID. The lock file is next to it, where every program that can use the reader
+    ///     finds it. Locks of other readers are in ``LockPlace``.
+    ///   - places: The possible folders for locks of real readers.
+    /// - Returns: The lock, held until it is released.
+    /// - Throws: `inUse` with the holder's name as cause; `lockUnusable` if the file or its folder cannot be trusted.
     static func take(
         for id: ReaderID,
         emulation: String?,
@@ -49,7 +49,7 @@ enum ReaderLock {
         }
     }
 
-    /// Returns the reason why no real reader can be locked; `nil` if one can.
+    /// Returns the reason why real readers cannot be locked; `nil` if they can.
     static func trouble(in places: [LockPlace] = LockPlace.ours) -> ReaderError? {
         do throws(ReaderError) {
             close(try LockPlace.open(places).descriptor)
@@ -67,19 +67,18 @@ enum ReaderLock {
 }
 
 extension LibfprintSource {
-    /// The error that keeps readers from being locked for one program of this user at a time; `nil` if they can be
-    /// locked.
+    /// The error that prevents locking of readers; `nil` if they can be locked.
     ///
     /// Reading it creates the directory of the lock files if it does not exist.
     package static var lockTrouble: ReaderError? { ReaderLock.trouble() }
 }
 
-/// A guess at the process that holds a USB reader that cannot be claimed.
+/// A guess at the process that is using a USB reader.
 enum ReaderHolder {
     /// Returns a running fprintd, or another process of this user that has a USB device open; empty if none is found.
     ///
-    /// The kernel does not tell which process claimed an interface, so this is a guess: for a message, never for a
-    /// decision. It runs on its own thread, because the GLib thread, which may be a program's main thread, must not
+    /// The kernel does not reveal which process claimed an interface. So this is a guess, for use in messages and never
+    /// in decisions. It runs on a separate thread, because the GLib thread, possibly a program's main thread, must not
     /// wait for `/proc`.
     static func likely() async -> String { await onThread("whorl-holder", search) ?? "" }
 
@@ -96,7 +95,7 @@ enum ReaderHolder {
         return ""
     }
 
-    /// Returns `true` only for processes whose descriptors this user may read.
+    /// Returns `true` only for processes whose descriptors this user can read.
     private static func hasUSBDeviceOpen(_ process: Int32) -> Bool {
         let folder = "/proc/\(process)/fd"
         let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -15,10 +15,10 @@ extension LibfprintReader {
     ) async throws(ReaderError) -> Value {
         try await gate.run(operation, whenBusy: policy) { () async throws(ReaderError) in
             guard fp_device_is_open(device) != 0 else { throw ReaderError(.notOpen, operation: operation) }
-            // A virtual driver whose reader is gone would wait forever.
+            // A virtual driver whose reader was removed would wait forever.
             guard !handle.isRemoved else { throw ReaderError(.unplugged, operation: operation) }
             try requireAwake(operation)
-            // libfprint reports success for deleting from a reader that cannot delete.
+            // libfprint reports success when deleting from a reader that does not support it.
             guard ReaderFeatures(fp_device_get_features(device)).isSuperset(of: feature) else {
                 throw ReaderError(.unsupported, operation: operation)
             }
@@ -30,8 +30,8 @@ extension LibfprintReader {
 extension LibfprintReader {
     /// Waits its turn and runs to the end, even if the caller's task is cancelled.
     ///
-    /// It is for operations that must not be left half done. It needs no thread of Swift's shared pool, all of which
-    /// may be blocked.
+    /// Intended for operations that must not be left half done. It needs no thread of Swift's shared pool, which may be
+    /// blocked completely.
     func uncancelled(
         _ operation: String,
         _ body: @escaping @Sendable (isolated LibfprintReader) async throws(ReaderError) -> Void
@@ -42,7 +42,7 @@ extension LibfprintReader {
         if let error = await work.value { throw error }
     }
 
-    /// Runs `body` when it is its turn, and returns its error.
+    /// Runs `body` in turn, and returns its error.
     private func inTurn(
         _ operation: String,
         _ body: (isolated LibfprintReader) async throws(ReaderError) -> Void
@@ -64,12 +64,12 @@ extension LibfprintReader {
         UnsafeMutablePointer<FpDevice>?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?
     ) -> gboolean
 
-    /// Takes the value of a call from its `…_finish()` function; `nil` if that has set the error.
+    /// Returns the value of a call from its `…_finish()` function; `nil` if that has set the error.
     typealias FinishWithValue<Value> = (
         UnsafeMutablePointer<FpDevice>, OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
     ) throws(ReaderError) -> Value?
 
-    /// Makes a call that has no result and never asks to try again.
+    /// Makes a call without a result, which never requests a retry.
     func call(
         _ operation: String,
         finish: @escaping Finish,
@@ -78,7 +78,7 @@ extension LibfprintReader {
         try await call(operation, finish: { finish($0, $1, $2) != 0 ? () : nil }, start: start)
     }
 
-    /// Makes a call that returns one value and never asks to try again.
+    /// Makes a call that returns one value, and never requests a retry.
     func call<Value: Sendable>(
         _ operation: String,
         finish: @escaping FinishWithValue<Value>,
@@ -90,7 +90,7 @@ extension LibfprintReader {
         }
     }
 
-    /// Makes a call that ends in a value, in "try again", or in an error.
+    /// Makes a call that returns a value, a retry, or an error.
     func attempt<Value: Sendable>(
         _ operation: String,
         finish: @escaping FinishWithValue<Value>,

@@ -120,7 +120,7 @@ extension LibfprintReader {
                 return .retry(reason)
             case .value(let matched):
                 guard let print = matched.pointer else { return .noMatch }
-                // A print that is not in the gallery is an error of the driver, and never a match.
+                // A print outside the gallery is a driver error, never a match.
                 guard let id = prints.id(of: print) else {
                     throw ReaderError(
                         .untrustworthy,
@@ -134,9 +134,9 @@ extension LibfprintReader {
         }
     }
 
-    /// Takes one picture (`fp_device_capture()`).
+    /// Captures one image (`fp_device_capture()`).
     ///
-    /// A presentation that could not be read is requested again, until the task is cancelled.
+    /// If the finger could not be read, another presentation is requested, until the task is cancelled.
     package func capture(
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
@@ -184,7 +184,7 @@ extension LibfprintReader {
     }
 }
 
-/// The print that an identification returned, with our own reference, on its way out of C's callback.
+/// The print that an identification returned, retained on its way out of C's callback.
 ///
 /// Unchecked: the pointer never changes, and GObject's reference count is safe from any thread.
 private final class MatchedPrint: @unchecked Sendable {
@@ -200,7 +200,7 @@ private final class MatchedPrint: @unchecked Sendable {
 private final class EnrollProgress {
     private let total: Int
     private let onEvent: (ScanEvent) -> Void
-    /// The presses so far, where the reader gives images.
+    /// The presses so far, if the reader returns images.
     private var presses: [PressMinutiae] = []
 
     init(total: Int, onEvent: @escaping (ScanEvent) -> Void) {

@@ -5,32 +5,31 @@ internal import WhorlGLib
 package import WhorlFingerprint
 internal import WhorlSupport
 
-/// A reader's state with respect to the system's sleep.
+/// A reader's state with respect to system sleep.
 struct Sleep {
     /// Whether the reader is between ``LibfprintReader/suspend()`` and ``LibfprintReader/resume()``: no operation may
-    /// begin.
+    /// start.
     var isSuspended = false
-    /// Whether libfprint was told; it then refuses every operation, even closing, until it is resumed.
+    /// Whether libfprint was suspended; it then refuses every operation, even closing, until it is resumed.
     var isKnownToDriver = false
-    /// The number of suspensions; an operation that sees it change was running during one.
+    /// The number of suspensions; an operation during which it changes has been suspended.
     var count = 0
-    /// A function that cancels the running operation that waits for a finger.
+    /// Cancels the running operation that waits for a finger.
     var interrupt: (@Sendable () -> Void)?
 }
 
 extension LibfprintReader {
-    /// Prepares for the system's sleep (`fp_device_suspend()`).
+    /// Prepares for system sleep (`fp_device_suspend()`).
     ///
-    /// An operation that waits for a finger ends with `suspended`, whatever its driver supports; other operations,
-    /// which are short, finish first. From this call on, no operation begins until ``resume()``, except that the reader
-    /// may be closed. Suspending a suspended reader does nothing. This call is not cancelled with its task.
+    /// An operation that waits for a finger fails with `suspended`, whatever its driver supports; other operations,
+    /// which are short, finish first. No operation starts until ``resume()``, except closing. Suspending a suspended
+    /// reader does nothing. This call is not cancelled with its task.
     ///
-    /// libfprint alone is not enough (1.94.5). Some of its drivers continue the operation after the sleep, so that the
-    /// person who wakes the machine would answer a request from before it. Other drivers cancel the operation, but a
-    /// match that the driver reported a moment earlier is still returned. And a sleep that begins during a short
-    /// operation is forgotten, so that resuming fails.
+    /// libfprint alone is not enough (1.94.5). Some of its drivers continue the operation after sleep, so that whoever
+    /// wakes the machine would confirm an earlier request. Other drivers cancel the operation, but still return a match
+    /// reported a moment earlier. Sleep that begins during a short operation is lost, so that resuming fails.
     ///
-    /// - Throws: `unplugged`; the reader counts as suspended even then.
+    /// - Throws: `unplugged`; the reader is considered suspended even then.
     package func suspend() async throws(ReaderError) {
         sleep.isSuspended = true
         sleep.count += 1
@@ -46,11 +45,11 @@ extension LibfprintReader {
         }
     }
 
-    /// Resumes after the system's sleep (`fp_device_resume()`).
+    /// Resumes after system sleep (`fp_device_resume()`).
     ///
     /// Resuming a reader that is not suspended does nothing. This call is not cancelled with its task.
     ///
-    /// - Throws: `unplugged`; the reader counts as awake even then.
+    /// - Throws: `unplugged`; the reader is considered awake even then.
     package func resume() async throws(ReaderError) {
         try await uncancelled("resume") { reader async throws(ReaderError) in
             reader.sleep.isSuspended = false
@@ -59,7 +58,7 @@ extension LibfprintReader {
         }
     }
 
-    /// Resumes libfprint, if it was told to suspend.
+    /// Resumes libfprint, if it was suspended.
     func tellDriverToWake() async throws(ReaderError) {
         guard sleep.isKnownToDriver else { return }
         sleep.isKnownToDriver = false
@@ -68,16 +67,16 @@ extension LibfprintReader {
         }
     }
 
-    /// Throws if the reader is suspended; for operations that are about to begin.
+    /// Throws if the reader is suspended; called before an operation starts.
     ///
     /// - Throws: `suspended` between ``suspend()`` and ``resume()``.
     func requireAwake(_ operation: String) throws(ReaderError) {
         guard !sleep.isSuspended else { throw ReaderError(.suspended, operation: operation) }
     }
 
-    /// Throws if the reader was suspended during an operation; for a match that the operation is about to return.
+    /// Throws if the reader was suspended during an operation; called before a match is returned.
     ///
-    /// - Throws: `suspended` if the number of suspensions is no longer `count`, its value when the operation began.
+    /// - Throws: `suspended` if the number of suspensions is no longer `count`, its value when the operation started.
     func requireNoSuspension(since count: Int, _ operation: String) throws(ReaderError) {
         guard sleep.count == count else {
             throw ReaderError(.suspended, operation: operation, cause: "the match came with the suspension")
@@ -98,34 +97,34 @@ extension LibfprintReader {
 }
 
 extension LibfprintSource {
-    /// Suspends the readers before the machine's sleep, and returns when all are closed.
+    /// Suspends the readers before system sleep, and returns when all are closed.
     ///
-    /// What waits for a finger ends with `suspended`. libfprint follows readers that come and go by itself, also over a
-    /// sleep, so that ``readers()`` returns those that are connected afterwards.
+    /// Operations that wait for a finger fail with `suspended`. libfprint detects connected and disconnected readers
+    /// even across sleep, so that ``readers()`` is correct afterwards.
     ///
-    /// - Parameter patience: The longest wait for operations that end by themselves.
+    /// - Parameter patience: The longest wait for operations that finish on their own.
     package func suspendReaders(patience: Duration) async {
         for reader in connected {
-            // The reader counts as suspended all the same, and no operation begins.
+            // The reader is considered suspended anyway, and no operation starts.
             try? await reader.suspend()
         }
         let readers = connected
         let closing = Task(executorPreference: GLibTaskExecutor.shared) {
-            // Closing keeps a reader's turn until it has ended; an error is that of a reader that took too long.
+            // Closing holds the reader's turn until it has finished; an error means that it took too long.
             for reader in readers { _ = try? await ReaderTurns.take("sleep", on: reader) }
         }
         OffPoolTimer.run(after: patience) { closing.cancel() }
         await closing.value
     }
 
-    /// Resumes the readers after the machine's sleep.
+    /// Resumes the readers after system sleep.
     package func resumeReaders() async {
         for reader in connected {
-            // A reader that went away during the sleep is no longer connected.
+            // The reader was disconnected during sleep.
             try? await reader.resume()
         }
     }
 
-    /// Returns when the thread of the readers has run a job, so that it is not stuck.
+    /// Returns after a round trip to the readers' thread, which proves that it is not stuck.
     package func answer() {}
 }

@@ -8,12 +8,12 @@ internal import WhorlFingerprint
 struct RunningScan {
     var tracker: TouchTracker
     let observer: ScanObserver
-    /// A timer that runs while the driver may be one that reports no finger status.
+    /// A timer that runs until the driver has proved to report the finger status.
     let reminder: RepeatingTimer
 }
 
 extension LibfprintReader {
-    /// The number of milliseconds of a driver's silence after which a touch is announced without it.
+    /// The time without a report from the driver after which a touch is announced anyway, in milliseconds.
     private static var silence: UInt32 { 400 }
 
     /// Runs `body` as the operation whose events go to `observer`.
@@ -36,7 +36,8 @@ extension LibfprintReader {
         return try await interruptible(body)
     }
 
-    /// Reports that a presentation of the running enrollment ended, successfully (`stage`, before it `alike`) or not (`retry`).
+    /// Reports that a presentation of the running enrollment ended, successfully (`stage`, preceded by `alike` if it
+    /// applies) or not (`retry`).
     func presentationEnded(_ event: ScanEvent) {
         tell([event])
         guard event != .alike else { return }  // the end of this presentation follows
@@ -66,22 +67,23 @@ extension LibfprintReader {
     }
 }
 
-/// A tracker that decides when to report "touch": once for each presentation that the reader waits for.
+/// Decides when to report "touch": once for each presentation that the reader waits for.
 ///
-/// Drivers differ. Most report that a finger is needed and that it is present; some report neither; for image readers
-/// the result of one presentation may come after the reader waits for the next one; and some still report that a finger
-/// is needed when they have just read the last. So a touch is open from its report until a finger or a result answers
-/// it, and fingers whose result has not come yet count as presentations. While a driver that reports when it needs a
-/// finger analyzes one, it is left alone, however long that takes: it would miss the next one. An operation that takes one presentation asks
-/// once, whatever its driver reports at its end.
+/// Drivers differ. Most report when a finger is needed and when it is present; some report neither. Image readers may
+/// deliver the result of one presentation after they started to wait for the next one. Some drivers still report that a
+/// finger is needed after the last one was read.
+///
+/// So a touch is open from its report until a finger or a result arrives, and fingers without a result count as
+/// presentations. A driver that reports when it needs a finger is never interrupted while it analyzes one, because it
+/// would miss the next one. An operation with one presentation prompts once, whatever its driver reports at the end.
 struct TouchTracker {
-    /// The number of good presentations that the operation takes: several for an enrollment, else one.
+    /// The number of good presentations in the operation: several for an enrollment, otherwise one.
     let presentations: Int
-    /// The number of presentations that were read well.
+    /// The number of presentations read successfully.
     private var done = 0
-    /// The number of fingers that came and whose result has not come yet.
+    /// The number of fingers without a result so far.
     private var unreported = 0
-    /// Whether a touch was reported, and neither a finger nor a result has come since.
+    /// Whether a touch was reported, and no finger or result has arrived since.
     private var isOpen = false
     private var hasAsked = false
     /// Whether the driver has reported that a finger is needed.
@@ -90,16 +92,16 @@ struct TouchTracker {
     /// The number of calls of ``driverStaysSilent()`` since the driver last reported something.
     private var silences = 0
 
-    /// The number of silences after which no result is expected.
+    /// The number of silences after which a result is no longer expected.
     ///
-    /// The finger was not read, and is no longer present, even if the driver did not report that.
+    /// The finger was not read and is no longer present, even if the driver did not report it.
     private static let patience = 5
 
     init(presentations: Int) { self.presentations = presentations }
 
-    /// Takes in a new finger status of the reader.
+    /// Processes a new finger status of the reader.
     ///
-    /// - Returns: The events that follow.
+    /// - Returns: The resulting events.
     mutating func statusChanged(to new: FingerStatus) -> [ScanEvent] {
         silences = 0
         var events: [ScanEvent] = []
@@ -115,16 +117,16 @@ struct TouchTracker {
         return events
     }
 
-    /// Takes in the end of a presentation, after which the operation continues.
+    /// Processes the end of a presentation, after which the operation continues.
     mutating func presentationEnded(wasRead: Bool) -> [ScanEvent] {
         silences = 0
-        // Without a finger before it, the presentation answers the open touch: the driver does not report fingers.
+        // Without a preceding finger, the presentation completes the open touch: the driver does not report fingers.
         if unreported > 0 { unreported -= 1 } else { isOpen = false }
         if wasRead { done += 1 }
         return isDue && status.needed && !status.present ? [touch()] : []
     }
 
-    /// Takes in a time of silence: the driver may not report fingers, or did not read one.
+    /// Processes a period of silence: the driver may not report fingers, or did not read one.
     mutating func driverStaysSilent() -> [ScanEvent] {
         silences += 1
         let isOver = silences >= TouchTracker.patience

@@ -8,26 +8,26 @@ package import WhorlFingerprint
 internal import WhorlSupport
 package import WhorlUSB
 
-/// A fingerprint reader that a driver of libfprint operates.
+/// A fingerprint reader operated by a libfprint driver.
 ///
-/// The actor lives on the GLib thread and owns one `FpDevice`. Operations take turns at a gate; suspending and resuming
-/// bypass it, since they act on the running operation.
+/// The actor runs on the GLib thread and owns one `FpDevice`. Operations take turns at a gate. Suspending and resuming
+/// bypass it, because they act on the running operation.
 package actor LibfprintReader: FingerprintReader {
     /// The device, valid for the lifetime of this reader.
     let handle: DeviceHandle
-    /// The ID that the source gave to this device.
+    /// The ID that the source assigned to this device.
     let id: ReaderID
     /// The socket of a virtual reader, or the folder of an emulated one, which distinguishes simulated readers.
     let emulation: String?
-    /// The gate that lets one operation through at a time.
+    /// The gate that admits one operation at a time.
     let gate = OperationGate()
-    /// The running operation that waits for a finger; `nil` if there is none.
+    /// The running operation that waits for a finger, if any.
     var scan: RunningScan?
-    /// The connection to the reader's signal for a change of the finger status.
+    /// The connection to the reader's signal for finger status changes.
     var statusChanges: SignalConnection?
-    /// The reader's state with respect to the system's sleep.
+    /// The reader's state with respect to system sleep.
     var sleep = Sleep()
-    /// The lock that keeps other programs of this user away while the reader is open.
+    /// The lock that keeps other programs of this user from using the reader while it is open.
     var lock: FileLock?
 
     init(_ handle: DeviceHandle, id: ReaderID, emulation: String?) {
@@ -36,7 +36,7 @@ package actor LibfprintReader: FingerprintReader {
         self.emulation = emulation
     }
 
-    /// The C object (transfer none), which libfprint's own calls take.
+    /// The C object (transfer none), for libfprint calls.
     package var device: UnsafeMutablePointer<FpDevice> { handle.pointer }
 
     /// The GLib thread.
@@ -98,7 +98,7 @@ package actor LibfprintReader: FingerprintReader {
 
     /// Closes the reader (`fp_device_close()`).
     ///
-    /// It is not cancelled with its task: a device that stays half open would be of no use.
+    /// It is not cancelled with its task, because a half-open device would be useless.
     package func close() async throws(ReaderError) {
         try await uncancelled("close") { reader async throws(ReaderError) in
             guard fp_device_is_open(reader.device) != 0 else { return }
@@ -115,7 +115,8 @@ package actor LibfprintReader: FingerprintReader {
         }
     }
 
-    /// Returns whether two templates are the same print (`fp_print_equal()`, which requires both to be of one driver).
+    /// Returns whether two templates are the same print (`fp_print_equal()`, which requires both to be of the same
+    /// driver).
     package func isSamePrint(_ first: Template, _ second: Template) -> Bool {
         if first == second { return true }
         guard let one = try? PrintHandle(first, operation: "compare"),
@@ -127,7 +128,7 @@ package actor LibfprintReader: FingerprintReader {
 }
 
 extension LibfprintReader {
-    /// Whether the reader is emulated (umockdev), so that no device node belongs to it.
+    /// Whether the reader is emulated (umockdev) and therefore has no device node.
     package var isEmulated: Bool { emulation != nil }
 
     /// The device node of a USB reader.
@@ -145,7 +146,7 @@ extension LibfprintReader {
         return usbNode?.access() ?? ReaderAccess(.unknown, ["the reader is no USB device"])
     }
 
-    /// The place of the reader: the word of its USB port in sysfs; a sensor without USB is soldered in.
+    /// The placement of the reader, from its USB port in sysfs; a sensor without USB is built in.
     package var placement: ReaderPlacement {
         guard info.kind == .hardware else { return .unknown }
         guard let place = handle.usbPlace else { return .builtIn }
@@ -154,9 +155,9 @@ extension LibfprintReader {
 }
 
 extension ReaderPlacement {
-    /// Returns the placement of the USB device with an address, by the folders of the devices in sysfs.
+    /// Returns the placement of the USB device at an address, from the device folders in sysfs.
     static func ofUSBDevice(bus: UInt8, address: UInt8, in folder: String) -> ReaderPlacement {
-        // Without sysfs nothing is known, and no reader counts as built in.
+        // Without sysfs the placement is unknown, and no reader counts as built in.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where !name.contains(":") {
             let device = "\(folder)/\(name)"
@@ -173,7 +174,7 @@ extension ReaderPlacement {
     }
 
     private static func text(in path: String) -> String? {
-        // An attribute that cannot be read says nothing.
+        // An unreadable attribute means unknown.
         guard let data = FileManager.default.contents(atPath: path) else { return nil }
         return String(decoding: data.prefix(64), as: UTF8.self)
     }

@@ -8,26 +8,26 @@ internal import Glibc
 
 /// The readers that libfprint finds on this machine.
 ///
-/// There is one source for the whole process, since libfprint's USB context cannot be used twice. It looks for readers
-/// when it is first asked, and then follows readers that are plugged in and out. libfprint's virtual drivers appear
-/// only if their environment variables name a socket (`FP_VIRTUAL_IMAGE`, `FP_VIRTUAL_DEVICE`,
+/// There is one source for the whole process, because libfprint's USB context cannot be used twice. It enumerates
+/// readers at the first request, and then follows readers that are connected and disconnected. libfprint's virtual
+/// drivers appear only if their environment variables name a socket (`FP_VIRTUAL_IMAGE`, `FP_VIRTUAL_DEVICE`,
 /// `FP_VIRTUAL_DEVICE_STORAGE`).
 package actor LibfprintSource: ReaderSource {
     /// The source of this process.
     package static let shared = LibfprintSource()
 
     private var context: UnsafeMutablePointer<FpContext>?
-    /// The calls that wait while libfprint looks for readers; `nil` at other times.
+    /// The calls waiting for libfprint's enumeration; `nil` at other times.
     private var waiting: [CheckedContinuation<Void, Never>]?
     private var known: [KnownReader] = []
     private var watchers: [Int: AsyncStream<ReaderChange>.Continuation] = [:]
     private var nextWatcher = 0
     private var additions: SignalConnection?
 
-    /// Creates a separate source for a test; a program uses ``shared``.
+    /// Creates a separate source for tests; programs use ``shared``.
     package init() {}
 
-    /// Isolated: libfprint's contexts must be freed on the thread that they live on.
+    /// Isolated, because libfprint's contexts must be freed on their own thread.
     isolated deinit { if let context { g_object_unref(context) } }
 
     /// The GLib thread.
@@ -35,7 +35,7 @@ package actor LibfprintSource: ReaderSource {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// The readers that are connected now.
+    /// The currently connected readers.
     ///
     /// `fp_context_new()`, `fp_context_enumerate()`, `fp_context_get_devices()`.
     package func readers() async throws(ReaderError) -> [any FingerprintReader] {
@@ -48,38 +48,38 @@ package actor LibfprintSource: ReaderSource {
     /// It uses the signal `device-added` of `FpContext`, and the property `removed` of each `FpDevice`: the context
     /// itself reports a removal only when the device is closed, which may never happen.
     ///
-    /// If libfprint cannot be started, the stream ends at once.
+    /// If libfprint cannot be started, the stream ends immediately.
     package func changes() async -> AsyncStream<ReaderChange> {
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderChange.self)
         do throws(ReaderError) { try await start() } catch { continuation.finish() }
         let watcher = nextWatcher
         nextWatcher += 1
         watchers[watcher] = continuation
-        // Not in a task, which would need a thread of the shared pool to begin.
+        // Not in a task, which would need a thread of the shared pool to start.
         continuation.onTermination = { [weak self] _ in
             GLibExecutor.shared.perform { [weak self] in self?.assumeIsolated { $0.forget(watcher) } }
         }
         return stream
     }
 
-    /// The readers that were found; none before a program has asked for them.
+    /// The readers found so far; empty before the first request.
     var connected: [LibfprintReader] { known.map(\.reader) }
 
-    /// The readers that are connected now, with their own type.
+    /// The currently connected readers, with their concrete type.
     package func libfprintReaders() async throws(ReaderError) -> [LibfprintReader] {
         try await start()
         return connected
     }
 
-    /// The number of streams that follow ``changes()``.
+    /// The number of active ``changes()`` streams.
     var watcherCount: Int { watchers.count }
 
     private func forget(_ watcher: Int) { watchers[watcher] = nil }
 
-    /// Looks for readers, unless that was done; waits while another call does it.
+    /// Enumerates the readers once; waits if another call is already doing it.
     ///
-    /// `fp_context_enumerate()` iterates the main context until all readers have answered, and so runs other calls of this
-    /// actor, which know no reader yet.
+    /// `fp_context_enumerate()` iterates the main context until all readers have responded, so that other calls of this
+    /// actor run before any reader is known.
     private func start() async throws(ReaderError) {
         if waiting != nil { return await withCheckedContinuation { waiting?.append($0) } }
         guard context == nil else { return }
@@ -131,7 +131,9 @@ package actor LibfprintSource: ReaderSource {
     }
 
     /// Returns the socket of a virtual reader, which libfprint does not reveal, or the folder of an emulated USB bus
-    /// (umockdev): readers of different ones are different, although libfprint gives them the same name.
+    /// (umockdev).
+    ///
+    /// It distinguishes readers to which libfprint gives the same name.
     private func emulation(of device: UnsafeMutablePointer<FpDevice>) -> String? {
         let variable: String? =
             switch String(cString: fp_device_get_driver(device)) {
@@ -141,17 +143,16 @@ package actor LibfprintSource: ReaderSource {
             case "virtual_device_storage_no_list": "FP_VIRTUAL_DEVICE_STORAGE_NO_LIST"
             default: nil
             }
-        // secure_getenv(3): the caller's variables do not count in a set-user-ID program, since a file is created
-        // there.
+        // secure_getenv(3): a set-user-ID program ignores the caller's variables, because a file is created there.
         guard let variable else {
             return secure_getenv("UMOCKDEV_DIR").map { String(cString: $0) + "/whorl" }
         }
         return secure_getenv(variable).map { String(cString: $0) }
     }
 
-    /// Returns an ID of driver and device ID; a second reader with the same two gets the lowest free number.
+    /// Returns an ID from driver and device ID; a second reader with the same values gets the lowest free number.
     ///
-    /// libfprint reports nothing that would keep two readers of one model apart when they change ports.
+    /// libfprint reports nothing that would distinguish two readers of one model if they change ports.
     private func freeID(for device: UnsafeMutablePointer<FpDevice>) -> ReaderID {
         let driver = String(cString: fp_device_get_driver(device))
         let number = fp_device_get_device_id(device).map { String(cString: $0) } ?? "0"
@@ -163,7 +164,7 @@ package actor LibfprintSource: ReaderSource {
     }
 }
 
-/// A connected reader, and the connection to the signal of its removal.
+/// A connected reader, and the connection to its removal signal.
 private final class KnownReader {
     let handle: DeviceHandle
     let reader: LibfprintReader

@@ -4,14 +4,14 @@ internal import CWhorlFprint
 internal import CWhorlGLib
 internal import Glibc
 
-/// The minutiae of one press, from which its place on the finger is compared with that of another press.
+/// The minutiae of one press, used to compare its position on the finger with that of another press.
 ///
-/// It only guides an enrollment: whether two presses are of one finger is for libfprint's matcher alone.
+/// It only guides an enrollment: only libfprint's matcher decides whether two presses are from the same finger.
 final class PressMinutiae {
     struct Point {
         var x: Int32
         var y: Int32
-        /// The direction of the ridge's end, in degrees from 0 to 359.
+        /// The direction of the ridge at the minutia, in degrees from 0 to 359.
         var angle: Int32
     }
 
@@ -23,10 +23,10 @@ final class PressMinutiae {
         for index in points.indices { points[index] = Point(x: 0, y: 0, angle: 0) }
     }
 
-    /// The vector, in pixels, from a part of the finger in another press to the same part in this one.
+    /// Returns the vector, in pixels, from a part of the finger in another press to the same part in this one.
     ///
-    /// Each pair of minutiae of about one direction is a vote for the vector between them; `nil` where too few votes
-    /// agree, as where the presses show different parts.
+    /// Each pair of minutiae with similar directions is a vote for the vector between them. Returns `nil` if too few
+    /// votes agree, for example because the presses show different parts.
     func displacement(from other: PressMinutiae) -> (x: Double, y: Double)? {
         var votes: [(x: Int32, y: Int32)] = []
         for point in points {
@@ -47,13 +47,13 @@ final class PressMinutiae {
         return (Double(best.x) / Double(best.count), Double(best.y) / Double(best.count))
     }
 
-    /// Whether this press shows about the same part of the finger as another one.
+    /// Returns whether this press shows roughly the same part of the finger as another one.
     func isAlike(_ other: PressMinutiae) -> Bool {
         guard let shift = displacement(from: other) else { return false }
         return hypot(shift.x, shift.y) < Rules.alike * max(extent, other.extent)
     }
 
-    /// The diagonal of the smallest upright rectangle around the minutiae.
+    /// The diagonal of the bounding box of the minutiae.
     private var extent: Double {
         guard let first = points.first else { return 0 }
         var (left, right, top, bottom) = (first.x, first.x, first.y, first.y)
@@ -64,13 +64,13 @@ final class PressMinutiae {
         return hypot(Double(right - left), Double(bottom - top))
     }
 
-    /// Chosen on synthetic fingers (`Bench/enrollment`).
+    /// Tuned with synthetic fingers (`Bench/enrollment`).
     private enum Rules {
-        /// The largest turn between two views of one minutia, in degrees.
+        /// The largest rotation between two views of one minutia, in degrees.
         static let turn: Int32 = 20
-        /// The largest distance between votes for one vector, in pixels in x and in y.
+        /// The largest distance between votes for the same vector, in pixels in x and in y.
         static let nearness: Int32 = 10
-        /// The number of votes, and their percentage of the minutiae, that tell the vector.
+        /// The number of votes, and their percentage of the minutiae, required for a vector.
         static let leastVotes = 5
         static let agreeing = 30
         /// The largest shift of a press that shows the same part, as a fraction of the minutiae's extent.
@@ -79,7 +79,7 @@ final class PressMinutiae {
 }
 
 extension PressMinutiae.Point {
-    /// The angle between the directions of two minutiae, in degrees from 0 to 180.
+    /// Returns the angle between the directions of two minutiae, in degrees from 0 to 180.
     fileprivate func turn(from other: PressMinutiae.Point) -> Int32 {
         let turn = abs(angle - other.angle) % 360
         return min(turn, 360 - turn)
@@ -87,15 +87,15 @@ extension PressMinutiae.Point {
 }
 
 extension PressMinutiae {
-    /// The most minutiae that are read; libfprint keeps no more than 200 of a press.
+    /// The maximum number of minutiae to read; libfprint keeps at most 200 per press.
     private static let most = 1000
 
-    /// Reads the minutiae of a print that libfprint made of one press.
+    /// Reads the minutiae from a print that libfprint created from one press.
     ///
-    /// The print's own form is that of `fp_print_serialize()`: `FP3`, then a GVariant whose last member has three arrays
-    /// for each press (libfprint's `fp-print.c`). `nil` for every other print, as of readers that compare by themselves.
+    /// The format is that of `fp_print_serialize()`: `FP3`, then a GVariant whose last member has three arrays for each
+    /// press (libfprint's `fp-print.c`). Returns `nil` for every other print, such as those of match-on-chip readers.
     convenience init?(of print: OpaquePointer, from device: UnsafeMutablePointer<FpDevice>?) {
-        // The print of a reader that gives no images may be without data as yet, which libfprint does not serialize.
+        // The print of a reader without images may not have data yet, and libfprint does not serialize such a print.
         guard let device, fp_device_has_feature(device, FP_DEVICE_FEATURE_CAPTURE) != 0 else { return nil }
         var data: UnsafeMutablePointer<UInt8>?
         var length: gsize = 0
@@ -107,7 +107,7 @@ extension PressMinutiae {
         guard length > 3, data[0] == UInt8(ascii: "F"), data[1] == UInt8(ascii: "P"),
             data[2] == UInt8(ascii: "3")
         else { return nil }
-        // GLib reads a GVariant in place where its memory is aligned; so no copy is left behind.
+        // GLib reads a GVariant in place if its memory is aligned, and so leaves no copy behind.
         let body = UnsafeMutableRawPointer.allocate(byteCount: Int(length) - 3, alignment: 16)
         body.copyMemory(from: data + 3, byteCount: Int(length) - 3)
         defer {
@@ -143,12 +143,12 @@ extension PressMinutiae {
 private final class Variant {
     let pointer: OpaquePointer
 
-    /// Takes a value that C made; transfer full or floating.
+    /// Takes a value that C created; transfer full or floating.
     init(taking pointer: OpaquePointer) { self.pointer = g_variant_take_ref(pointer) }
 
     deinit { g_variant_unref(pointer) }
 
-    /// Returns a member of a container; `nil` where this is none, or has too few.
+    /// Returns a member of a container; `nil` if this is not a container, or has too few members.
     func child(_ index: Int) -> Variant? {
         guard g_variant_is_container(pointer) != 0, g_variant_n_children(pointer) > gsize(index),
             let child = g_variant_get_child_value(pointer, gsize(index))
@@ -158,7 +158,7 @@ private final class Variant {
 
     func isOf(_ type: String) -> Bool { String(cString: g_variant_get_type_string(pointer)) == type }
 
-    /// The numbers of an array of 32-bit integers, which stay where they are as long as this value lives.
+    /// The numbers in an array of 32-bit integers, valid for the lifetime of this value.
     var numbers: [Int32]? {
         guard isOf("ai") else { return nil }
         var count: gsize = 0

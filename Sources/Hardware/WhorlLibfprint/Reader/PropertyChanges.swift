@@ -4,7 +4,7 @@ internal import CWhorlFprint
 internal import WhorlGLib
 
 extension LibfprintReader {
-    /// Calls a function on the GLib thread at each change of what the reader says about itself.
+    /// Calls a function on the GLib thread when a property of the reader changes.
     package func follow(_ change: @escaping @Sendable () -> Void) -> PropertyChanges {
         PropertyChanges(
             [
@@ -16,13 +16,13 @@ extension LibfprintReader {
     }
 }
 
-/// The connections to a reader's signals, which end with this value.
+/// The connections to a reader's signals, for the lifetime of this value.
 package final class PropertyChanges: Sendable {
     private let signals: [SharedSignal]
     fileprivate init(_ signals: [SharedSignal]) { self.signals = signals }
 }
 
-/// A connection that several may hold.
+/// A connection with shared ownership.
 private final class SharedSignal: Sendable {
     private let connection: SignalConnection
 

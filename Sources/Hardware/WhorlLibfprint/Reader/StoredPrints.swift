@@ -50,22 +50,23 @@ extension LibfprintReader {
     }
 }
 
-/// The description of a print that libfprint writes into it.
+/// The description that libfprint stores in a print.
 package struct SavedPrint: Sendable, Hashable {
     /// The reader's driver (`fp_print_get_driver()`).
     package let driver: String
-    /// The number that the driver gives the reader (`fp_print_get_device_id()`).
+    /// The device ID that the driver assigns to the reader (`fp_print_get_device_id()`).
     package let number: String
-    /// The finger, the user and the day.
+    /// The finger, the user and the date.
     package let metadata: EnrollmentMetadata
-    /// Whether the reader keeps the print, and these bytes only name it (`fp_print_get_device_stored()`).
+    /// Whether the print is stored in the reader, and these bytes are only a handle to it
+    /// (`fp_print_get_device_stored()`).
     package let isInReader: Bool
 }
 
 extension LibfprintSource {
-    /// Returns the description in a print; `nil` for bytes that are no print.
+    /// Returns the description in a print; `nil` if the bytes are not a print.
     package func saved(_ template: Template) -> SavedPrint? {
-        // Bytes that are no print say nothing: the failure is the answer.
+        // Bytes that are not a print have no description, so the error is not reported.
         guard let print = try? PrintHandle(template, operation: "load") else { return nil }
         let driver = fp_print_get_driver(print.pointer).map { String(cString: $0) }
         let number = fp_print_get_device_id(print.pointer).map { String(cString: $0) }
@@ -77,7 +78,7 @@ extension LibfprintSource {
         )
     }
 
-    /// Returns the description of the reader that made a print, as far as it is known while the reader is not connected.
+    /// Returns the description of the reader that created a print, as far as it is known without the reader.
     package func info(ofReaderOf print: SavedPrint) -> ReaderInfo {
         let id = LibfprintReader.id(driver: print.driver, number: print.number)
         let present = connected.map { reader in reader.assumeIsolated { $0.info } }
@@ -100,7 +101,7 @@ extension LibfprintSource {
 }
 
 extension LibfprintReader {
-    /// Returns the identity of the first reader with a driver and a number.
+    /// Returns the identity of the first reader with a driver and a device ID.
     static func id(driver: String, number: String) -> ReaderID {
         let name = "\(driver)-\(number)".unicodeScalars.filter { $0.isASCII && !$0.properties.isWhitespace }
         return ReaderID(rawValue: String(String.UnicodeScalarView(name)))
