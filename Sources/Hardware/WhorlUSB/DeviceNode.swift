@@ -5,21 +5,21 @@ internal import Glibc
 package import WhorlFingerprint
 internal import WhorlSupport
 
-/// A device node, and what counts as its owner.
+/// A device node, and the users that count as its owner.
 package struct DeviceNode: Sendable {
     /// The path, such as `/dev/bus/usb/001/004`.
     package let path: String
     private let service: UInt32?
     private let database: String
 
-    /// The user that the service runs as, who owns the readers; `nil` where the service was never installed.
+    /// The user that the service runs as, which owns the readers; `nil` if the service was never installed.
     package static let service = ThisProcess.userNumber(of: "whorl")
 
-    /// Names a node.
+    /// Creates a device node.
     ///
     /// - Parameters:
     ///   - path: The path.
-    ///   - service: The number of the service's user; `nil` if this machine has no such user.
+    ///   - service: The ID of the service's user; `nil` if this machine has no such user.
     ///   - database: The folder of udev's database.
     package init(_ path: String, service: UInt32?, database: String = "/run/udev/data") {
         self.path = path
@@ -27,12 +27,12 @@ package struct DeviceNode: Sendable {
         self.database = database
     }
 
-    /// Makes the node of a USB device.
+    /// Creates the node of a USB device.
     package init(bus: UInt8, address: UInt8, service: UInt32?) {
         self.init("/dev/bus/usb/\(Self.padded(bus))/\(Self.padded(address))", service: service)
     }
 
-    /// Measures who can open the node: by its owner, its mode, its ACL, and the tags in udev's database.
+    /// Returns who can open the node, based on its owner, its mode, its ACL, and the tags in udev's database.
     package func access() -> ReaderAccess {
         var status = stat()
         guard stat(path, &status) == 0 else { return unknown("stat") }
@@ -65,7 +65,7 @@ package struct DeviceNode: Sendable {
 }
 
 extension DeviceNode {
-    /// One entry of an ACL, as `acl(5)` and the kernel's `posix_acl_xattr.h` have it.
+    /// An ACL entry as defined in `acl(5)` and the kernel's `posix_acl_xattr.h`.
     private struct Entry {
         let tag: UInt16
         let permissions: UInt16
@@ -87,7 +87,7 @@ extension DeviceNode {
         static let mask: UInt16 = 0x10
     }
 
-    /// Reads the ACL; `nil` where the node has only its mode.
+    /// Reads the ACL; returns `nil` if the node has only a mode.
     private func list() -> Result<[Entry]?, Fault> {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         let count = getxattr(path, "system.posix_acl_access", &bytes, bytes.count)
@@ -102,7 +102,7 @@ extension DeviceNode {
         return .success(stride(from: 4, to: count, by: 8).map { Entry(bytes[$0..<$0 + 8]) })
     }
 
-    /// Returns the others to whom entries of an ACL give something, within its mask.
+    /// Returns the other users and groups with access through the ACL, within its mask.
     private func named(in list: [Entry], of owningGroup: UInt32) -> Set<String> {
         let mask = list.first { $0.tag == Tag.mask }?.permissions ?? 7
         return list.reduce(into: []) { others, entry in
@@ -116,13 +116,13 @@ extension DeviceNode {
         }
     }
 
-    /// Returns the name of a user; `nil` for root and the service.
+    /// Returns the description of a user; `nil` for root and the service.
     private func other(user: UInt32) -> String? {
         guard user != 0, user != service else { return nil }
         return "the user " + (AccountName.user(user) ?? String(user))
     }
 
-    /// Returns a group as one that can open the node; nothing for root's group without further members.
+    /// Returns the description of a group with access; empty for root's group without other members.
     private func group(_ number: UInt32) -> Set<String> {
         let found = AccountName.group(number)
         let members = (found?.members ?? []).filter { $0 != "root" }
@@ -131,14 +131,14 @@ extension DeviceNode {
         return ["the group \(found?.name ?? String(number))\(names)"]
     }
 
-    /// Returns whether the login manager gives the node to the user at the seat.
+    /// Returns whether the login manager grants the user at the seat access to the node.
     private func tag(of status: stat) -> Result<Bool, Fault> {
         guard status.st_mode & S_IFMT == S_IFCHR else { return .success(false) }
         // makedev(3), without its macros.
         let major = (status.st_rdev >> 8) & 0xfff
         let minor = (status.st_rdev & 0xff) | ((status.st_rdev >> 12) & 0xfff00)
         guard let file = fopen("\(database)/c\(major):\(minor)", "re") else {
-            // A device that no rule has changed has no entry.
+            // A device without udev rules has no entry.
             return errno == ENOENT ? .success(false) : .failure(Fault(access: unknown("udev's entry of")))
         }
         defer { fclose(file) }
@@ -152,7 +152,7 @@ extension DeviceNode {
     }
 }
 
-/// Names in the user and group databases.
+/// Looks up names in the user and group databases.
 private enum AccountName {
     static func user(_ number: UInt32) -> String? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { room in

@@ -4,19 +4,20 @@ internal import Glibc
 package import WhorlFingerprint
 internal import WhorlSupport
 
-/// The USB devices that libfprint supports, found without libfprint, which does not list devices that it may not open.
+/// The USB devices that libfprint supports, found without libfprint, which does not list devices that it has no
+/// permission to open.
 package enum USBReaders {
     package struct Device: Sendable, Equatable {
-        /// The vendor and the product, such as `04f3:0c7d`.
+        /// The vendor and product IDs, such as `04f3:0c7d`.
         package let id: String
         /// The device node, such as `/dev/bus/usb/001/004`.
         package let node: String
-        /// Whether this user may open it for reading and writing.
+        /// Whether this user can open it for reading and writing.
         package let isAccessible: Bool
-        /// The access to it.
+        /// The access to the device node.
         package let access: ReaderAccess
 
-        /// Describes a device.
+        /// Creates a description of a device.
         package init(id: String, node: String, isAccessible: Bool, access: ReaderAccess) {
             self.id = id
             self.node = node
@@ -25,8 +26,7 @@ package enum USBReaders {
         }
     }
 
-    /// Returns the connected devices, from libfprint's installed list of devices and the kernel's list of connected
-    /// ones.
+    /// Returns the connected devices, based on libfprint's installed device list and the kernel's list.
     package static func connected(
         lists: [String] = [
             "/usr/lib/udev/hwdb.d/60-autosuspend-libfprint-2.hwdb",
@@ -55,9 +55,9 @@ package enum USBReaders {
         }
     }
 
-    /// Returns the devices in a hwdb file: lines such as `usb:v04F3p0C7D*`.
+    /// Returns the devices in a hwdb file, with lines such as `usb:v04F3p0C7D*`.
     ///
-    /// Devices that no driver of libfprint supports come last, under a heading that says so.
+    /// Devices that libfprint does not support come last, under a corresponding heading.
     package static func ids(in list: String) -> Set<String> {
         var ids: Set<String> = []
         for line in list.split(whereSeparator: \.isNewline) {

@@ -65,7 +65,7 @@ package actor SleepKeeper {
     }
 
     private func isGoingToSleep() async -> Bool {
-        // Once sleep has begun, a login manager that does not report it cannot be delayed; trying does no harm.
+        // If the state is unknown, try anyway: requesting a delay after sleep has begun does no harm.
         (try? await manager.isGoingToSleep()) ?? false
     }
 

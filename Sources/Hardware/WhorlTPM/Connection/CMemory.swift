@@ -4,9 +4,9 @@ internal import CWhorlTSS2
 internal import Glibc
 internal import WhorlSecretMemory
 
-/// The functions that take memory out of tpm2-tss, and lend it structures that hold secrets.
+/// Copies data from tpm2-tss's memory, and provides structures for secrets.
 enum CMemory {
-    /// Reads what ESAPI allocated, overwrites it with zeros, and frees it (`Esys_Free`; transfer full).
+    /// Copies a value that ESAPI allocated, overwrites it with zeros, and frees it (`Esys_Free`; transfer full).
     ///
     /// A null pointer after a success is an error of the library, not a crash.
     static func take<Structure, Value: ~Copyable>(
@@ -26,7 +26,7 @@ enum CMemory {
         Esys_Free(pointer)
     }
 
-    /// Lends a zeroed structure in locked memory that is wiped afterwards, also when `body` throws.
+    /// Calls `body` with a zeroed structure in locked memory, which is wiped afterwards even if `body` throws.
     static func withSecret<Structure, Value: ~Copyable>(
         _ type: Structure.Type,
         _ body: (UnsafeMutablePointer<Structure>) throws(TPMError) -> Value
@@ -41,7 +41,7 @@ enum CMemory {
     }
 }
 
-/// The TPM structures that consist of a size and a buffer, filled and read in place.
+/// TPM structures that consist of a size and a buffer, filled and read in place.
 enum Sized {
     /// Copies bytes into a buffer and sets its size.
     ///
@@ -56,14 +56,14 @@ enum Sized {
         size = UInt16(bytes.count)
     }
 
-    /// The bytes of a buffer, at most as many as it can hold.
+    /// Returns the bytes of a buffer, limited to its capacity.
     static func bytes<Buffer>(_ buffer: borrowing Buffer, _ size: UInt16) -> [UInt8] {
         withUnsafeBytes(of: buffer) { [UInt8]($0.prefix(Int(size))) }
     }
 }
 
 extension TPM2B_DIGEST {
-    /// Makes a digest, nonce, operand or other value that is not secret.
+    /// Creates a digest, nonce, operand or other value that is not secret.
     init(public bytes: [UInt8]) throws(TPMError) {
         self.init()
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(TPMError) in
@@ -75,8 +75,7 @@ extension TPM2B_DIGEST {
 }
 
 extension UnsafeMutablePointer<TPM2B_DIGEST> {
-    /// Copies an authorization value in place, without the zeros at its end, which the TPM drops too (Part 1,
-    /// 17.6.4.3).
+    /// Copies an authorization value in place, without trailing zeros, which the TPM drops as well (Part 1, 17.6.4.3).
     func fill(auth: borrowing SecretBytes) throws(TPMError) {
         try auth.withUnsafeBytes { (bytes) throws(TPMError) in
             let end = bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
@@ -89,8 +88,8 @@ extension UnsafeMutablePointer<TPM2B_DIGEST> {
     }
 }
 
-/// Conversion of structures to bytes and back, by the marshalling functions of tpm2-tss, which check every size against
-/// the available room.
+/// Conversion between structures and bytes with tpm2-tss's marshalling functions, which check every size against the
+/// available space.
 enum Marshalling {
     typealias Unmarshal<Structure> = (
         UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<Int>?, UnsafeMutablePointer<Structure>?
@@ -99,7 +98,7 @@ enum Marshalling {
         UnsafePointer<Structure>?, UnsafeMutablePointer<UInt8>?, Int, UnsafeMutablePointer<Int>?
     ) -> TSS2_RC
 
-    /// Reads a structure from the front of `bytes` and removes the bytes that were read.
+    /// Reads a structure from the front of `bytes`, and removes it from them.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.
     static func read<Structure>(
@@ -115,7 +114,7 @@ enum Marshalling {
         bytes = bytes.dropFirst(offset)
     }
 
-    /// Returns the bytes of a structure; at most 4 KiB, more than any of the TPM's structures that Whorl stores.
+    /// Returns the bytes of a structure, at most 4 KiB; no TPM structure that Whorl stores is larger.
     static func bytes<Structure>(
         _ marshal: Marshal<Structure>,
         of structure: UnsafePointer<Structure>
@@ -131,6 +130,6 @@ enum Marshalling {
 }
 
 extension FixedWidthInteger {
-    /// The bytes, most significant first.
+    /// The bytes, most significant byte first.
     var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
 }

@@ -3,24 +3,24 @@
 internal import CWhorlTSS2
 internal import Glibc
 
-/// The owner of one ESYS context and the TCTI below it, which makes every call on them.
+/// The owner of an ESYS context and its TCTI, which makes every call on them.
 ///
-/// It lives on the TPM's thread and never leaves it: it is not `Sendable`, and only `TPMDevice` holds it.
+/// It never leaves the TPM's thread: it is not `Sendable`, and only `TPMDevice` holds it.
 final class Connection {
     let address: TPMAddress
-    /// The ESYS context (`Esys_Finalize`), above ``tcti`` (`Tss2_TctiLdr_Finalize`), which must outlive it.
+    /// The ESYS context (`Esys_Finalize`), on top of ``tcti`` (`Tss2_TctiLdr_Finalize`), which must outlive it.
     let esys: OpaquePointer
     private let tcti: OpaquePointer
     /// The objects and the session that stay loaded between sequences.
     let cache = SlotCache()
     var pins = Pins()
-    /// Whether the connection to the TPM failed or an answer was not trusted: nothing can be flushed over it.
+    /// Whether the connection to the TPM failed or a response was not trusted, so that nothing can be flushed over it.
     private(set) var isBroken = false
-    /// Whether the TPM itself has answered a command.
+    /// Whether the TPM itself has responded to a command.
     private(set) var hasAnswered = false
     /// The time for which objects may stay loaded before other programs get the slots, without a resource manager.
     let turn: Duration
-    /// The time when this program began to keep objects loaded.
+    /// The time when this program started to keep objects loaded.
     var turnStarted = ContinuousClock.now
     /// The objects and sessions that could not be flushed because the connection broke.
     private(set) var leftovers: [Leftover] = []
@@ -60,17 +60,17 @@ final class Connection {
 
     // MARK: Calls
 
-    /// The pauses before each further try when the TPM asks for one, in milliseconds; 2.5 s in all.
+    /// The pauses before each retry when the TPM requests one, in milliseconds; 2.5 s in total.
     ///
-    /// ESAPI itself resends a command five times without a pause for RETRY, YIELDED and TESTING; not for NV_RATE.
+    /// ESAPI itself resends a command five times without a pause for RETRY, YIELDED and TESTING, but not for NV_RATE.
     static let pauses: [UInt32] = [5, 10, 20, 40, 80, 160, 320, 640, 1280]
 
-    /// Makes one ESAPI call, and repeats it where the TPM asks for that.
+    /// Makes one ESAPI call, and repeats it if the TPM requests a retry.
     ///
     /// - Parameters:
     ///   - command: The TPM's name of the command, for errors.
-    ///   - body: Makes the call. Out-pointers are set only when it succeeds.
-    /// - Throws: The error that the TPM or tpm2-tss answered.
+    ///   - body: Makes the call. Out-pointers are set only if it succeeds.
+    /// - Throws: The error returned by the TPM or tpm2-tss.
     func call(_ command: String, _ body: (OpaquePointer) -> TSS2_RC) throws(TPMError) {
         var pauses = Self.pauses[...]
         var triesForRoom = 0
@@ -80,15 +80,15 @@ final class Connection {
                 throw TPMError(.connectionLost, command: command, cause: "it broke before")
             }
             let code = ResponseCode(raw: body(esys))
-            // tpm2-tss's own functions, such as `Esys_TR_Deserialize()`, do not ask the TPM.
+            // Functions of tpm2-tss itself, such as `Esys_TR_Deserialize()`, send nothing to the TPM.
             if code.isOfTPM, command.hasPrefix("TPM2_") { hasAnswered = true }
             if code.isSuccess { return }
-            // After an answer that ESAPI does not accept, it takes no further command either.
+            // After rejecting a response, ESAPI accepts no further commands.
             if !code.isOfTPM { isBroken = true }
             if code.asksForRetry, let pause = pauses.popFirst() {
                 usleep(pause * 1000)
             } else if code.asksForRoom, triesForRoom < (address.flushesAtClose ? 1 : Sharing.tries) {
-                // Another program holds slots. Objects that are kept only for speed may go.
+                // Another program holds slots. Flush objects that are kept only for speed.
                 if triesForRoom > 0 { usleep(Sharing.pause) }
                 triesForRoom += 1
                 cache.flushIdle(on: self)
@@ -104,7 +104,7 @@ final class Connection {
         }
     }
 
-    /// The longest time that the lockout lasts, in seconds; the TPM does not tell the time that is left.
+    /// The longest possible lockout, in seconds; the TPM does not report the remaining time.
     private var secondsOfLockout: Int? {
         let values = try? properties(from: Property.variable)
         return values.flatMap { TPMProperties($0).dictionaryAttack.secondsToNextTry }
@@ -113,10 +113,10 @@ final class Connection {
     /// Flushes a transient object or a session; if that fails, at least drops it from ESAPI's memory.
     func flush(_ handle: ESYS_TR) {
         var handle = handle
-        // A second try, since an object that is not flushed takes the room of all programs.
+        // Tried twice, because an object that is not flushed takes space from all programs.
         for _ in 0..<2 where !isBroken {
             let code = ResponseCode(raw: Esys_FlushContext(esys, handle))
-            // After a restart of the chip, the handle may have been another session of ours, which is flushed already.
+            // After a TPM restart, the handle may belong to another of our sessions, which was already flushed.
             if code.isSuccess || code.saysUnknownHandle { return }
             if !code.isOfTPM { isBroken = true }
         }
@@ -124,18 +124,18 @@ final class Connection {
         Esys_TR_Close(esys, &handle)
     }
 
-    /// Remembers an object that the TPM may have loaded although its handle was never received.
+    /// Records an object that the TPM may have loaded although its handle was never received.
     func noteUnanswered(_ name: TPMName) {
         if isBroken { leftovers.append(Leftover(handle: nil, name: name)) }
     }
 
-    /// Drops ESAPI's entry for something that stays in the TPM: a persistent object or an NV index.
+    /// Drops ESAPI's entry for a resource that stays in the TPM: a persistent object or an NV index.
     func close(_ handle: ESYS_TR) {
         var handle = handle
         Esys_TR_Close(esys, &handle)
     }
 
-    /// Returns the name of an object or index, which ESAPI computes from the public area that it holds.
+    /// Returns the name of an object or index, computed by ESAPI from its copy of the public area.
     func name(of handle: ESYS_TR) throws(TPMError) -> TPMName {
         var name: UnsafeMutablePointer<TPM2B_NAME>?
         try call("Esys_TR_GetName") { Esys_TR_GetName($0, handle, &name) }
@@ -147,7 +147,7 @@ final class Connection {
 
 /// An object or session that may still be loaded after the connection to the TPM was lost.
 struct Leftover: Sendable {
-    /// The TPM's handle; `nil` for an object whose load command was not answered.
+    /// The TPM's handle; `nil` for an object whose load command got no response.
     let handle: UInt32?
     /// The name of an object; `nil` for a session.
     let name: TPMName?
@@ -161,8 +161,8 @@ extension Connection {
         return Leftover(handle: number, name: number >> 24 == 0x80 ? try? name(of: handle) : nil)
     }
 
-    /// Flushes what a lost connection has left loaded, if it is still the same object; ignores failures, since a
-    /// restarted TPM has nothing left.
+    /// Flushes resources left loaded by a lost connection, if they are still the same objects; ignores failures,
+    /// because a restarted TPM has nothing left.
     ///
     /// The kernel flushes when a program closes /dev/tpmrm0; a bare TPM does not.
     func flush(_ leftovers: [Leftover]) {

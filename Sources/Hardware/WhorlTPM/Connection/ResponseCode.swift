@@ -6,25 +6,25 @@ internal import CWhorlTSS2
 struct ResponseCode {
     let raw: UInt32
 
-    /// Whether the code is success, of any layer.
+    /// Whether the code means success, at any layer.
     var isSuccess: Bool { raw == 0 }
 
-    /// The layer that made the code: 0 is the TPM, others are parts of tpm2-tss.
+    /// The layer that produced the code: 0 is the TPM, others are parts of tpm2-tss.
     private var layer: UInt32 { raw >> 16 & 0xff }
 
-    /// Whether the code comes from the TPM itself, directly or through a resource manager that passes codes on.
+    /// Whether the code comes from the TPM itself, directly or passed on by a resource manager.
     var isOfTPM: Bool { layer == 0 || layer == 12 }
 
     /// Whether the connection to the TPM failed.
     var isOfTransport: Bool { layer == 10 }
 
-    /// The code of the TPM without the number of the handle, session or parameter.
+    /// The TPM's code without the number of the handle, session or parameter.
     private var kind: UInt32 {
         let code = raw & 0xfff
         return code & RC.formatOne != 0 ? code & 0x0bf : code
     }
 
-    /// The part of the command that is at fault, if the code carries it.
+    /// The part of the command that caused the error, if the code contains it.
     enum FaultyPart: Equatable { case handle(Int), session(Int), parameter(Int), unknown }
 
     var faultyPart: FaultyPart {
@@ -35,14 +35,14 @@ struct ResponseCode {
         return number >= 8 ? .session(number - 8) : .handle(number)
     }
 
-    /// Whether the TPM asks for the same command again, later.
+    /// Whether the TPM requests the same command again later.
     var asksForRetry: Bool {
         isOfTPM
             && [RC.retry, RC.yielded, RC.testing, RC.nvRate, RC.nvUnavailable]
                 .contains(kind)
     }
 
-    /// Whether the TPM has no slot for another object or session.
+    /// Whether the TPM has no free slot for an object or session.
     var asksForRoom: Bool {
         isOfTPM
             && [
@@ -51,18 +51,19 @@ struct ResponseCode {
             ].contains(kind)
     }
 
-    /// Whether a simulator was switched on but not started; the kernel starts a chip.
+    /// Whether a simulator was powered on but not started; the kernel starts a hardware TPM.
     var asksForStartup: Bool { isOfTPM && kind == RC.initialize }
 
-    /// Whether a loaded handle has disappeared.
+    /// Whether a loaded handle no longer exists.
     var isStale: Bool {
         isOfTPM && (RC.referenceH0...RC.referenceS6).contains(kind)
     }
 
-    /// Whether ESAPI does not know the handle; no command was sent then.
+    /// Whether ESAPI does not know the handle, so that no command was sent.
     var saysUnknownHandle: Bool { !isOfTPM && raw & 0xffff == TSS2_BASE_RC_BAD_TR }
 
-    /// The kind of failure; the caller of a command may replace it by a more exact one (``TPMError/told(as:)``).
+    /// The kind of failure, which the caller of a command may replace with a more specific one
+    /// (``TPMError/told(as:)``).
     var code: TPMError.Code {
         if isOfTransport { return .connectionLost }
         guard isOfTPM else { return codeOfLibrary }
@@ -91,10 +92,10 @@ struct ResponseCode {
     /// TSS2_SYS_RC_BAD_SEQUENCE of `Tss2_Sys_GetRspAuths()`.
     private static let unauthorizedResponse: UInt32 = 8 << 16 | TSS2_BASE_RC_BAD_SEQUENCE
 
-    /// The kind of failure for codes that tpm2-tss makes itself.
+    /// The kind of failure for codes from tpm2-tss itself.
     private var codeOfLibrary: TPMError.Code {
-        // The response's HMAC is wrong, so the sender does not know the session's key; or it is not a response at all;
-        // or the response has no authorization although the command had one, which SAPI reports as a wrong order.
+        // The response's HMAC is wrong, so the sender does not know the session's key. Or the data is not a response.
+        // Or the response has no authorization although the command had one, which SAPI reports as a bad sequence.
         if raw == Self.unauthorizedResponse { return .alteredAnswer }
         let unbelievable: Set<UInt32> = [
             TSS2_BASE_RC_RSP_AUTH_FAILED, TSS2_BASE_RC_MALFORMED_RESPONSE, TSS2_BASE_RC_INSUFFICIENT_RESPONSE,
@@ -102,7 +103,7 @@ struct ResponseCode {
         return unbelievable.contains(raw & 0xffff) ? .alteredAnswer : .other
     }
 
-    /// The text of tss2-rc: `Tss2_RC_Decode()` returns static or thread-local text (transfer none).
+    /// The text from tss2-rc: `Tss2_RC_Decode()` returns static or thread-local text (transfer none).
     var words: String { Tss2_RC_Decode(raw).map { String(cString: $0) } ?? "" }
 }
 
@@ -111,12 +112,12 @@ extension TPMError {
         self.init(code.code, command: command, responseCode: code.raw, cause: code.words)
     }
 
-    /// The part of the command that was at fault, if the TPM reported it.
+    /// The part of the command that caused the error, if the TPM reported it.
     var faultyPart: ResponseCode.FaultyPart {
         responseCode.map { ResponseCode(raw: $0).faultyPart } ?? .unknown
     }
 
-    /// Whether the TPM says that a handle of the command does not exist: `TPM_RC_HANDLE`, or `TPM_RC_VALUE` of a
+    /// Whether the TPM reports that a handle in the command does not exist: `TPM_RC_HANDLE`, or `TPM_RC_VALUE` of a
     /// handle.
     var saysMissingHandle: Bool {
         guard let responseCode, case .handle = faultyPart else { return false }
@@ -125,7 +126,7 @@ extension TPMError {
     }
 }
 
-/// The TPM's response codes that Whorl tells apart, without the number of a handle, session or parameter.
+/// The TPM response codes that Whorl distinguishes, without the number of a handle, session or parameter.
 ///
 /// The corresponding C constants are `TPM2_RC_…`, which Swift does not import. Source: TPM 2.0 Library Part 2, 6.6.3.
 enum RC {
@@ -174,8 +175,8 @@ enum RC {
     static let retry: UInt32 = 0x922
     static let nvUnavailable: UInt32 = 0x923
 
-    /// The bit of codes that carry the number of the handle, session or parameter at fault.
+    /// The bit of codes that contain the number of a handle, session or parameter.
     static let formatOne: UInt32 = 0x080
-    /// The bit of such codes when a parameter is at fault.
+    /// The bit of such codes for an error in a parameter.
     static let parameter: UInt32 = 0x040
 }

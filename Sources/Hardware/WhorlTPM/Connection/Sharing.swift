@@ -3,29 +3,30 @@
 internal import CWhorlTSS2
 internal import Glibc
 
-/// The limits by which programs share a TPM without a resource manager, such as a bare simulator.
+/// The rules for sharing a TPM without a resource manager, such as a bare simulator.
 ///
-/// Each program holds slots while a sequence runs, and keeps two for speed. So that no program starves: a program that
-/// needs room waits for it with only the running sequence loaded; if that is not enough, it flushes everything and
-/// starts the sequence again; and a program that works without a pause gives up its slots when its turn is over. None
-/// of this happens behind /dev/tpmrm0.
+/// Each program holds slots while a sequence runs, and keeps two of them for speed. Three rules prevent starvation. A
+/// program that needs space waits with only the running sequence loaded. If that is not enough, it flushes everything
+/// and restarts the sequence. A program that works without a pause gives up its slots at the end of its turn. None of
+/// this applies behind /dev/tpmrm0.
 enum Sharing {
-    /// The pause between two tries for room inside a sequence, in microseconds, and the number of tries: 0.2 s in all.
+    /// The pause between two attempts to get a slot within a sequence, in microseconds, and the number of attempts: 0.2
+    /// s in total.
     static let pause: UInt32 = 10_000
     static let tries = 20
-    /// The number of times that a sequence is tried: about 11 s in all.
+    /// The maximum number of attempts for a sequence: about 11 s in total.
     static let sequences = 30
-    /// The longest wait before a sequence is started again, in microseconds.
+    /// The longest wait before a sequence is restarted, in microseconds.
     static let longestWait = 40 * pause
-    /// The pause after a turn, in microseconds: a waiting program wakes up in it and has time for a whole sequence.
+    /// The pause after a turn, in microseconds: enough for a waiting program to wake up and run a whole sequence.
     static let rest = longestWait + 200_000
 }
 
 extension Connection {
-    /// Runs a sequence of commands that changes nothing before its last one, and starts it again where that helps.
+    /// Runs a sequence of commands that changes nothing before its last one, and restarts it if that can help.
     ///
-    /// It helps when the TPM has forgotten loaded objects, and when other programs held the room that the sequence
-    /// needs. In both cases the TPM refuses the command before it does anything.
+    /// It can help if the TPM has forgotten loaded objects, or if other programs held the space that the sequence
+    /// needs. In both cases the TPM rejects the command before it has any effect.
     func sequence<Value: ~Copyable>(_ body: () throws(TPMError) -> Value) throws(TPMError) -> Value {
         yieldIfDue()
         var resets = 0
@@ -37,8 +38,7 @@ extension Connection {
                 resets += 1
             } catch  where error.code == .outOfSlots {
                 cache.flushIdle(on: self)
-                // The pause is random and grows each time, so that two programs that block each other do not collide
-                // again.
+                // The random, growing pause prevents two programs that block each other from colliding again.
                 attempts += 1
                 let longest = min(5 * attempts * Sharing.pause, Sharing.longestWait)
                 usleep(UInt32.random(in: Sharing.pause...longest))
@@ -57,7 +57,7 @@ extension Connection {
         }
     }
 
-    /// Gives the slots to other programs for a moment when this program's turn is over.
+    /// Gives the slots to other programs for a moment at the end of this program's turn.
     private func yieldIfDue() {
         guard !address.flushesAtClose else { return }
         let now = ContinuousClock.now
@@ -65,8 +65,7 @@ extension Connection {
             turnStarted = now
         } else if now - turnStarted > turn {
             cache.flushIdle(on: self)
-            // With a shorter pause than a whole sequence takes, another program gets only one of the two slots that it
-            // needs.
+            // If the pause is shorter than a whole sequence, another program gets only one of the two slots it needs.
             usleep(Sharing.rest)
             turnStarted = .now
         }

@@ -2,18 +2,18 @@
 
 internal import CWhorlTSS2
 
-/// A cache of what stays loaded between sequences: usually the authority and the key used last, and the session that
+/// The resources that stay loaded between sequences: usually the authority and the last used key, and the session that
 /// authorizes with authorities.
 ///
-/// It holds two objects at most. A chip may have three slots, and each command that names a persistent key needs one
-/// for it. It holds one session, since a chip may have only three session slots as well. It lives on the TPM's thread,
-/// inside its connection.
+/// The cache holds at most two objects. A TPM may have only three slots, and each command with a persistent key needs
+/// one for it. It holds one session, because a TPM may have only three session slots as well. It is used only on the
+/// TPM's thread, inside its connection.
 final class SlotCache {
     static let capacity = 2
 
     private struct Entry {
-        /// The object with its private area: two objects of one name may have different authorization values, or one
-        /// may be damaged.
+        /// The object with its private area: two objects with the same name may have different authorization values, or
+        /// one may be damaged.
         let object: TPMObject
         let handle: ESYS_TR
         var isInUse: Bool
@@ -26,15 +26,15 @@ final class SlotCache {
         var isInUse: Bool
     }
 
-    /// The loaded objects, the least recently used first.
+    /// The loaded objects, least recently used first.
     private var entries: [Entry] = []
     private var session: SessionEntry?
-    /// The names of the objects that the running sequence will need; they are flushed last when room is needed.
+    /// The names of the objects that the running sequence needs; they are flushed last.
     private var wanted: Set<TPMName> = []
 
     var isEmpty: Bool { entries.isEmpty && session == nil }
 
-    /// Sets the names of the objects that the coming commands will need.
+    /// Sets the names of the objects that the next commands need.
     func announce(_ names: Set<TPMName>) { wanted = names }
 
     /// Returns the handle of an object and marks it as in use; `nil` if it is not loaded.
@@ -57,7 +57,7 @@ final class SlotCache {
         entries[index].isInUse = false
     }
 
-    /// Flushes as many objects as needed to make room for one more.
+    /// Flushes as many objects as necessary to make room for one more.
     func makeRoom(on connection: Connection) {
         while entries.count >= Self.capacity, let index = nextToGo() {
             connection.flush(entries.remove(at: index).handle)
@@ -84,7 +84,7 @@ final class SlotCache {
         return session?.handle
     }
 
-    /// Takes over a session that is in use, and flushes the one that was kept before.
+    /// Takes over a session that is in use, and flushes the one kept before.
     func adopt(session handle: ESYS_TR, saltedTo root: TPMName, on connection: Connection) {
         if let session { connection.flush(session.handle) }
         session = SessionEntry(handle: handle, root: root, isInUse: true)
@@ -103,7 +103,7 @@ final class SlotCache {
 
     // MARK: Letting go
 
-    /// Flushes what is not in use.
+    /// Flushes resources that are not in use.
     func flushIdle(on connection: Connection) {
         for entry in entries where !entry.isInUse { connection.flush(entry.handle) }
         entries.removeAll { !$0.isInUse }
@@ -122,9 +122,9 @@ final class SlotCache {
 
     /// Drops everything, after the TPM has forgotten a loaded object.
     ///
-    /// The handles may belong to other programs' objects by now. Behind a resource manager nothing is flushed, since
-    /// the resource manager flushes at the end. Without one, another program may have flushed only one of our objects;
-    /// the others are flushed if they are still the same.
+    /// The handles may now belong to other programs' objects. Behind a resource manager nothing is flushed, because the
+    /// resource manager flushes at the end. Without one, another program may have flushed only one of our objects; the
+    /// others are flushed if they are still the same.
     func forget(on connection: Connection) {
         let handles = entries.map(\.handle) + [session?.handle].compactMap(\.self)
         (entries, session) = ([], nil)

@@ -4,24 +4,24 @@ internal import FoundationEssentials
 internal import Glibc
 internal import WhorlSupport
 
-/// The address of a TPM: a TCTI string of tpm2-tss, checked and of limited length.
+/// The address of a TPM: a TCTI string for tpm2-tss, validated and of limited length.
 ///
-/// Only known kinds are accepted, and each must name its target. The loader of tpm2-tss would otherwise load a library
-/// by any name or path; without a name it searches, and ends at a TCP port that any process could open.
+/// Only known types are accepted, and each must name its target. Otherwise the loader of tpm2-tss would load a library
+/// by any name or path. Without a name it searches, and falls back to a TCP port that any process could open.
 ///
 /// Source: the forms are those of `Tss2_TctiLdr_Initialize()` of tpm2-tss 3.2.1.
 package struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     /// The kernel's resource manager, `device:/dev/tpmrm0`.
     package static let standard = TPMAddress(checked: "device:/dev/tpmrm0")
-    /// The address that stands for no TPM.
+    /// The address for no TPM.
     package static let none = TPMAddress(checked: "none")
-    /// The string as tpm2-tss takes it.
+    /// The string for tpm2-tss.
     package let text: String
 
     private init(checked text: String) { self.text = text }
 
-    /// Checks a string: `device:/dev/…`, `tabrmd:…`, `swtpm:…`, `mssim:…`, `cmd:…`, `pcap:` before one of these,
-    /// or `none`.
+    /// Validates a string: `device:/dev/…`, `tabrmd:…`, `swtpm:…`, `mssim:…`, `cmd:…`, `pcap:` before one of these, or
+    /// `none`.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/invalidAddress``.
     package init(_ text: String) throws(TPMError) {
@@ -29,14 +29,14 @@ package struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
-    /// Whether the address stands for no TPM.
+    /// Whether the address means no TPM.
     package var isNone: Bool { self == .none }
 
-    /// Whether the TPM may not be a chip: a simulator, a program in between, or a node that is not one of the kernel's
-    /// TPMs, such as a pseudo-terminal with a program behind it.
+    /// Whether the TPM may not be hardware: a simulator, a program in between, or a node other than the kernel's TPMs,
+    /// such as a pseudo-terminal with a program behind it.
     ///
-    /// Only root makes nodes in `/dev` itself, and only root decides which program has the resource manager's name on
-    /// the system bus, unless `DBUS_SYSTEM_BUS_ADDRESS` names another bus: GLib obeys it, except in a set-user-ID
+    /// Only root can create nodes directly in `/dev`, and only root decides which program owns the resource manager's
+    /// name on the system bus. The exception is `DBUS_SYSTEM_BUS_ADDRESS`, which GLib obeys except in a set-user-ID
     /// program. A privileged program refuses a simulated TPM, and results contain `"hardware": false`.
     package var isSimulated: Bool {
         let behind = text.hasPrefix("pcap:") ? text.dropFirst("pcap:".count) : text[...]
@@ -47,13 +47,13 @@ package struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
         return behind.wholeMatch(of: /device:\/dev\/tpm(rm)?[0-9]+/) == nil
     }
 
-    /// Whether tpm2-tss writes all traffic to the file that the variable `TCTI_PCAP_FILE` names.
+    /// Whether tpm2-tss records all traffic in the file named by the variable `TCTI_PCAP_FILE`.
     package var isRecorded: Bool { text.hasPrefix("pcap:") }
 
-    /// Whether a resource manager flushes the loaded objects of a connection when it ends.
+    /// Whether a resource manager flushes a connection's loaded objects when it closes.
     var flushesAtClose: Bool { text.contains("tabrmd:") || deviceNode?.hasPrefix("/dev/tpmrm") == true }
 
-    /// The path of the device node; `nil` if the address is not one.
+    /// The path of the device node; `nil` for other addresses.
     var deviceNode: String? {
         let behind = text.hasPrefix("pcap:") ? text.dropFirst("pcap:".count) : text[...]
         return behind.hasPrefix("device:") ? String(behind.dropFirst("device:".count)) : nil
@@ -63,22 +63,22 @@ package struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     package var description: String { text }
 }
 
-/// Checks of a TPM's device node, with clearer errors than the C library's.
+/// Checks a TPM's device node, with clearer errors than the C library's.
 enum DeviceNode {
-    /// Refuses an address that cannot work, before any library is loaded.
+    /// Rejects an address that cannot work, before any library is loaded.
     static func check(_ address: TPMAddress) throws(TPMError) {
         if address.isNone { throw TPMError(.noDevice, cause: "switched off by the address none") }
         guard let node = address.deviceNode else { return }
-        // Checked by opening it: access(2) uses the real user ID, and group lists may have any form. Closed at once,
-        // since /dev/tpm0 allows one open descriptor at a time.
+        // Opening it is the check: access(2) uses the real user ID, and group lists may have any form. It is closed
+        // immediately, because /dev/tpm0 allows only one open descriptor.
         let descriptor = open(node, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw TPMError(code(of: errno), cause: "\(node): \(words(errno))") }
         Glibc.close(descriptor)
     }
 
-    /// Returns the error of an opening that failed although the check succeeded.
+    /// Returns the error for an address that could not be opened although the check succeeded.
     static func explain(_ error: TPMError, at address: TPMAddress) -> TPMError {
-        // The loader reports a missing library and a missing simulator with the same number.
+        // The loader returns the same code for a missing library and a missing simulator.
         error.code == .connectionLost || error.code == .other
             ? TPMError(
                 .noDevice,

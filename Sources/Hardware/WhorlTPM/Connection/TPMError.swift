@@ -4,57 +4,57 @@
 package struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
     package enum Code: Sendable, Hashable {
-        /// There is no TPM at the address.
+        /// No TPM exists at the address.
         case noDevice
-        /// The device node may not be opened by this user.
+        /// The user has no permission to open the device node.
         case permission
-        /// Another program holds the device node.
+        /// Another program is using the device node.
         case deviceBusy
-        /// The TCTI string cannot be used.
+        /// The TCTI string is invalid.
         case invalidAddress
-        /// The connection broke in the middle; the next call opens it again.
+        /// The connection was lost; the next call opens it again.
         case connectionLost
-        /// The chip was restarted and has forgotten its loaded objects; the next call loads them again.
+        /// The TPM was restarted and has forgotten its loaded objects; the next call loads them again.
         case reset
-        /// The chip asked to retry for longer than Whorl waits.
+        /// The TPM requested retries for longer than Whorl waits.
         case busy
-        /// The chip is locked after wrong authorization values; `seconds` until it accepts one again, if known.
+        /// The TPM is locked out after wrong authorization values; `seconds` until it accepts one again, if known.
         case lockout(seconds: Int?)
         /// An authorization value was wrong.
         case authFailed
-        /// The owner hierarchy has an authorization value, which Whorl never asks for.
+        /// The owner hierarchy has an authorization value, which Whorl does not support.
         case ownerAuthNeeded
         /// The item's policy was not met.
         case policyFailed
-        /// The caller's credentials cannot meet the policy; no command was sent.
+        /// The caller's credentials cannot satisfy the policy; no command was sent.
         case missingCredential
-        /// The chip has no room for another NV index or persistent object.
+        /// The TPM has no space for another NV index or persistent object.
         case nvSpace
-        /// An NV index or persistent object of this number exists.
+        /// An NV index or persistent object with this number already exists.
         case nvDefined
         /// The NV index does not exist.
         case nvMissing
         /// The NV counter was never incremented.
         case nvUnwritten
-        /// The blob was made by another chip, before this one was cleared, or is damaged.
+        /// The blob belongs to another TPM, was created before this one was cleared, or is damaged.
         case foreignBlob
         /// The key at the storage root's handle is not the pinned one, or does not exist.
         case foreignRoot
-        /// An answer was changed on its way, or does not come from the chip that holds the pinned storage root.
+        /// A response was modified, or does not come from the TPM that holds the pinned storage root.
         case alteredAnswer
-        /// Other programs use all slots for objects or sessions.
+        /// Other programs use all object or session slots.
         case outOfSlots
-        /// The stored bytes do not have the expected form.
+        /// The stored bytes have the wrong format.
         case malformed
-        /// The given public key is not a point of the curve, or the product with it is not.
+        /// The public key is not a point on the curve, or its product is not.
         case pointRefused
-        /// There are more bytes than the chip or the command takes.
+        /// The data is too large for the TPM or the command.
         case tooLarge
-        /// The chip lacks a command or an algorithm.
+        /// The TPM does not support a command or an algorithm.
         case unsupported
         /// The task was cancelled before the first command.
         case cancelled
-        /// The chip is in failure mode.
+        /// The TPM is in failure mode.
         case failureMode
         /// Any other failure.
         case other
@@ -62,11 +62,11 @@ package struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of failure.
     package let code: Code
-    /// The command that failed, such as `TPM2_Unseal`; empty if no command failed.
+    /// The failed command, such as `TPM2_Unseal`; empty if no command failed.
     package let command: String
     /// The response code of the TPM or of tpm2-tss, such as `0x921`.
     package let responseCode: UInt32?
-    /// The cause for logs, in the words of tss2-rc; may be empty.
+    /// The cause for logs, as described by tss2-rc; may be empty.
     package let cause: String
 
     /// Creates an error.
@@ -77,12 +77,12 @@ package struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// Returns the same error with another code, which fits the operation.
+    /// Returns the same error with a code that fits the operation.
     func told(as code: Code) -> TPMError {
         TPMError(code, command: command, responseCode: responseCode, cause: cause)
     }
 
-    /// For logs: code, command, number and cause.
+    /// Code, command, number and cause, for logs.
     package var description: String {
         let number = responseCode.map { "TPM 0x" + String($0, radix: 16) }
         let details = [command, number ?? "", cause].filter { !$0.isEmpty }.joined(separator: ", ")
@@ -91,7 +91,7 @@ package struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TPMError {
-    /// One sentence that says what happened.
+    /// One sentence about the failure.
     package var message: String {
         switch code {
         case .noDevice: "TPM not found."
@@ -124,7 +124,7 @@ extension TPMError {
         }
     }
 
-    /// One sentence that says what the person can do.
+    /// One sentence about what the user can do.
     package var recovery: String {
         switch code {
         case .noDevice:

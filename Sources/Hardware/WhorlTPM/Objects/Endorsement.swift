@@ -3,22 +3,22 @@
 internal import CWhorlTSS2
 internal import WhorlSupport
 
-/// The identity of a TPM: the key that its maker has certified.
+/// The identity of a TPM: the key certified by its manufacturer.
 package struct Endorsement: Sendable, Hashable {
     /// The public area of the endorsement key, TPMT_PUBLIC.
     package let publicArea: [UInt8]
-    /// The maker's certificate, X.509 in DER.
+    /// The manufacturer's certificate, X.509 in DER.
     package let certificate: [UInt8]
 }
 
-/// The kinds of endorsement keys that makers certify, the preferred one first.
+/// The types of endorsement keys that manufacturers certify, preferred first.
 package enum EndorsementKind: Sendable, Hashable, CaseIterable {
-    /// The key of the TCG's template L-2, of P-256.
+    /// A P-256 key of the TCG's template L-2.
     case p256
-    /// The key of the template L-1, of RSA with 2,048 bits.
+    /// A 2,048-bit RSA key of the TCG's template L-1.
     case rsa2048
 
-    /// Returns the kind of a key by the beginning of its public area, TPMT_PUBLIC; `nil` for any other key.
+    /// Returns the type of a key from the start of its public area, TPMT_PUBLIC; `nil` for any other key.
     package init?(publicArea: [UInt8]) {
         var bytes = ByteReader(publicArea)
         switch bytes.number(UInt16.self) {
@@ -28,7 +28,7 @@ package enum EndorsementKind: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The index of the key's certificate.
+    /// The NV index of the key's certificate.
     ///
     /// Source: TCG EK Credential Profile 2.x, 2.2.1.4.
     var certificateIndex: UInt32 {
@@ -38,20 +38,20 @@ package enum EndorsementKind: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The place where makers and firmware keep the key, which a chip takes many seconds to make; `nil` for the other
-    /// kind, which is made fast.
+    /// The persistent handle where manufacturers and firmware store the key, because a TPM takes many seconds to create
+    /// it; `nil` for the other type, which is created quickly.
     ///
     /// Source: TCG TPM v2.0 Provisioning Guidance 1.0, 7.8.
     var persistentHandle: UInt32? { self == .rsa2048 ? 0x8101_0001 : nil }
 }
 
-/// An endorsement key that the TPM holds, for the lifetime of this value.
+/// An endorsement key in the TPM, for the lifetime of this value.
 struct EndorsementKey: ~Copyable {
     let handle: ESYS_TR
     private let staysInTPM: Bool
     private let connection: Connection
 
-    /// Takes the key that the TPM keeps, or makes it again from the template.
+    /// Uses the key stored in the TPM, or creates it again from the template.
     init(_ kind: EndorsementKind, on connection: Connection) throws(TPMError) {
         self.connection = connection
         let template = try PublicArea.endorsementKey(kind)
@@ -76,7 +76,8 @@ struct EndorsementKey: ~Copyable {
 }
 
 extension Connection {
-    /// Returns the persistent object of a template, which the caller closes; `nil` if another one or none is there.
+    /// Returns the persistent object of a template, for the caller to close; `nil` if the handle is unused or holds
+    /// another object.
     fileprivate func object(at place: UInt32, of template: TPMT_PUBLIC) throws(TPMError) -> ESYS_TR? {
         var object = Fixed.none
         do throws(TPMError) {
@@ -102,7 +103,7 @@ extension Connection {
         var template = TPM2B_PUBLIC(size: 0, publicArea: template)
         let wanted = try Marshalling.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal, of: &template).dropFirst(2)
         let found = try publicAreaBytes(of: object)
-        // The key itself is at the end, and has the size of the zeros that stand for it in the template.
+        // The key itself is at the end, and has the size of its placeholder zeros in the template.
         let size = Int(template.publicArea.unique.rsa.size)
         return found.count == wanted.count && found.dropLast(size).elementsEqual(wanted.dropLast(size))
     }

@@ -2,15 +2,15 @@
 
 internal import CWhorlTSS2
 
-/// An object in one of the TPM's slots for the lifetime of this value; afterwards it may stay in the cache.
+/// An object in a TPM slot for the lifetime of this value; afterwards it may stay in the cache.
 struct LoadedObject: ~Copyable {
     private let connection: Connection
     let handle: ESYS_TR
 
     /// Takes the object from the cache, or loads it (TPM2_Load) in place of the least recently used one.
     ///
-    /// The name in the TPM's answer must be the name of our public area. The parent's empty value is given by password,
-    /// since there is nothing to hide.
+    /// The name in the TPM's response must be the name of our public area. The parent's empty authorization value is
+    /// sent as a password, because it is not a secret.
     init(_ object: TPMObject, under parent: ESYS_TR, on connection: Connection) throws(TPMError) {
         if let handle = connection.cache.borrow(object) {
             self.handle = handle
@@ -57,7 +57,7 @@ struct LoadedObject: ~Copyable {
         return handle
     }
 
-    /// Returns the error that a refused load means: a missing parent, or a blob that is not of this chip.
+    /// Returns the meaning of a failed load: a missing parent, or a blob that does not belong to this TPM.
     ///
     /// The TPM reports damaged private areas in several ways, each with the number of the parameter.
     private static func explain(_ error: TPMError) -> TPMError {

@@ -2,10 +2,10 @@
 
 internal import CWhorlTSS2
 
-/// A counter in the TPM's non-volatile memory, pinned by its name: 64 bits that only grow.
+/// A counter in the TPM's non-volatile memory, pinned by its name: 64 bits that only increase.
 ///
 /// A program with owner authorization can delete it and define it again with the same name; the new one then starts
-/// above every counter that the TPM ever had. So an old value can never come back.
+/// above every counter that the TPM ever had. An old value can therefore never return.
 package struct NVCounter: Sendable, Hashable {
     /// The NV indices of Whorl's counters, which ``TPMCommands/findCounters(writePolicy:)`` searches, in the owner's part of
     /// the TCG's registry (0x01800000 to 0x01BFFFFF).
@@ -20,7 +20,7 @@ package struct NVCounter: Sendable, Hashable {
 }
 
 extension NVCounter {
-    /// Reads the form that ``serialized`` returns.
+    /// Parses the ``serialized`` form.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.
     package init(serialized: [UInt8]) throws(TPMError) {
@@ -30,7 +30,8 @@ extension NVCounter {
     /// The form to store.
     package var serialized: [UInt8] { PersistentResource.bytes(.counter, index, name, resource) }
 
-    /// The attributes: written only when the policy is met, read with its own empty value, wrong tries not counted.
+    /// The attributes: written only if the policy is satisfied, read with its empty authorization value, no dictionary
+    /// attack protection.
     static let attributes =
         UInt32(TPM2_NT_COUNTER) << 4 | TPMA_NV_POLICYWRITE | TPMA_NV_AUTHREAD | TPMA_NV_NO_DA
 
@@ -46,16 +47,16 @@ extension NVCounter {
     }
 }
 
-/// The state of a pinned counter.
+/// The result of checking a pinned counter.
 package enum NVCounterCheck: Sendable, Hashable {
     /// The counter exists and has this value.
     ///
-    /// It may have been deleted and defined again; the value then is higher than any before.
+    /// It may have been deleted and redefined; its value is then higher than any before.
     case same(UInt64)
-    /// The index is used for something else.
+    /// The index is used by something else.
     case other
-    /// The counter was never incremented: it was deleted and defined again, or provisioning was interrupted.
+    /// The counter was never incremented: it was deleted and redefined, or provisioning was interrupted.
     case unwritten
-    /// The index is free.
+    /// The index is unused.
     case missing
 }

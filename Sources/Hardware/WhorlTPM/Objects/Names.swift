@@ -5,12 +5,12 @@ internal import Crypto
 
 /// The name of an object or NV index: the algorithm and the SHA-256 digest of its public area, 34 bytes.
 ///
-/// A second object of the same name cannot be made. Source: TPM 2.0 Library Part 1, 16 "Names".
+/// No second object can have the same name. Source: TPM 2.0 Library Part 1, 16 "Names".
 package struct TPMName: Sendable, Hashable, CustomStringConvertible {
     /// The name, 34 bytes.
     package let bytes: [UInt8]
 
-    /// Takes a name in the TPM's form.
+    /// Creates a name from the TPM's format.
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// Computes the name from a public area: a TPMT_PUBLIC or TPMS_NV_PUBLIC, marshalled, with SHA-256 as name
@@ -28,7 +28,7 @@ package struct PolicyDigest: Sendable, Hashable, CustomStringConvertible {
     /// The SHA-256 digest.
     package let bytes: [UInt8]
 
-    /// Takes a digest from the TPM or from another computation.
+    /// Creates a digest from the TPM's or from another computation.
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// The bytes in hexadecimal.
@@ -43,25 +43,25 @@ func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     }.joined()
 }
 
-/// Stored bytes, with the handle and the name that they must stand for.
+/// Stored bytes, with the handle and name that they must have.
 struct Pin: Hashable {
     let resource: [UInt8]
     let handle: UInt32
     let name: TPMName
 }
 
-/// The pinned resources that this connection has checked, so that ESAPI need not compute their names again.
+/// The pinned resources that this connection has verified, so that ESAPI does not compute their names again.
 ///
-/// A name is a hash of the stored bytes, which are the same each time; with OpenSSL 3, tpm2-tss 3 needs about as long
-/// for it as the TPM for its answer. The state of the TPM is never remembered here.
+/// A name is a hash of the stored bytes, which never change. With OpenSSL 3, tpm2-tss 3 takes about as long to compute
+/// it as the TPM to respond. The state of the TPM is never cached here.
 struct Pins {
-    /// The largest number of remembered pins: a root and the counters of some profiles.
+    /// The maximum number of cached pins: a root and the counters of some profiles.
     private static let most = 16
 
     private var checked: Set<Pin> = []
     private var names: [ESYS_TR: TPMName] = [:]
 
-    /// Whether these bytes were checked to have this handle and this name.
+    /// Returns whether these bytes were verified to have this handle and name.
     func isChecked(_ pin: Pin) -> Bool { checked.contains(pin) }
 
     mutating func noteChecked(_ pin: Pin) {
@@ -69,10 +69,10 @@ struct Pins {
         checked.insert(pin)
     }
 
-    /// Records the name of a pinned resource's ESAPI handle, until the handle is taken back.
+    /// Records the name of a pinned resource's ESAPI handle while the handle is in use.
     mutating func lend(_ object: ESYS_TR, named name: TPMName) { names[object] = name }
     mutating func takeBack(_ object: ESYS_TR) { names[object] = nil }
 
-    /// Returns the name of a lent handle.
+    /// Returns the name of a handle in use.
     func name(of object: ESYS_TR) -> TPMName? { names[object] }
 }

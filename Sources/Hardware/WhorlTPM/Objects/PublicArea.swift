@@ -2,16 +2,18 @@
 
 internal import CWhorlTSS2
 
-/// The public areas of the objects that Whorl makes, and the rules that recognize them.
+/// The public areas of the objects that Whorl creates, and the rules to recognize them.
 ///
 /// Source: TPM 2.0 Library Part 2, 12.2 "Public Area Structures", and 8.3 "TPMA_OBJECT".
 enum PublicArea {
     private static let bound = TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT
 
-    /// Returns the attributes of an object that only its policy guards: changing its authorization value and certifying
-    /// it also take a policy that names that command, and none of Whorl's policies does.
+    /// Returns the attributes of an object that only its policy protects.
     ///
-    /// - Parameter dictionaryAttack: Whether the TPM counts wrong authorization values, and locks.
+    /// Changing its authorization value and certifying it also require a policy with that command, which none of
+    /// Whorl's policies contains.
+    ///
+    /// - Parameter dictionaryAttack: Whether the TPM counts wrong authorization values, and locks out.
     /// - Returns: The attributes, TPMA_OBJECT.
     private static func guarded(dictionaryAttack: Bool) -> UInt32 {
         bound | TPMA_OBJECT_ADMINWITHPOLICY | (dictionaryAttack ? 0 : TPMA_OBJECT_NODA)
@@ -38,7 +40,7 @@ enum PublicArea {
         return area
     }
 
-    /// Returns the template of a signing key: ECC P-256, ECDSA with SHA-256, used by its policy alone.
+    /// Returns the template of a signing key: ECC P-256, ECDSA with SHA-256, used only with its policy.
     static func signingKey(policy: PolicyDigest, dictionaryAttack: Bool) throws(TPMError) -> TPM2B_PUBLIC {
         var area = empty(
             TPM2_ALG_ECC,
@@ -53,9 +55,9 @@ enum PublicArea {
         return area
     }
 
-    /// Returns the template of a key that signs and agrees on secrets: ECC P-256, used by its policy alone.
+    /// Returns the template of a key for signing and key agreement: ECC P-256, used only with its policy.
     ///
-    /// A key for both has no scheme of its own, so each command names one (Part 2, 12.2.3.6).
+    /// A key for both has no scheme, so each command specifies one (Part 2, 12.2.3.6).
     static func agreementKey(policy: PolicyDigest, dictionaryAttack: Bool) throws(TPMError) -> TPM2B_PUBLIC {
         var area = try signingKey(policy: policy, dictionaryAttack: dictionaryAttack)
         area.publicArea.objectAttributes |= TPMA_OBJECT_DECRYPT
@@ -64,16 +66,16 @@ enum PublicArea {
         return area
     }
 
-    /// Returns the template of sealed data, used by its policy alone.
+    /// Returns the template of sealed data, used only with its policy.
     static func sealed(policy: PolicyDigest, dictionaryAttack: Bool) throws(TPMError) -> TPM2B_PUBLIC {
-        // The data is the caller's, so sensitiveDataOrigin is clear; the TPM requires that.
+        // The caller provides the data, so the TPM requires sensitiveDataOrigin to be clear.
         var area = empty(TPM2_ALG_KEYEDHASH, attributes: guarded(dictionaryAttack: dictionaryAttack))
         area.publicArea.authPolicy = try TPM2B_DIGEST(public: policy.bytes)
         area.publicArea.parameters.keyedHashDetail.scheme.scheme = TPM2_ALG_NULL
         return area
     }
 
-    /// Returns the template of an HMAC key whose authorization value other objects' policies ask for.
+    /// Returns the template of an HMAC key whose authorization value other objects' policies require.
     static func authority(dictionaryAttack: Bool) -> TPM2B_PUBLIC {
         var area = empty(
             TPM2_ALG_KEYEDHASH,
@@ -85,7 +87,7 @@ enum PublicArea {
         return area
     }
 
-    /// The attributes of an attestation key: it signs only what its TPM states, and needs no value of its own.
+    /// The attributes of an attestation key: it signs only statements of its TPM, and requires no authorization value.
     static let attestationKeyAttributes =
         bound | TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_USERWITHAUTH | TPMA_OBJECT_NODA
         | TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_SIGN_ENCRYPT
@@ -100,7 +102,7 @@ enum PublicArea {
         return area
     }
 
-    /// Returns the template of an endorsement key, which the maker's certificate is about.
+    /// Returns the template of the endorsement key in the manufacturer's certificate.
     ///
     /// Source: TCG EK Credential Profile 2.x, templates L-2 and L-1, and B.6.2 "PolicyA" for the policy.
     static func endorsementKey(_ kind: EndorsementKind) throws(TPMError) -> TPM2B_PUBLIC {
@@ -140,7 +142,7 @@ enum PublicArea {
         area.publicArea.parameters.eccDetail.kdf.scheme = TPM2_ALG_NULL
     }
 
-    /// Whether a key can be the storage root: it has the form of the template, regardless of its maker.
+    /// Returns whether a key can be the storage root: it matches the template, no matter who created it.
     static func fitsStorageRoot(_ area: TPMT_PUBLIC) -> Bool {
         let detail = area.parameters.eccDetail
         return area.type == TPM2_ALG_ECC && area.nameAlg == TPM2_ALG_SHA256

@@ -5,12 +5,12 @@ internal import WhorlSupport
 
 /// The persistent parent key of all other objects, pinned by its name.
 ///
-/// Sessions are salted to the pinned public key, so an impostor without the private part of that key cannot compute a
-/// single valid response. Keep ``serialized`` where only its owner can write.
+/// Sessions are salted to the pinned public key, so that an impostor without the private key cannot compute a single
+/// valid response. Store ``serialized`` where only its owner can write.
 package struct StorageRoot: Sendable, Hashable {
-    /// The handle that is the convention for a storage root.
+    /// The conventional handle of a storage root.
     package static let commonHandle: UInt32 = 0x8100_0001
-    /// The handles for Whorl's storage root when another key has the common handle.
+    /// The handles for Whorl's storage root if another key has the common handle.
     static let ownHandles: ClosedRange<UInt32> = 0x8157_4801...0x8157_4808
 
     /// The persistent handle.
@@ -22,7 +22,7 @@ package struct StorageRoot: Sendable, Hashable {
 }
 
 extension StorageRoot {
-    /// Reads the form that ``serialized`` returns.
+    /// Parses the ``serialized`` form.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.
     package init(serialized: [UInt8]) throws(TPMError) {
@@ -33,7 +33,7 @@ extension StorageRoot {
     package var serialized: [UInt8] { PersistentResource.bytes(.storageRoot, handle, name, resource) }
 }
 
-/// The stored form of a resource that stays in the TPM under its own handle.
+/// The stored form of a resource with a persistent handle in the TPM.
 enum PersistentResource: UInt8 {
     case storageRoot = 0x52
     case counter = 0x43
@@ -66,7 +66,7 @@ enum PersistentResource: UInt8 {
 }
 
 extension Connection {
-    /// Lends the ESAPI handle of a pinned resource; sends no command to the TPM.
+    /// Calls `body` with the ESAPI handle of a pinned resource; sends no command to the TPM.
     ///
     /// The name is computed from the public area in the stored bytes, and must be the pinned one.
     func withPinned<Value: ~Copyable>(
@@ -94,7 +94,7 @@ extension Connection {
         return try body(object)
     }
 
-    /// Lends the handle of the storage root.
+    /// Calls `body` with the handle of the storage root.
     func withRoot<Value: ~Copyable>(
         _ root: StorageRoot,
         _ body: (ESYS_TR) throws(TPMError) -> Value
@@ -102,7 +102,7 @@ extension Connection {
         try withPinned(root.resource, handle: root.handle, name: root.name, body)
     }
 
-    /// Returns the bytes to store for a resource that stays in the TPM (`Esys_TR_Serialize()`, transfer full).
+    /// Returns the storable bytes of a persistent resource in the TPM (`Esys_TR_Serialize()`, transfer full).
     func serialize(_ object: ESYS_TR) throws(TPMError) -> [UInt8] {
         var bytes: UnsafeMutablePointer<UInt8>?
         var count = 0

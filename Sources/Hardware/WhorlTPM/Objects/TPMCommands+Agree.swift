@@ -4,19 +4,19 @@ internal import CWhorlTSS2
 package import WhorlSecretMemory
 
 extension TPMCommands {
-    /// Multiplies another party's public key with a key whose policy is met; the product crosses the bus encrypted.
+    /// Multiplies another party's public key with a key whose policy is satisfied; the product is encrypted on the bus.
     ///
-    /// It takes as many commands as ``sign(digest:with:under:meeting:with:)``.
+    /// It requires the same number of commands as ``sign(digest:with:under:meeting:with:)``.
     ///
     /// - Parameters:
     ///   - point: The other party's public key.
-    ///   - key: A key that agrees on secrets.
+    ///   - key: A key agreement key.
     ///   - root: The key's parent.
-    ///   - policy: The policy whose digest the key carries.
-    ///   - credentials: The credentials that meet the policy.
+    ///   - policy: The policy whose digest is in the key.
+    ///   - credentials: The credentials that satisfy the policy.
     /// - Returns: The X coordinate of the product, 32 bytes.
-    /// - Throws: ``TPMError/Code-swift.enum/pointRefused`` when the TPM finds that the point is not on the curve, and
-    ///   as ``sign(digest:with:under:meeting:with:)``.
+    /// - Throws: ``TPMError/Code-swift.enum/pointRefused`` if the TPM finds that the point is not on the curve, and the
+    ///   errors of ``sign(digest:with:under:meeting:with:)``.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_ECDH_ZGen.
     package func sharedSecret(
@@ -65,10 +65,10 @@ extension Connection {
 }
 
 extension SecretBytes {
-    /// Copies a coordinate out of the TPM's structure, which its owner wipes; restores the leading zeros that the TPM
-    /// left out.
+    /// Copies a coordinate from the TPM's structure, which its owner wipes, and restores leading zeros that the TPM
+    /// omitted.
     ///
-    /// - Returns: `nil` if the size is not one of P-256.
+    /// - Returns: `nil` if the size is wrong for P-256.
     fileprivate init?(coordinate: borrowing TPM2B_ECC_PARAMETER) {
         let size = Int(coordinate.size)
         guard 1...32 ~= size else { return nil }

@@ -3,21 +3,22 @@
 internal import CWhorlTSS2
 package import WhorlSecretMemory
 
-/// Statements of the TPM about the keys that it has made.
+/// Attestation of keys by the TPM that created them.
 extension TPMCommands {
-    /// Makes a key that signs only what its TPM states; it needs no value and no policy.
+    /// Creates an attestation key, which signs only statements of its TPM; it requires no authorization value and no
+    /// policy.
     ///
-    /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.
+    /// - Throws: The errors of ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Create.
     package func createAttestationKey(under root: StorageRoot) throws(TPMError) -> TPMObject {
         try createWithTicket(PublicArea.attestationKey(), under: root, auth: nil).object
     }
 
-    /// Makes a P-256 key as an agreement key of ``create(_:under:policy:auth:dictionaryAttack:)``, which
-    /// ``certify(_:by:under:repeating:)`` can make a statement about.
+    /// Creates a P-256 key like an agreement key of ``create(_:under:policy:auth:dictionaryAttack:)``, for use with
+    /// ``certify(_:by:under:repeating:)``.
     ///
-    /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.
+    /// - Throws: The errors of ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Create.
     package func createCertifiableKey(
@@ -29,17 +30,18 @@ extension TPMCommands {
         return try createWithTicket(template, under: root, auth: auth)
     }
 
-    /// Has the TPM state that it has made an object.
+    /// Returns the TPM's signed statement that it created an object.
     ///
-    /// The object's own policy is not asked for. TPM2_Certify would ask for it: it takes a policy that names that command, and none of Whorl's does.
+    /// It does not require the object's policy. TPM2_Certify would require a policy with that command, which none of
+    /// Whorl's policies contains.
     ///
     /// - Parameters:
     ///   - created: The object.
     ///   - key: The attestation key.
     ///   - root: The parent of both.
-    ///   - data: Bytes that the statement repeats, at most 64.
-    /// - Returns: The statement, signed.
-    /// - Throws: What any command throws.
+    ///   - data: Bytes to include in the statement, at most 64.
+    /// - Returns: The signed statement.
+    /// - Throws: The errors of any command.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_CertifyCreation.
     package func certify(
@@ -104,7 +106,7 @@ extension Connection {
     }
 }
 
-/// A new object, and the TPM's ticket that it has made it, which is good until the TPM is cleared.
+/// A new object, and the TPM's creation ticket, which is valid until the TPM is cleared.
 package struct CreatedObject: Sendable {
     /// The object; it is not loaded.
     package let object: TPMObject

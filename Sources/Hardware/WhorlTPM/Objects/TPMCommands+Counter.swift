@@ -3,19 +3,19 @@
 internal import CWhorlTSS2
 
 extension TPMCommands {
-    /// Defines a counter and increments it once, since it has neither a value nor its final name before that.
+    /// Defines a counter and increments it once, because it has no value and no final name before that.
     ///
-    /// If the increment fails, the index is deleted again. If that fails too, or the program ends in between,
+    /// If the increment fails, the index is deleted again. If that fails as well, or the program ends in between,
     /// ``findCounters(writePolicy:)`` finds the index.
     ///
     /// - Parameters:
     ///   - index: The index; by default the first free one of Whorl's range.
-    ///   - writePolicy: The policy that must be met to increment the counter.
+    ///   - writePolicy: The policy required to increment the counter.
     ///   - root: The storage root.
-    ///   - credentials: The credentials that meet the policy.
+    ///   - credentials: The credentials that satisfy the policy.
     /// - Returns: The counter.
     /// - Throws: ``TPMError/Code-swift.enum/nvSpace``, ``TPMError/Code-swift.enum/nvDefined``,
-    ///   ``TPMError/Code-swift.enum/ownerAuthNeeded`` and what any command throws.
+    ///   ``TPMError/Code-swift.enum/ownerAuthNeeded`` and the errors of any command.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_DefineSpace, TPM2_NV_Increment.
     package func defineCounter(
@@ -46,7 +46,7 @@ extension TPMCommands {
 
     /// Returns the counter's value; one command.
     ///
-    /// The answer is not authenticated: use it for information only. Decisions belong in a policy that names the
+    /// The response is not authenticated: use it for information only. Decisions belong in a policy that names the
     /// counter.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_Read.
@@ -54,7 +54,7 @@ extension TPMCommands {
         try connection.withCounter(counter) { (index) throws(TPMError) in try connection.readCounter(index) }
     }
 
-    /// Increments a counter; four commands when the authority is loaded.
+    /// Increments a counter; four commands if the authority is loaded.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_Increment.
     package func increment(
@@ -70,14 +70,14 @@ extension TPMCommands {
         }
     }
 
-    /// Deletes a counter; every object whose policy names it can never be used again.
+    /// Deletes a counter; objects whose policy names it become permanently unusable.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_UndefineSpace.
     package func undefine(_ counter: NVCounter) throws(TPMError) {
         try connection.withCounter(counter) { (index) throws(TPMError) in try connection.undefine(index) }
     }
 
-    /// Returns a counter's public area as a TPMS_NV_PUBLIC, which its name is computed from.
+    /// Returns a counter's public area, TPMS_NV_PUBLIC, from which its name is computed.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/nvMissing`` if the index has another name.
     ///
@@ -91,7 +91,7 @@ extension TPMCommands {
         }
     }
 
-    /// Returns the state of a counter; two commands if it is unchanged, one if it is gone.
+    /// Returns the state of a counter; two commands if it is unchanged, one if it no longer exists.
     package func check(_ counter: NVCounter) throws(TPMError) -> NVCounterCheck {
         do throws(TPMError) {
             return try connection.withPublic(counter.index) { (index) throws(TPMError) -> NVCounterCheck in
@@ -102,15 +102,15 @@ extension TPMCommands {
                 return area.attributes == NVCounter.attributes ? .unwritten : .other
             }
         } catch {
-            // Also if it is deleted between the two commands.
+            // It may also be deleted between the two commands.
             guard error.saysMissingHandle else { throw error }
             return .missing
         }
     }
 
-    /// Returns Whorl's counters that only this policy can increment, such as those of an interrupted provisioning.
+    /// Returns Whorl's counters that only this policy can increment, for example from an interrupted provisioning.
     ///
-    /// A counter that was never incremented is included, under the name that it has until then.
+    /// A counter that was never incremented is included, with its preliminary name.
     package func findCounters(writePolicy: PolicyDigest) throws(TPMError) -> [NVCounter] {
         var found: [NVCounter] = []
         for handle in try handles(.nvIndices) where NVCounter.ownIndices.contains(handle) {
@@ -140,9 +140,9 @@ extension TPMCommands {
 }
 
 extension Connection {
-    /// Lends the handle of a counter.
+    /// Calls `body` with the handle of a counter.
     ///
-    /// - Throws: ``TPMError/Code-swift.enum/nvMissing`` when a command of `body` finds no such index.
+    /// - Throws: ``TPMError/Code-swift.enum/nvMissing`` if a command in `body` does not find the index.
     func withCounter<Value: ~Copyable>(
         _ counter: NVCounter,
         _ body: (ESYS_TR) throws(TPMError) -> Value

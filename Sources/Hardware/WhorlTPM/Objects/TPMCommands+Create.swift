@@ -3,29 +3,29 @@
 internal import CWhorlTSS2
 package import WhorlSecretMemory
 
-/// A kind of object that the TPM makes under a policy.
+/// A type of object to create with a policy.
 package enum NewObject: Sendable {
     /// A secret of 1 to 128 bytes, which the TPM returns.
     case sealed(SecretBox)
-    /// A P-256 key that signs.
+    /// A P-256 key for signing.
     case signingKey
-    /// A P-256 key that signs, and agrees on secrets with other public keys.
+    /// A P-256 key for signing and key agreement.
     case agreementKey
 }
 
 extension TPMCommands {
-    /// The largest number of bytes that the TPM seals at once.
+    /// The maximum size of a sealed secret, in bytes.
     package static let largestSealedSecret = 128
 
-    /// Makes an HMAC key whose authorization value policies can ask for.
+    /// Creates an HMAC key whose authorization value policies can require.
     ///
     /// - Parameters:
     ///   - root: The key's parent.
-    ///   - auth: The value, 1 to 32 bytes. Zeros at its end do not count, as the TPM drops them.
-    ///   - dictionaryAttack: Whether the TPM counts wrong values, and locks.
+    ///   - auth: The authorization value, 1 to 32 bytes. Trailing zeros do not count, because the TPM drops them.
+    ///   - dictionaryAttack: Whether the TPM counts wrong values, and locks out.
     /// - Returns: The object; it is not loaded.
-    /// - Throws: ``TPMError/Code-swift.enum/foreignRoot`` when the answer does not come from the pinned root, and what
-    ///   any command throws.
+    /// - Throws: ``TPMError/Code-swift.enum/foreignRoot`` if the response does not come from the pinned root, and the
+    ///   errors of any command.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Create.
     package func createAuthority(
@@ -37,16 +37,17 @@ extension TPMCommands {
         return try createWithTicket(template, under: root, auth: auth).object
     }
 
-    /// Makes an object that the TPM uses only when a policy is met.
+    /// Creates an object that can be used only if a policy is satisfied.
     ///
     /// - Parameters:
-    ///   - new: The kind of object.
+    ///   - new: The type of object.
     ///   - root: The object's parent.
     ///   - policy: The digest of the policy.
     ///   - auth: The object's own authorization value, at most 32 bytes, for ``TPMPolicy/authValue``.
-    ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; has no effect without `auth`.
+    ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks out; has no effect without
+    ///     `auth`.
     /// - Returns: The object; it is not loaded.
-    /// - Throws: ``TPMError/Code-swift.enum/tooLarge`` for a secret that is empty or too large, and as
+    /// - Throws: ``TPMError/Code-swift.enum/tooLarge`` if a secret is empty or too large, and the errors of
     ///   ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Create.
@@ -73,17 +74,17 @@ extension TPMCommands {
 
     /// Changes the authorization value of an authority.
     ///
-    /// The name stays, so policies that ask for it stay valid. The old blob also stays valid, with the old value: the
-    /// caller deletes it.
+    /// The name is unchanged, so policies that require the authority stay valid. The old blob stays valid as well, with
+    /// the old value: the caller must delete it.
     ///
     /// - Parameters:
     ///   - object: The authority; a new blob of it is returned.
     ///   - root: Its parent.
-    ///   - old: The present value.
+    ///   - old: The current value.
     ///   - new: The new value, 1 to 32 bytes.
     /// - Returns: The object with the new value; it is not loaded.
-    /// - Throws: ``TPMError/Code-swift.enum/authFailed``, ``TPMError/Code-swift.enum/lockout(seconds:)`` and what any
-    ///   command throws.
+    /// - Throws: ``TPMError/Code-swift.enum/authFailed``, ``TPMError/Code-swift.enum/lockout(seconds:)`` and the errors
+    ///   of any command.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_ObjectChangeAuth.
     package func changeAuth(
@@ -99,12 +100,12 @@ extension TPMCommands {
                 try connection.changeAuth(of: loaded.handle, parent: parent, to: new, by: &session)
             }
         }
-        // The loaded object has the old value and is not needed again.
+        // The loaded object has the old value and is no longer needed.
         connection.cache.flush(object, on: connection)
         return try TPMObject(object, privateBlob: privateBlob)
     }
 
-    /// Makes an object, and returns the TPM's ticket that it has made it.
+    /// Creates an object, and returns it with the TPM's creation ticket.
     func createWithTicket(
         _ template: TPM2B_PUBLIC,
         under root: StorageRoot,
@@ -116,7 +117,7 @@ extension TPMCommands {
             do throws(TPMError) {
                 return try connection.create(template, under: parent, by: &session, auth: auth, data: data)
             } catch {
-                // The root's own value is empty: a wrong HMAC means that another key decrypted the salt.
+                // The root's authorization value is empty, so a wrong HMAC means that another key decrypted the salt.
                 throw error.code == .authFailed ? error.told(as: .foreignRoot) : error
             }
         }

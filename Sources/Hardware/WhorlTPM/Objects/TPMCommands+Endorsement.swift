@@ -5,14 +5,13 @@ package import WhorlSecretMemory
 
 /// The identity of the TPM.
 extension TPMCommands {
-    /// Returns an endorsement key and its certificate, of P-256 if there is one and otherwise of RSA; `nil` if the maker
-    /// has put neither into the TPM.
+    /// Returns the endorsement key and its certificate; `nil` if the TPM contains no certificate.
     ///
-    /// The key is made again from the TCG's template unless the TPM keeps it, and nothing more stays there. The key
-    /// identifies the machine for as long as it exists.
+    /// P-256 is preferred over RSA. The key is created again from the TCG's template unless it is stored in the TPM,
+    /// and nothing else remains there. It identifies the machine for the lifetime of the TPM.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/unsupported`` if the endorsement hierarchy has an authorization value, and
-    ///   what any command throws.
+    ///   the errors of any command.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_CreatePrimary; TCG EK Credential Profile 2.x, 2.2.1.4 and B.3.
     package func endorsement() throws(TPMError) -> Endorsement? {
@@ -26,17 +25,17 @@ extension TPMCommands {
         return nil
     }
 
-    /// Takes the secret out of a credential that was made for this TPM and an attestation key.
+    /// Decrypts the secret of a credential that was created for this TPM and an attestation key.
     ///
     /// - Parameters:
     ///   - credential: The integrity HMAC and the encrypted secret, TPMS_ID_OBJECT.
-    ///   - seed: The seed that it is encrypted with: an ephemeral point, TPMS_ECC_POINT, or for RSA the encrypted seed.
-    ///   - kind: The kind of the endorsement key that it was made for.
+    ///   - seed: The seed used for encryption: an ephemeral point, TPMS_ECC_POINT, or for RSA the encrypted seed.
+    ///   - kind: The type of endorsement key that it was created for.
     ///   - key: The attestation key.
     ///   - root: The attestation key's parent.
-    /// - Returns: The secret, at most 32 bytes; it crosses the bus encrypted.
-    /// - Throws: ``TPMError/Code-swift.enum/foreignBlob`` if the credential is for another TPM or another key, and what
-    ///   any command throws.
+    /// - Returns: The secret, at most 32 bytes; it is encrypted on the bus.
+    /// - Throws: ``TPMError/Code-swift.enum/foreignBlob`` if the credential is for another TPM or another key, and the
+    ///   errors of any command.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_ActivateCredential.
     package func activate(
@@ -47,7 +46,7 @@ extension TPMCommands {
         under root: StorageRoot
     ) throws(TPMError) -> SecretBytes {
         try connection.withSequence(root) { (root) throws(TPMError) in
-            // Three slots are all that a chip may have, and the endorsement key takes one of the cache's.
+            // A TPM may have only three slots, and the endorsement key needs one of the cache's.
             connection.cache.flushIdle(on: connection)
             let loaded = try LoadedObject(key, under: root, on: connection)
             let endorsement = try EndorsementKey(kind, on: connection)
@@ -61,9 +60,9 @@ extension TPMCommands {
 }
 
 extension Connection {
-    /// The largest certificate that is read, in bytes.
+    /// The maximum size of a certificate, in bytes.
     private static let largestCertificate = 4096
-    /// The number of bytes that are read at once, which every TPM can.
+    /// The number of bytes per read, supported by every TPM.
     private static let chunk: UInt16 = 512
 
     fileprivate func certificate(at index: UInt32) throws(TPMError) -> [UInt8]? {
@@ -84,7 +83,7 @@ extension Connection {
         }
     }
 
-    /// Returns the certificate without what the maker has put behind it; `nil` if there is none.
+    /// Returns the certificate without data that the manufacturer appended; `nil` if there is none.
     private static func certificate(atFrontOf bytes: [UInt8]) -> [UInt8]? {
         // SEQUENCE, with a length in two bytes.
         guard bytes.count > 4, bytes[0] == 0x30, bytes[1] == 0x82 else { return nil }
@@ -94,7 +93,7 @@ extension Connection {
 
     private func read(_ count: UInt16, at offset: UInt16, of index: ESYS_TR) throws(TPMError) -> [UInt8] {
         var data: UnsafeMutablePointer<TPM2B_MAX_NV_BUFFER>?
-        // The index is read with its own value, which is empty: there is nothing to hide.
+        // The index is read with its empty authorization value, which is not a secret.
         try call("TPM2_NV_Read") {
             Esys_NV_Read($0, index, index, Fixed.password, Fixed.none, Fixed.none, count, offset, &data)
         }
@@ -107,7 +106,7 @@ extension Connection {
         return bytes
     }
 
-    /// Meets the policy of endorsement keys: the endorsement hierarchy's value, which is empty.
+    /// Satisfies the policy of endorsement keys with the endorsement hierarchy's empty authorization value.
     fileprivate func showEndorsement(to policy: ESYS_TR) throws(TPMError) {
         try call("TPM2_PolicySecret") {
             Esys_PolicySecret(

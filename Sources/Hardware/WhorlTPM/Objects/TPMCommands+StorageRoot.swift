@@ -3,26 +3,25 @@
 internal import CWhorlTSS2
 internal import WhorlSecretMemory
 
-/// The state of the pinned storage root.
+/// The result of checking the pinned storage root.
 package enum StorageRootCheck: Sendable, Hashable {
     /// The pinned key is at its handle.
     case same
-    /// Another key answers at its handle.
+    /// Another key is at its handle.
     case other
     /// No key is at its handle.
     case missing
 }
 
 extension TPMCommands {
-    /// Finds a fitting storage root, or makes one and keeps it in the TPM.
+    /// Finds a suitable storage root, or creates one and makes it persistent.
     ///
-    /// 0x81000001 is used if it is free or holds an ECC P-256 key of the TCG's template. If it holds anything else,
-    /// that stays as it is, and one of Whorl's own handles is used. This is done once; afterwards the pinned root needs
-    /// no command.
+    /// 0x81000001 is used if it is free or holds an ECC P-256 key of the TCG's template. Any other key stays unchanged,
+    /// and one of Whorl's handles is used instead. This is done once; afterwards the pinned root requires no command.
     ///
     /// - Returns: The root, to be stored in its serialized form.
-    /// - Throws: ``TPMError/Code-swift.enum/ownerAuthNeeded``, ``TPMError/Code-swift.enum/nvSpace`` and what any
-    ///   command throws.
+    /// - Throws: ``TPMError/Code-swift.enum/ownerAuthNeeded``, ``TPMError/Code-swift.enum/nvSpace`` and the errors of
+    ///   any command.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_ReadPublic, TPM2_CreatePrimary, TPM2_EvictControl.
     package func findOrMakeStorageRoot() throws(TPMError) -> StorageRoot {
@@ -33,7 +32,7 @@ extension TPMCommands {
         return try makeStorageRoot(at: handle)
     }
 
-    /// Returns a fitting storage root; `nil` if there is none.
+    /// Returns a suitable storage root; `nil` if none exists.
     package func findStorageRoot() throws(TPMError) -> StorageRoot? {
         let present = try Set(handles(.persistent))
         for handle in [StorageRoot.commonHandle] + StorageRoot.ownHandles where present.contains(handle) {
@@ -91,7 +90,7 @@ extension Connection {
         StorageRoot(handle: handle, name: try name(of: object), resource: try serialize(object))
     }
 
-    /// Lends the handle of a persistent object or NV index with its present public area (TPM2_ReadPublic).
+    /// Calls `body` with the handle of a persistent object or NV index and its current public area (TPM2_ReadPublic).
     func withPublic<Value>(
         _ handle: UInt32,
         _ body: (ESYS_TR) throws(TPMError) -> Value
@@ -114,7 +113,7 @@ extension Connection {
         }
     }
 
-    /// Makes a primary key of a hierarchy whose authorization value is empty; the caller flushes it.
+    /// Creates a primary key in a hierarchy without an authorization value, for the caller to flush.
     func createPrimary(_ template: TPM2B_PUBLIC, in hierarchy: ESYS_TR) throws(TPMError) -> ESYS_TR {
         var template = template
         var sensitive = TPM2B_SENSITIVE_CREATE()
@@ -142,7 +141,7 @@ extension Connection {
         return object
     }
 
-    /// Runs commands with owner authorization by its empty value, so there is nothing to hide.
+    /// Runs commands with owner authorization by its empty value, which is not a secret.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/ownerAuthNeeded`` if the value is not empty.
     func asOwner<Value>(_ body: () throws(TPMError) -> Value) throws(TPMError) -> Value {
@@ -153,10 +152,10 @@ extension Connection {
         }
     }
 
-    /// Gives ESAPI an authorization value while `body` runs.
+    /// Sets an authorization value in ESAPI while `body` runs.
     ///
     /// ESAPI keeps a copy in the handle's entry, which is overwritten with an empty value afterwards. tpm2-tss frees
-    /// what it derives from the value (HMAC keys on its stack and in its session entries) without wiping.
+    /// values derived from it (HMAC keys on its stack and in its session entries) without wiping them.
     func withAuth<Value: ~Copyable>(
         _ auth: borrowing SecretBytes,
         of handle: ESYS_TR,
@@ -167,7 +166,7 @@ extension Connection {
             try call("Esys_TR_SetAuth") { Esys_TR_SetAuth($0, handle, value) }
         }
         defer {
-            // The whole structure is copied, so zeros overwrite the value; NULL would only set its size.
+            // The whole structure is copied, so that zeros overwrite the value; NULL would only set its size.
             var nothing = TPM2B_AUTH()
             _ = Esys_TR_SetAuth(esys, handle, &nothing)
         }

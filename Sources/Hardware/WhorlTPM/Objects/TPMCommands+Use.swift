@@ -3,13 +3,13 @@
 internal import CWhorlTSS2
 package import WhorlSecretMemory
 
-/// The TPM's verdict on an authorization value.
+/// The result of checking an authorization value.
 package enum AuthVerdict: Sendable, Hashable {
-    /// The value is right.
+    /// The value is correct.
     case right
-    /// The value is wrong; if the object counts wrong tries, this one is counted.
+    /// The value is wrong; the TPM has counted the attempt if the object requires that.
     case wrong
-    /// The TPM is locked and did not check the value.
+    /// The TPM is locked out and did not check the value.
     case lockedOut
 }
 
@@ -21,7 +21,7 @@ package struct ECDSASignature: Sendable, Hashable {
     /// Both numbers, 64 bytes.
     package var raw: [UInt8] { r + s }
 
-    /// Reads the TPM's form; `nil` if it is no signature on P-256.
+    /// Parses the TPM's format; `nil` if it is not a P-256 signature.
     init?(_ signature: TPMT_SIGNATURE) {
         guard signature.sigAlg == TPM2_ALG_ECDSA else { return nil }
         let ecdsa = signature.signature.ecdsa
@@ -34,21 +34,21 @@ package struct ECDSASignature: Sendable, Hashable {
 }
 
 extension TPMCommands {
-    /// Signs a digest with a key, after meeting the key's policy.
+    /// Signs a digest with a key, after satisfying the key's policy.
     ///
-    /// For PolicySecret and PolicyNV it takes 4 commands if authority, key and session are loaded already, and 7
-    /// otherwise.
+    /// With PolicySecret and PolicyNV, it requires 4 commands if authority, key and session are already loaded, and
+    /// otherwise 7.
     ///
     /// - Parameters:
     ///   - digest: A SHA-256 digest, 32 bytes.
     ///   - key: A signing key.
     ///   - root: The key's parent.
-    ///   - policy: The policy whose digest the key carries.
-    ///   - credentials: The credentials that meet the policy.
+    ///   - policy: The policy whose digest is in the key.
+    ///   - credentials: The credentials that satisfy the policy.
     /// - Returns: The signature; it is not verified.
-    /// - Throws: ``TPMError/Code-swift.enum/policyFailed`` when the TPM refuses,
-    ///   ``TPMError/Code-swift.enum/missingCredential``, ``TPMError/Code-swift.enum/foreignBlob``, and what any command
-    ///   throws.
+    /// - Throws: ``TPMError/Code-swift.enum/policyFailed`` if the TPM refuses,
+    ///   ``TPMError/Code-swift.enum/missingCredential``, ``TPMError/Code-swift.enum/foreignBlob``, and the errors of
+    ///   any command.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Sign.
     package func sign(
@@ -65,17 +65,17 @@ extension TPMCommands {
         }
     }
 
-    /// Returns a sealed secret, after meeting its policy; the secret crosses the bus encrypted.
+    /// Returns a sealed secret, after satisfying its policy; the secret is encrypted on the bus.
     ///
-    /// It takes as many commands as ``sign(digest:with:under:meeting:with:)``.
+    /// It requires the same number of commands as ``sign(digest:with:under:meeting:with:)``.
     ///
     /// - Parameters:
     ///   - object: A sealed secret.
     ///   - root: The object's parent.
-    ///   - policy: The policy whose digest the object carries.
-    ///   - credentials: The credentials that meet the policy.
+    ///   - policy: The policy whose digest is in the object.
+    ///   - credentials: The credentials that satisfy the policy.
     /// - Returns: The secret.
-    /// - Throws: As ``sign(digest:with:under:meeting:with:)``.
+    /// - Throws: The errors of ``sign(digest:with:under:meeting:with:)``.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Unseal.
     package func unseal(
@@ -95,16 +95,16 @@ extension TPMCommands {
         }
     }
 
-    /// Returns the HMAC-SHA-256 of data with an authority's own key, which never leaves the TPM.
+    /// Returns the HMAC-SHA-256 of data with an authority's key, which never leaves the TPM.
     ///
     /// - Parameters:
-    ///   - data: At most 1024 bytes; they cross the bus encrypted, like the result.
+    ///   - data: At most 1024 bytes, encrypted on the bus like the result.
     ///   - object: The authority.
     ///   - root: The authority's parent.
     ///   - auth: The authority's authorization value.
     /// - Returns: 32 bytes.
-    /// - Throws: ``TPMError/Code-swift.enum/authFailed``, ``TPMError/Code-swift.enum/lockout(seconds:)`` and what any
-    ///   command throws.
+    /// - Throws: ``TPMError/Code-swift.enum/authFailed``, ``TPMError/Code-swift.enum/lockout(seconds:)`` and the errors
+    ///   of any command.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_HMAC.
     package func hmac(
@@ -124,14 +124,14 @@ extension TPMCommands {
         }
     }
 
-    /// Asks the TPM whether an authorization value is the right one for an object.
+    /// Checks an authorization value for an object with the TPM.
     ///
     /// - Parameters:
     ///   - auth: The value.
     ///   - object: An authority.
     ///   - root: The authority's parent.
-    /// - Returns: The TPM's verdict.
-    /// - Throws: What any command throws, except for a wrong value and a lockout, which are verdicts.
+    /// - Returns: The result.
+    /// - Throws: The errors of any command, except for a wrong value and a lockout, which are results.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_HMAC.
     package func verify(
@@ -162,7 +162,7 @@ extension TPMCommands {
 }
 
 extension Connection {
-    /// Meets a policy, loads the object, and lets a command use it with that policy session, in one sequence.
+    /// Satisfies a policy, loads the object, and runs a command on it with that policy session, in one sequence.
     func use<Value: ~Copyable>(
         _ object: TPMObject,
         under root: StorageRoot,
@@ -192,7 +192,7 @@ extension Connection {
         var scheme = TPMT_SIG_SCHEME()
         scheme.scheme = TPM2_ALG_ECDSA
         scheme.details.ecdsa.hashAlg = TPM2_ALG_SHA256
-        // An unrestricted key signs any digest; this ticket says that the TPM did not compute the digest.
+        // An unrestricted key signs any digest; this ticket states that the TPM did not compute it.
         var ticket = TPMT_TK_HASHCHECK()
         ticket.tag = TPM2_ST_HASHCHECK
         ticket.hierarchy = TPM2_RH_NULL
@@ -235,7 +235,7 @@ extension Connection {
 }
 
 extension SecretBytes {
-    /// Copies the front of a buffer of the TPM's structures, which its owner wipes.
+    /// Copies the front of a buffer in the TPM's structures, which its owner wipes.
     init<Buffer>(copying buffer: borrowing Buffer, count: UInt16) {
         self = Swift.withUnsafeBytes(of: buffer) { bytes in
             SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(count))).bytes)

@@ -2,14 +2,13 @@
 
 internal import CWhorlTSS2
 
-/// A child of the storage root as it is stored outside the TPM: its public area, and its private area, which only the
-/// TPM can open.
+/// A child of the storage root in its stored form: a public area, and a private area that only the TPM can decrypt.
 ///
-/// The bytes may come from anywhere: this type checks their form, and the TPM checks their origin when it loads them.
+/// The bytes may come from anywhere: this type checks their format, and the TPM checks their origin when it loads them.
 package struct TPMObject: Sendable, Hashable {
-    /// The purpose of an object.
+    /// The type of an object.
     package enum Kind: Sendable, Hashable {
-        /// An HMAC key whose authorization value policies ask for.
+        /// An HMAC key whose authorization value policies require.
         case authority
         /// Sealed data.
         case sealed
@@ -17,11 +16,11 @@ package struct TPMObject: Sendable, Hashable {
         case signingKey
         /// A P-256 key for ECDSA and for ECDH.
         case agreementKey
-        /// A P-256 key that signs only what its TPM states.
+        /// A P-256 key that signs only statements of its TPM.
         case attestationKey
     }
 
-    /// The largest serialized form that is accepted, in bytes.
+    /// The maximum size of the serialized form, in bytes.
     package static let maximumSize = 4096
     private static let version: UInt8 = 1
 
@@ -29,18 +28,18 @@ package struct TPMObject: Sendable, Hashable {
     package let publicBlob: [UInt8]
     /// The private area as a TPM2B_PRIVATE, the input of `tpm2_load -r`.
     package let privateBlob: [UInt8]
-    /// The object's purpose.
+    /// The object's type.
     package let kind: Kind
     /// The object's name.
     package let name: TPMName
-    /// The policy that the object is used by, if it has one.
+    /// The policy required to use the object, if it has one.
     package let policy: PolicyDigest?
     /// The public key; `nil` if the object is not a key pair.
     package let publicPoint: ECPoint?
 
-    /// Reads the form that ``serialized`` returns.
+    /// Parses the ``serialized`` form.
     ///
-    /// - Throws: ``TPMError/Code-swift.enum/malformed`` for anything but the whole form of a known kind of object.
+    /// - Throws: ``TPMError/Code-swift.enum/malformed`` unless it is the complete form of a known type of object.
     package init(serialized: [UInt8]) throws(TPMError) {
         guard serialized.count <= Self.maximumSize else { throw TPMError(.malformed, cause: "too large") }
         guard serialized.first == Self.version else { throw TPMError(.malformed, cause: "unknown version") }
@@ -59,7 +58,7 @@ package struct TPMObject: Sendable, Hashable {
         )
     }
 
-    /// Takes the two areas that TPM2_Create returned.
+    /// Creates an object from the two areas that TPM2_Create returned.
     init(_ publicArea: UnsafePointer<TPM2B_PUBLIC>, _ privateArea: UnsafePointer<TPM2B_PRIVATE>)
         throws(TPMError)
     {
@@ -70,14 +69,14 @@ package struct TPMObject: Sendable, Hashable {
         )
     }
 
-    /// Makes the same object with the private area that TPM2_ObjectChangeAuth returned.
+    /// Creates the same object with the private area that TPM2_ObjectChangeAuth returned.
     init(_ object: TPMObject, privateBlob: [UInt8]) throws(TPMError) {
         try self.init(object.areas().public, publicBlob: object.publicBlob, privateBlob: privateBlob)
     }
 
     private init(_ area: TPM2B_PUBLIC, publicBlob: [UInt8], privateBlob: [UInt8]) throws(TPMError) {
         var area = area
-        // Only one form is accepted: the bytes that the name is computed from are the bytes that the TPM will see.
+        // Only one encoding is accepted: the name is computed from exactly the bytes that the TPM receives.
         guard try Marshalling.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal, of: &area) == publicBlob,
             privateBlob.count > 2,
             area.publicArea.nameAlg == TPM2_ALG_SHA256, let kind = Kind(area.publicArea)
@@ -95,10 +94,10 @@ package struct TPMObject: Sendable, Hashable {
             }
     }
 
-    /// The public area as a TPMT_PUBLIC, which the name is computed from.
+    /// The public area, TPMT_PUBLIC, from which the name is computed.
     package var publicArea: [UInt8] { Array(publicBlob.dropFirst(2)) }
 
-    /// The form to store; it contains no secret that another TPM, or this one without the policy, would reveal.
+    /// The form to store; another TPM, or this one without the policy, reveals no secret from it.
     package var serialized: [UInt8] { [Self.version] + publicBlob + privateBlob }
 
     /// Returns the two areas as structures, for TPM2_Load.
@@ -114,7 +113,7 @@ package struct TPMObject: Sendable, Hashable {
 }
 
 extension TPMObject.Kind {
-    /// Recognizes the kind of object that has this public area; `nil` for any other.
+    /// Returns the type of an object with this public area; `nil` for any other.
     fileprivate init?(_ area: TPMT_PUBLIC) {
         switch area.type {
         case TPM2_ALG_KEYEDHASH where area.parameters.keyedHashDetail.scheme.scheme == TPM2_ALG_NULL:
@@ -134,14 +133,14 @@ extension TPMObject.Kind {
     }
 }
 
-/// A point of the curve P-256.
+/// A point on the curve P-256.
 package struct ECPoint: Sendable, Hashable {
     /// The coordinates, 32 bytes each, big-endian.
     package let x: [UInt8], y: [UInt8]
 
-    /// Reads ANSI X9.63: 4, x, y; 65 bytes.
+    /// Parses ANSI X9.63: 4, x, y; 65 bytes.
     ///
-    /// - Returns: `nil` for another form. The TPM checks whether it is a point of the curve.
+    /// - Returns: `nil` for other formats. The TPM checks whether it is a point on the curve.
     package init?(x963 bytes: [UInt8]) {
         guard bytes.count == 65, bytes[0] == 4 else { return nil }
         x = Array(bytes[1..<33])

@@ -2,7 +2,7 @@
 
 internal import CWhorlTSS2
 
-/// The kinds of handles that a TPM can list.
+/// The types of handles that a TPM can list.
 package enum HandleKind: Sendable, CaseIterable {
     /// Loaded objects.
     case transient
@@ -15,7 +15,7 @@ package enum HandleKind: Sendable, CaseIterable {
     /// Sessions whose context is saved outside the TPM.
     case savedSessions
 
-    /// The first handle of the kind, the input of TPM2_GetCapability.
+    /// The first handle of the type, the input of TPM2_GetCapability.
     var first: UInt32 {
         switch self {
         case .transient: 0x8000_0000
@@ -27,51 +27,51 @@ package enum HandleKind: Sendable, CaseIterable {
     }
 }
 
-/// The TPM's count of wrong authorization values, and its limits.
+/// The TPM's counter of wrong authorization values, and its limits.
 package struct DictionaryAttackState: Sendable, Hashable {
-    /// The number of wrong values that are counted now.
+    /// The current number of counted wrong values.
     package let failures: Int
-    /// The count at which the TPM locks.
+    /// The number at which the TPM locks out.
     package let limit: Int
-    /// The number of seconds after which one failure is forgotten; 0: never by itself.
+    /// The number of seconds after which one failure is forgotten; 0 means never.
     package let recoverySeconds: Int
-    /// The number of seconds for which the lockout hierarchy is closed after a wrong value; 0: until a restart.
+    /// The number of seconds for which the lockout hierarchy is blocked after a wrong value; 0 means until a restart.
     package let lockoutRecoverySeconds: Int
-    /// Whether the TPM is locked now.
+    /// Whether the TPM is locked out.
     package let inLockout: Bool
 
-    /// The longest time in seconds until a try is possible; `nil` if the TPM is not locked, or does not unlock by
-    /// itself.
+    /// The maximum time in seconds until another attempt is possible; `nil` if the TPM is not locked out, or does not
+    /// recover on its own.
     package var secondsToNextTry: Int? { inLockout && recoverySeconds > 0 ? recoverySeconds : nil }
 }
 
-/// The identity and the setup of a TPM.
+/// The identity and configuration of a TPM.
 package struct TPMProperties: Sendable, Hashable {
     /// The manufacturer's four letters, such as `IFX`.
     package let manufacturer: String
-    /// The vendor's own text.
+    /// The vendor string.
     package let vendor: String
     /// The firmware version.
     package let firmware: String
     /// The revision of the specification, such as `1.59`.
     package let specRevision: String
-    /// The number of objects that can be loaded at once, at least.
+    /// The minimum number of objects that can be loaded at the same time.
     package let objectSlots: Int
-    /// The number of sessions that can be loaded at once, at least.
+    /// The minimum number of sessions that can be loaded at the same time.
     package let sessionSlots: Int
-    /// The number of slots that are free for objects now.
+    /// The number of free object slots.
     package let objectSlotsFree: Int
     /// The number of defined NV counters, if the TPM reports it.
     package let nvCounters: Int?
-    /// The number of NV counters that there is room for, if the TPM reports it.
+    /// The number of NV counters that can still be defined, if the TPM reports it.
     package let nvCountersFree: Int?
     /// Whether the owner hierarchy has an authorization value.
     package let ownerAuthSet: Bool
     /// Whether the endorsement hierarchy has an authorization value.
     package let endorsementAuthSet: Bool
-    /// Whether the lockout hierarchy has an authorization value; without one any program can reset the failure count.
+    /// Whether the lockout hierarchy has an authorization value; without one, any program can reset the failure count.
     package let lockoutAuthSet: Bool
-    /// The count of wrong authorization values.
+    /// The counter of wrong authorization values.
     package let dictionaryAttack: DictionaryAttackState
 
     init(_ values: [UInt32: UInt32]) {
@@ -102,7 +102,7 @@ package struct TPMProperties: Sendable, Hashable {
         )
     }
 
-    /// Whether the TPM is locked after too many wrong values.
+    /// Whether the TPM is locked out after too many wrong values.
     package var inLockout: Bool { dictionaryAttack.inLockout }
 }
 
@@ -133,14 +133,14 @@ enum Property: UInt32 {
     static let variable: UInt32 = 0x200
 }
 
-/// Returns the printable characters of the numbers, four each; chips pad with zeros and blanks.
+/// Returns the printable characters in the numbers, four each; TPMs pad with zeros and blanks.
 private func words(_ numbers: [UInt32]) -> String {
     let bytes = numbers.flatMap(\.bigEndianBytes).filter { 0x20...0x7e ~= $0 }
     return String(decoding: bytes, as: UTF8.self).split(separator: " ").joined(separator: " ")
 }
 
 extension TPMCommands {
-    /// Returns the identity and the setup of the TPM; two or three commands.
+    /// Returns the identity and configuration of the TPM; two or three commands.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_GetCapability.
     package func properties() throws(TPMError) -> TPMProperties {
@@ -148,7 +148,7 @@ extension TPMCommands {
         return TPMProperties(try connection.properties(from: Property.variable).merging(fixed) { $1 })
     }
 
-    /// Returns the handles of a kind that the TPM lists now, including those of other programs.
+    /// Returns the current handles of a type, including those of other programs.
     package func handles(_ kind: HandleKind) throws(TPMError) -> [UInt32] {
         var handles: [UInt32] = []
         var next = kind.first
@@ -171,7 +171,7 @@ extension TPMCommands {
 }
 
 extension Connection {
-    /// Returns all properties of one group, which has 256 numbers.
+    /// Returns all properties of one group, which consists of 256 numbers.
     func properties(from first: UInt32) throws(TPMError) -> [UInt32: UInt32] {
         var properties: [UInt32: UInt32] = [:]
         var next = first

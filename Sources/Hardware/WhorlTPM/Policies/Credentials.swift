@@ -2,7 +2,7 @@
 
 package import WhorlSecretMemory
 
-/// The credentials with which a caller meets policies.
+/// The credentials of a caller for satisfying policies.
 package struct Credentials: Sendable {
     struct Authority: Sendable {
         let object: TPMObject
@@ -22,9 +22,9 @@ package struct Credentials: Sendable {
         authorities[object.name] = Authority(object: object, auth: auth)
     }
 
-    /// Returns whether these credentials could meet a policy, as far as that depends on the caller.
+    /// Returns whether these credentials could satisfy a policy, as far as that depends on the caller.
     ///
-    /// Only the TPM judges a counter and the PCRs.
+    /// Only the TPM can check a counter and PCRs.
     package func suffice(for policy: TPMPolicy) -> Bool {
         switch policy {
         case .secret(let name): authorities[name] != nil
@@ -37,10 +37,10 @@ package struct Credentials: Sendable {
 }
 
 extension TPMPolicy {
-    /// Returns the sequences of steps that these credentials suffice for, each of which meets this policy by other
-    /// branches.
+    /// Returns the sequences of steps possible with these credentials, each of which satisfies this policy through
+    /// other branches.
     ///
-    /// Sequences that depend on a counter or on PCRs come last: the chip may refuse them even with the right
+    /// Sequences that depend on a counter or on PCRs come last: the TPM may reject them even with the right
     /// credentials.
     ///
     /// - Returns: At least one sequence.
@@ -79,7 +79,7 @@ extension TPMPolicy {
         }
     }
 
-    /// Whether the chip may refuse the policy even with the right credentials.
+    /// Whether the TPM may reject the policy even with the right credentials.
     private var dependsOnMachine: Bool {
         switch self {
         case .counter, .pcrs: true
@@ -90,9 +90,9 @@ extension TPMPolicy {
 }
 
 extension TPMError {
-    /// Whether the chip has refused one way to meet a policy, and another way may still meet it.
+    /// Whether the TPM has rejected one way to satisfy a policy, but another one may still work.
     ///
-    /// A wrong authorization value does not count: it may have been counted as a wrong try.
+    /// A wrong authorization value is not included, because it may have been counted as a failure.
     var closesOneWay: Bool {
         switch code {
         case .policyFailed, .nvMissing, .nvUnwritten, .lockout: true

@@ -3,14 +3,15 @@
 internal import CWhorlTSS2
 internal import Crypto
 
-/// A selection of measured-boot registers of the SHA-256 bank.
+/// A selection of measured-boot registers in the SHA-256 bank.
 package struct PCRSelection: Sendable, Hashable {
     /// The registers, 0 to 23.
     package let indices: Set<Int>
 
     /// Selects registers.
     ///
-    /// - Throws: ``TPMError/Code-swift.enum/unsupported`` for an empty set, or a register that no PC has.
+    /// - Throws: ``TPMError/Code-swift.enum/unsupported`` if the set is empty or contains a register that PCs do not
+    ///   have.
     package init(_ indices: Set<Int>) throws(TPMError) {
         guard !indices.isEmpty, indices.allSatisfy({ 0...23 ~= $0 }) else {
             throw TPMError(.unsupported, cause: "PCRs are numbered 0 to 23")
@@ -44,7 +45,7 @@ package struct PCRValues: Sendable, Hashable {
     /// The registers' values by number, 32 bytes each.
     package let values: [Int: [UInt8]]
 
-    /// The SHA-256 digest of the values in the order of their numbers, the input of ``TPMPolicy/pcrs(_:digest:)``.
+    /// The SHA-256 digest of the values in numerical order, the input of ``TPMPolicy/pcrs(_:digest:)``.
     package var digest: [UInt8] {
         Array(SHA256.hash(data: values.sorted { $0.key < $1.key }.flatMap(\.value)))
     }
@@ -53,7 +54,7 @@ package struct PCRValues: Sendable, Hashable {
 extension TPMCommands {
     /// Reads registers; one command for every eight of them.
     ///
-    /// - Throws: ``TPMError/Code-swift.enum/unsupported`` when the TPM has no SHA-256 bank with these registers.
+    /// - Throws: ``TPMError/Code-swift.enum/unsupported`` if the TPM has no SHA-256 bank with these registers.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_PCR_Read.
     package func readPCRs(_ selection: PCRSelection) throws(TPMError) -> PCRValues {

@@ -2,15 +2,15 @@
 
 internal import CWhorlTSS2
 
-/// An authorization session, flushed at the end of its life unless the TPM has ended it.
+/// An authorization session, flushed at the end of its lifetime unless the TPM has ended it.
 ///
-/// It is salted to the storage root: only the chip that holds that root can read what the session's key protects. A
-/// command that succeeds with the attribute continueSession clear ends the session in the TPM.
+/// It is salted to the storage root: only the TPM that holds that root can read data protected by the session's key. A
+/// successful command without the attribute continueSession ends the session in the TPM.
 struct Session: ~Copyable {
     enum Kind {
-        /// A session that proves that the caller knows authorization values.
+        /// A session that proves knowledge of authorization values.
         case hmac
-        /// A session that collects what was proved.
+        /// A session that collects proofs.
         case policy
     }
 
@@ -19,15 +19,15 @@ struct Session: ~Copyable {
 
     /// Starts a session (TPM2_StartAuthSession), with AES-128-CFB for parameters and SHA-256.
     ///
-    /// By itself the answer is not authenticated. With an authenticator, its HMAC covers the new session's nonce,
-    /// though not its handle; a command that carries the nonce then reaches only this session.
+    /// The response alone is not authenticated. With an authenticator, its HMAC covers the new session's nonce, but not
+    /// its handle; a command with the nonce then reaches only this session.
     ///
     /// - Parameters:
     ///   - kind: The purpose.
     ///   - root: The key that the salt is encrypted to.
-    ///   - authenticator: A salted HMAC session that encrypts and authenticates the answer's nonce.
+    ///   - authenticator: A salted HMAC session that encrypts and authenticates the nonce in the response.
     ///   - connection: The connection to the TPM.
-    /// - Throws: ``TPMError/Code-swift.enum/foreignRoot`` when the root does not exist, and what the command throws.
+    /// - Throws: ``TPMError/Code-swift.enum/foreignRoot`` if the root does not exist, and the errors of the command.
     init(
         _ kind: Kind,
         saltedTo root: ESYS_TR,
@@ -66,7 +66,7 @@ struct Session: ~Copyable {
             }
         } catch {
             self.handle = Fixed.none
-            // A root that is gone, or that cannot decrypt the salt, is not the pinned one.
+            // If the root no longer exists or cannot decrypt the salt, it is not the pinned one.
             throw error.saysMissingHandle || error.faultyPart == .parameter(2)
                 ? error.told(as: .foreignRoot) : error
         }
@@ -76,7 +76,7 @@ struct Session: ~Copyable {
     /// The use of the session by the next command.
     struct Use: OptionSet {
         let rawValue: UInt8
-        /// The session goes on after the command.
+        /// The session continues after the command.
         static let goesOn = Use(rawValue: TPMA_SESSION_CONTINUESESSION)
         /// The command's first parameter is encrypted.
         static let encryptsCommand = Use(rawValue: TPMA_SESSION_DECRYPT)
@@ -84,7 +84,7 @@ struct Session: ~Copyable {
         static let encryptsResponse = Use(rawValue: TPMA_SESSION_ENCRYPT)
     }
 
-    /// The nonce of the TPM's last answer for this session, from ESAPI's memory.
+    /// The nonce of the TPM's last response for this session, from ESAPI's memory.
     var nonce: TPM2B_NONCE {
         get throws(TPMError) {
             let handle = handle
@@ -103,14 +103,14 @@ struct Session: ~Copyable {
         try connection.prepare(handle, for: use)
         let value = try command(handle)
         if !use.contains(.goesOn) {
-            // The TPM flushed it by itself; ESAPI keeps an entry of more than a kilobyte until it is closed.
+            // The TPM has flushed it; ESAPI keeps an entry of more than a kilobyte until it is closed.
             self.handle = Fixed.none
             connection.close(handle)
         }
         return value
     }
 
-    /// Hands the handle to a new owner, who flushes it, for commands that do not end the session.
+    /// Transfers the handle to a new owner, which must flush it, for commands that do not end the session.
     consuming func goingOn() throws(TPMError) -> ESYS_TR {
         let handle = handle
         try connection.prepare(handle, for: .goesOn)
@@ -124,13 +124,13 @@ struct Session: ~Copyable {
 }
 
 extension Connection {
-    /// Sets how the next command uses a session, in ESAPI's memory only.
+    /// Sets how the next command uses a session; changes only ESAPI's memory.
     func prepare(_ session: ESYS_TR, for use: Session.Use) throws(TPMError) {
         try call("Esys_TRSess_SetAttributes") { Esys_TRSess_SetAttributes($0, session, use.rawValue, 0xff) }
     }
 }
 
-/// ESAPI's fixed handles, with one type for all of them.
+/// ESAPI's predefined handles, all with the same type.
 enum Fixed {
     static let none = ESYS_TR_NONE
     static let password = ESYS_TR_PASSWORD
@@ -138,26 +138,27 @@ enum Fixed {
     static let endorsement = ESYS_TR_RH_ENDORSEMENT
 }
 
-/// The HMAC session that proves the values of authorities, for the lifetime of this value; afterwards it stays in the
+/// An HMAC session that proves the values of authorities, for the lifetime of this value; afterwards it stays in the
 /// cache, like the authority.
 ///
-/// Starting a session costs the chip a decryption with the storage root, about as much as a signature; continuing one
-/// costs nothing. Each command has fresh nonces on both sides, so nothing can be replayed. The session encrypts no
-/// secret: each secret has its own session that ends with it, so that a key read out of the memory later decrypts no
-/// recording. The nonce of a policy session, which this session encrypts, is not secret: it only has to come from the
-/// chip.
+/// Starting a session costs the TPM a decryption with the storage root, about as much as a signature; continuing one
+/// costs nothing. Each command has fresh nonces on both sides, so that nothing can be replayed.
+///
+/// The session encrypts no secrets: each secret has its own session that ends with it, so that a key read from memory
+/// later does not decrypt recorded traffic. It only encrypts the nonce of a policy session, which is not secret but
+/// must come from the TPM.
 struct AuthorizingSession: ~Copyable {
     private let connection: Connection
     let handle: ESYS_TR
-    /// Whether the session was started now, not taken from the cache.
+    /// Whether the session is new, rather than from the cache.
     let isFresh: Bool
 
     /// Takes the session from the cache, or starts it (TPM2_StartAuthSession).
     ///
     /// - Parameters:
-    ///   - root: The key that the salt is encrypted to; a session that is salted to another key is not reused.
+    ///   - root: The key that the salt is encrypted to; a session salted to another key is not reused.
     ///   - connection: The connection to the TPM.
-    /// - Throws: What starting a session throws.
+    /// - Throws: The errors of starting a session.
     init(saltedTo root: ESYS_TR, on connection: Connection) throws(TPMError) {
         let name =
             if let pinned = connection.pins.name(of: root) { pinned } else { try connection.name(of: root) }

@@ -4,24 +4,24 @@ internal import CWhorlTSS2
 internal import WhorlSecretMemory
 
 extension Connection {
-    /// Returns a policy session that has met a policy.
+    /// Returns a policy session that satisfies a policy.
     ///
-    /// If the chip refuses one of the ways that the credentials suffice for, the next one is tried in a new session.
+    /// If the TPM rejects one of the ways possible with the credentials, the next one is tried in a new session.
     ///
     /// - Parameters:
     ///   - policy: The policy.
-    ///   - credentials: The credentials that meet the policy.
+    ///   - credentials: The credentials that satisfy the policy.
     ///   - root: The storage root that the session is salted to.
-    ///   - needed: The object that the session is for, which should stay loaded.
+    ///   - needed: The object to be used in the session, which should stay loaded.
     /// - Returns: The session.
-    /// - Throws: The error of the last way that was tried; no session is left then.
+    /// - Throws: The error of the last way; no session is left then.
     func session(
         meeting policy: TPMPolicy,
         with credentials: Credentials,
         root: ESYS_TR,
         needed: TPMName?
     ) throws(TPMError) -> Session {
-        // Before any command, so that a caller without the credentials causes none.
+        // Checked before any command, so that nothing is sent for a caller without the credentials.
         var ways = try policy.ways(with: credentials)[...]
         while let way = ways.popFirst() {
             do throws(TPMError) {
@@ -44,7 +44,7 @@ extension Connection {
         return session
     }
 
-    /// Starts a policy session; if an authority will authorize it, its nonce is authenticated as the chip's.
+    /// Starts a policy session; if an authority will authorize it, its nonce is authenticated.
     private func policySession(isToBeAuthorized: Bool, root: ESYS_TR) throws(TPMError) -> Session {
         guard isToBeAuthorized else { return try Session(.policy, saltedTo: root, on: self) }
         let authenticator = try AuthorizingSession(saltedTo: root, on: self)
@@ -53,7 +53,8 @@ extension Connection {
             return try Session(.policy, saltedTo: root, authenticatedBy: authenticator.handle, on: self)
         } catch {
             guard error.code == .authFailed else { throw error }
-            // Another key has decrypted the salt. Or the kept session is gone, and its handle is now another program's.
+            // Another key has decrypted the salt. Or the cached session no longer exists, and its handle belongs to
+            // another program.
             guard !isFresh else { throw error.told(as: .foreignRoot) }
             cache.forgetSession(on: self)
             throw error.told(as: .reset)
@@ -80,10 +81,10 @@ extension Connection {
         }
     }
 
-    /// TPM2_PolicySecret, authorized by a salted HMAC session: the value itself never crosses the bus.
+    /// Runs TPM2_PolicySecret, authorized by a salted HMAC session: the value itself is never sent over the bus.
     ///
-    /// The chip compares the nonce with the policy session's own. So it authorizes only the session that answered to
-    /// ``Session/init(_:saltedTo:authenticatedBy:on:)``, whatever handle an interposer has put in.
+    /// The TPM compares the nonce with the policy session's own. It therefore authorizes only the session that was
+    /// returned to ``Session/init(_:saltedTo:authenticatedBy:on:)``, even if an interposer replaced the handle.
     private func meetSecret(
         _ authority: Credentials.Authority,
         policy: borrowing Session,
@@ -121,7 +122,7 @@ extension Connection {
     private func meetCounter(_ counter: NVCounter, _ value: UInt64, policy: ESYS_TR) throws(TPMError) {
         var operand = try TPM2B_DIGEST(public: value.bigEndianBytes)
         try withCounter(counter) { (index) throws(TPMError) in
-            // The counter is read with its own value, which is empty: there is nothing to hide.
+            // The counter is read with its empty authorization value, which is not a secret.
             try call("TPM2_PolicyNV") {
                 Esys_PolicyNV(
                     $0,
@@ -139,7 +140,7 @@ extension Connection {
         }
     }
 
-    /// Makes a call that meets a part of a policy; a value that differs from the policy's is `policyFailed`.
+    /// Makes a call that satisfies a part of a policy; throws `policyFailed` if a value differs from the policy's.
     private func callPolicy(_ command: String, _ body: (OpaquePointer) -> TSS2_RC) throws(TPMError) {
         do throws(TPMError) {
             try call(command, body)
@@ -151,7 +152,7 @@ extension Connection {
     private func meetPCRs(_ selection: PCRSelection, _ digest: [UInt8], policy: ESYS_TR) throws(TPMError) {
         var registers = selection.structure
         var digest = try TPM2B_DIGEST(public: digest)
-        // The registers may have other values than in the policy: TPM_RC_VALUE of the digest.
+        // The registers may have different values than in the policy: TPM_RC_VALUE of the digest.
         try callPolicy("TPM2_PolicyPCR") {
             Esys_PolicyPCR($0, policy, Fixed.none, Fixed.none, Fixed.none, &digest, &registers)
         }

@@ -5,9 +5,9 @@ internal import Crypto
 
 /// The condition for using an object or incrementing a counter.
 ///
-/// The digest is computed here, without a TPM; the TPM computes it again from what was really proved, and compares.
+/// The digest is computed here, without a TPM. The TPM computes it again from the actual proofs, and compares.
 package indirect enum TPMPolicy: Sendable, Hashable {
-    /// The caller knows the authorization value of the object of this name (TPM2_PolicySecret).
+    /// The caller knows the authorization value of the object with this name (TPM2_PolicySecret).
     case secret(of: TPMName)
     /// The counter has this value (TPM2_PolicyNV, equal).
     case counter(NVCounter, equals: UInt64)
@@ -15,17 +15,17 @@ package indirect enum TPMPolicy: Sendable, Hashable {
     case authValue
     /// The registers' values have this digest, 32 bytes (TPM2_PolicyPCR).
     case pcrs(PCRSelection, digest: [UInt8])
-    /// All of the policies are met, in this order.
+    /// All of the policies are satisfied, in this order.
     case all([TPMPolicy])
-    /// One of the policies is met (TPM2_PolicyOR).
+    /// One of the policies is satisfied (TPM2_PolicyOR).
     ///
-    /// More than eight are combined in groups, since the command takes eight. An empty list can never be met.
+    /// More than eight are combined in groups, because the command accepts eight. An empty list can never be satisfied.
     case any([TPMPolicy])
 
-    /// The digest that an object stores as its policy.
+    /// The digest that an object contains as its policy.
     package var digest: PolicyDigest { digest(after: .zero) }
 
-    /// Returns the digest of a session that had the digest `before` and then met this policy.
+    /// Returns the digest of a session that had the digest `before` and then satisfied this policy.
     ///
     /// Source: TPM 2.0 Library Part 3, the "policyDigest" formula of each command.
     func digest(after before: PolicyDigest) -> PolicyDigest {
@@ -53,7 +53,7 @@ package indirect enum TPMPolicy: Sendable, Hashable {
 
 /// A TPM2_PolicyOR, or a tree of several.
 struct Choice {
-    /// The lists of digests to combine, from the branches up; each list has at most eight digests.
+    /// The lists of digests to combine, starting with the branches; each list has at most eight digests.
     let levels: [[[PolicyDigest]]]
 
     init(of policies: [TPMPolicy], after before: PolicyDigest) {
@@ -68,7 +68,7 @@ struct Choice {
 
     var digest: PolicyDigest { levels.last?.first.map(Self.digest) ?? Self.digest([]) }
 
-    /// Returns the lists that a session passes after it has met the branch of this index.
+    /// Returns the lists for a session that has satisfied the branch with this index.
     func path(ofBranch index: Int) -> [[PolicyDigest]] {
         var index = index
         return levels.map { level in
@@ -85,12 +85,13 @@ struct Choice {
         }
     }
 
-    /// Returns the digest of a TPM2_PolicyOR, which starts from zeros: the branches' digests include what came before.
+    /// Returns the digest of a TPM2_PolicyOR, which starts with zeros because the branches' digests include everything
+    /// before.
     private static func digest(_ branches: [PolicyDigest]) -> PolicyDigest {
         PolicyDigest.zero.extended(.policyOR, padded(branches).flatMap(\.bytes))
     }
 
-    /// Returns at least two digests, as the command needs; a single one is doubled.
+    /// Returns at least two digests, as the command requires; a single one is doubled.
     static func padded(_ branches: [PolicyDigest]) -> [PolicyDigest] {
         branches.count == 1 ? branches + branches : branches
     }
