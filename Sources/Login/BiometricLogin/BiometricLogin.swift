@@ -5,19 +5,19 @@ internal import WhorlContext
 internal import WhorlService
 
 extension LoginClient {
-    /// Makes a client of one server; nothing is opened or sent yet, and there is no prompt.
+    /// Creates a client for one server; sends nothing yet and shows no prompt.
     public init(server: LoginOrigin, transport: any LoginTransport, options: LoginOptions = LoginOptions()) {
         self.init(server: server, transport: transport, options: options) { .current }
     }
 }
 
 extension BiometricKeys {
-    /// Makes an interface to the pair of a name; no key is made yet.
+    /// Creates an interface to the key pair with a name; no key is created yet.
     ///
     /// - Parameters:
     ///   - name: 1 to 128 bytes; a different name for each pair.
-    ///   - options: The options for making and using it. The package of that name has `allowDeviceCredentials` for the
-    ///     passcode as an alternative; here it is on by default.
+    ///   - options: The options for creating and using the pair. The package of that name uses `allowDeviceCredentials`
+    ///     for the passcode as an alternative; here it is on by default.
     public init(_ name: String = "biometric", options: LoginOptions = LoginOptions()) {
         self.init(name, options: options) { .current }
     }

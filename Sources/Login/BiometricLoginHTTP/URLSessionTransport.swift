@@ -7,28 +7,30 @@ public import LoginTransport
 internal import WhorlSecretMemory
 internal import Synchronization
 
-/// A transport that sends a login's requests with URLSession.
+/// A transport that sends login requests with URLSession.
 ///
-/// It follows no redirect, stores no cookie, no credential and no answer, and stops reading if an answer is larger than
-/// any answer of the protocol. libcurl, which FoundationNetworking is based on, checks the server's certificate against
-/// the system's; it reads `/etc/ssl/certs/ca-certificates.crt` and no other file.
+/// It follows no redirects, stores no cookies, credentials or responses, and stops reading if a response is larger than
+/// the protocol allows. libcurl, on which FoundationNetworking is based, verifies the server's certificate with the
+/// system's; it reads `/etc/ssl/certs/ca-certificates.crt` and no other file.
 ///
-/// URLSession takes header fields as text and bodies as `Data`: a password or token that is sent is in ordinary memory
-/// here, and cannot be wiped there.
+/// URLSession takes header fields as text and bodies as `Data`. A password or token in a request is therefore in
+/// ordinary memory, which cannot be wiped.
 public struct URLSessionTransport: LoginTransport {
-    /// The environment variables from which libcurl takes a proxy for `http:`; it does not read `HTTP_PROXY`.
+    /// The environment variables in which libcurl looks for a proxy for `http:`; it does not read `HTTP_PROXY`.
     ///
-    /// While one is set, ``send(_:)`` refuses servers that are not reached over TLS.
+    /// While one is set, ``send(_:)`` refuses servers that do not use TLS.
     public static let proxies = proxiesOfPlainRequests
 
     private let wait: Duration
 
-    /// - Parameter wait: The longest time that a whole request may take; 30 seconds by default.
+    /// Creates a transport.
+    ///
+    /// - Parameter wait: The timeout for a whole request; 30 seconds by default.
     public init(wait: Duration = .seconds(30)) { self.wait = wait }
 
-    /// Sends one request and returns the answer, whatever its status is; a redirect is an answer.
+    /// Sends one request and returns the response, whatever its status; a redirect is returned as well.
     ///
-    /// - Throws: a `LoginTransportError`.
+    /// - Throws: A `LoginTransportError`.
     public func send(_ request: LoginRequest) async throws -> LoginResponse {
         guard Self.isDirect(request.origin) else { throw LoginTransportError.surroundings }
         guard let url = URL(string: request.origin.text + request.path) else {
@@ -42,7 +44,7 @@ public struct URLSessionTransport: LoginTransport {
         )
         defer { session.finishTasksAndInvalidate() }
         let task = session.dataTask(with: Self.urlRequest(request, url))
-        // URLSession's own time limits restart with each byte, and not all of its paths are limited.
+        // URLSession's own timeouts restart with each byte, and do not cover all of its code paths.
         let limit = Task { [wait] in
             try await Task.sleep(for: wait)
             exchange.end(.timedOut)
@@ -71,10 +73,10 @@ public struct URLSessionTransport: LoginTransport {
         return configuration
     }
 
-    /// Whether a request goes directly to the server, and to no other, with the variables that libcurl reads.
+    /// Returns whether a request goes directly to the server, considering the variables that libcurl reads.
     ///
-    /// Unencrypted requests go only to this machine (`LoginOrigin`), so they must not go through a proxy; encrypted
-    /// ones may, since the certificate is the server's.
+    /// Unencrypted requests go only to this machine (`LoginOrigin`), so they must not go through a proxy. Encrypted
+    /// ones may, because the certificate is the server's.
     private static func isDirect(_ origin: LoginOrigin) -> Bool {
         guard origin.text.hasPrefix("http:") else { return true }
         let variables = ProcessInfo.processInfo.environment
@@ -94,7 +96,7 @@ public struct URLSessionTransport: LoginTransport {
     }
 }
 
-/// One request and its answer.
+/// One request and its response.
 private final class Exchange: NSObject, URLSessionDataDelegate {
     private typealias Done = CheckedContinuation<Result<LoginResponse, LoginTransportError>, Never>
 
@@ -118,7 +120,7 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
         }.get()
     }
 
-    /// Ends the request with a failure, whatever URLSession reports later; the first end counts.
+    /// Ends the request with a failure, whatever URLSession reports later; only the first call counts.
     func end(_ failure: LoginTransportError) {
         let done = state.withLock { state in
             if state.failure == nil { state.failure = failure }
@@ -134,10 +136,10 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
         done?.resume(returning: outcome)
     }
 
-    /// Called when the server requires a password, or a different one.
+    /// Called if the server requires a password, or a different one.
     ///
-    /// FoundationNetworking calls this when the answer is complete, and would repeat the request for as long as the
-    /// answer stays the same; the answer is the result here.
+    /// FoundationNetworking calls this when the response is complete, and would repeat the request as long as the
+    /// response stays the same. The response is used as the result instead.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -203,7 +205,7 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
 }
 
 extension LoginTransportError {
-    /// Makes the kind of a failure; its text may contain what was sent, and is discarded.
+    /// Creates the kind of a failure; its text may contain request data, and is discarded.
     fileprivate init(_ error: any Error) {
         guard let error = error as? URLError else {
             self = .failed
@@ -219,7 +221,7 @@ extension LoginTransportError {
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:
             self = .notTrusted
-        // FoundationNetworking has no code for this; the text is libcurl's own.
+        // FoundationNetworking has no code for this; the text comes from libcurl.
         case .unknown where error.localizedDescription.hasPrefix("SSL"): self = .notTrusted
         case .badServerResponse, .cannotParseResponse, .zeroByteResource: self = .malformed
         default: self = .failed

@@ -4,11 +4,11 @@ internal import Crypto
 public import FoundationEssentials
 internal import WhorlSupport
 
-/// The evidence that a device's key is in a TPM, and that the TPM uses it only under a certain policy.
+/// The evidence that a device's key is in a TPM, and that the TPM uses it only with a certain policy.
 ///
-/// A device sends it with the request that enables the key. All parts are public; none is judged here.
+/// A device sends it with the request that enables the key. All parts are public; nothing is verified here.
 public struct AttestationStatement: Sendable, Hashable {
-    /// The longest encoded form that is read, in bytes.
+    /// The maximum encoded size, in bytes.
     public static let longest = 8192
     private static let version: UInt8 = 1
 
@@ -22,20 +22,21 @@ public struct AttestationStatement: Sendable, Hashable {
     public var attestationKey: Data
     /// The public area of the device's key, TPMT_PUBLIC.
     public var key: Data
-    /// The public area of the object whose value the policy asks for where a finger was shown, TPMT_PUBLIC.
+    /// The public area of the object whose authorization value the policy requires after a finger match, TPMT_PUBLIC.
     public var authority: Data
-    /// The public area of the counter of the enrolled fingers, TPMS_NV_PUBLIC; empty if any enrolled finger opens the key.
+    /// The public area of the counter of the enrolled fingers, TPMS_NV_PUBLIC; empty if any enrolled finger unlocks the
+    /// key.
     public var counter: Data
-    /// The value that the counter must have; 0 without a counter.
+    /// The required value of the counter; 0 without a counter.
     public var counterValue: UInt64
-    /// The public area of the passcode's object, TPMT_PUBLIC; empty if the passcode does not open the key.
+    /// The public area of the passcode's object, TPMT_PUBLIC; empty if the passcode does not unlock the key.
     public var passcode: Data
-    /// The TPM's statement about the making of the key, TPMS_ATTEST.
+    /// The TPM's statement about the creation of the key, TPMS_ATTEST.
     public var statement: Data
     /// The signature of ``attestationKey`` over ``statement``: r followed by s, 64 bytes.
     public var signature: Data
 
-    /// Puts the parts together.
+    /// Creates a statement from its parts.
     public init(
         nonce: Data,
         endorsementKey: Data,
@@ -62,7 +63,7 @@ public struct AttestationStatement: Sendable, Hashable {
         self.signature = signature
     }
 
-    /// The form that is sent: 1, the counter's value in 8 bytes, and each other part after its size, which has 2 bytes.
+    /// The encoded form: 1, the counter's value in 8 bytes, and each other part after its 2-byte size.
     public var encoded: Data {
         var bytes = ByteWriter(CollectionOfOne(Self.version))
         bytes.append(counterValue)
@@ -75,7 +76,7 @@ public struct AttestationStatement: Sendable, Hashable {
         return Data(bytes.bytes)
     }
 
-    /// Reads the form that is sent; `nil` for anything that ``encoded`` does not give.
+    /// Parses the encoded form; returns `nil` for anything that ``encoded`` does not return.
     public init?(encoded: Data) {
         guard encoded.count <= Self.longest else { return nil }
         var bytes = ByteReader(encoded)
@@ -103,18 +104,18 @@ public struct AttestationStatement: Sendable, Hashable {
         )
     }
 
-    /// Returns the value that ``statement`` has to repeat: only the chip that holds the endorsement key can read the
+    /// Returns the value to be included in ``statement``, because only the TPM with the endorsement key can decrypt the
     /// credential's secret.
     ///
     /// - Parameters:
     ///   - nonce: The nonce of the credential.
-    ///   - secret: The secret that the chip took out of the credential.
+    ///   - secret: The secret that the TPM decrypted from the credential.
     /// - Returns: The value, 32 bytes.
     public static func proof(nonce: Data, secret: Data) -> Data {
         Data(SHA256.hash(data: preface(nonce: nonce) + secret))
     }
 
-    /// Returns the bytes before the secret in ``proof(nonce:secret:)``.
+    /// Returns the bytes that precede the secret in ``proof(nonce:secret:)``.
     public static func preface(nonce: Data) -> Data {
         Data("whorl-login attestation 1\n".utf8) + nonce
     }

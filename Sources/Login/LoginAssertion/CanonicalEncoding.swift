@@ -2,15 +2,15 @@
 
 public import FoundationEssentials
 
-/// JSON in its canonical form: members in the order of their names, no white space, no unnecessary escape (RFC 8785,
-/// for objects of text, whole numbers and such objects).
+/// Canonical JSON: members sorted by name, no white space, no unnecessary escapes (RFC 8785, for objects of strings,
+/// integers and such objects).
 ///
-/// A parsed value is written again and compared with the input. That finds duplicate members, unknown members, numbers
-/// in another notation and everything else that two parsers might read differently.
+/// A parsed value is encoded again and compared with the input. That detects duplicate members, unknown members,
+/// numbers in another notation, and everything else that two parsers might read differently.
 enum CanonicalJSON {
     case text(String)
     case number(Int)
-    /// An object, whose names are ASCII.
+    /// An object with ASCII names.
     case object([String: CanonicalJSON])
 
     /// The value as UTF-8.
@@ -37,7 +37,7 @@ enum CanonicalJSON {
         }
     }
 
-    /// Appends a quoted text (RFC 8785, 3.2.2.2).
+    /// Appends a quoted string (RFC 8785, 3.2.2.2).
     private static func quote(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
@@ -57,19 +57,19 @@ enum CanonicalJSON {
     }
 }
 
-/// Base64url without padding (RFC 4648, 5), in the only form for each byte string.
+/// Base64url without padding (RFC 4648, 5), with exactly one encoding for each byte string.
 public enum Base64URL {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
     )
-    /// The value of each character; 255 for characters that are not in the alphabet.
+    /// The value of each character; 255 for characters outside the alphabet.
     private static let numbers: [UInt8] = {
         var numbers = [UInt8](repeating: 255, count: 256)
         for (number, character) in alphabet.enumerated() { numbers[Int(character)] = UInt8(number) }
         return numbers
     }()
 
-    /// Returns the text of bytes.
+    /// Returns the encoded text.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         var bits: UInt32 = 0
@@ -86,10 +86,9 @@ public enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns the bytes of a text; `nil` for padding, white space, other characters, and unused bits, which
-    /// ``encode(_:)`` leaves 0, that are set.
+    /// Returns the decoded bytes; `nil` for padding, white space, other characters, and unused bits that are not 0.
     ///
-    /// So no two texts decode to the same bytes, and comparing texts is equivalent to comparing bytes.
+    /// No two texts decode to the same bytes, so comparing texts is equivalent to comparing bytes.
     public static func decode(_ text: some Sequence<UInt8>) -> Data? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.underestimatedCount * 3 / 4)
@@ -109,6 +108,6 @@ public enum Base64URL {
         return Data(bytes)
     }
 
-    /// Returns the bytes of a text; see ``decode(_:)-swift.type.method``.
+    /// Returns the decoded bytes; see ``decode(_:)-swift.type.method``.
     public static func decode(_ text: String) -> Data? { decode(text.utf8) }
 }

@@ -2,14 +2,14 @@
 
 public import FoundationEssentials
 
-/// A login assertion that is not signed yet: a JWS with ES256 (RFC 7515, RFC 7518; Docs/LoginProtocol.md).
+/// An unsigned login assertion: a JWS with ES256 (RFC 7515, RFC 7518; Docs/LoginProtocol.md).
 public struct AssertionDraft: Sendable {
     /// The claims.
     public let claims: LoginClaims
-    /// The bytes to sign: header and claims, each in Base64url, with a dot between them.
+    /// The bytes to sign: header and claims, each in Base64url, separated by a dot.
     public let signingInput: Data
 
-    /// Makes a draft with these claims.
+    /// Creates a draft with these claims.
     public init(_ claims: LoginClaims) {
         self.claims = claims
         let header = Base64URL.encode(AssertionHeader(keyID: claims.keyID).json)
@@ -19,7 +19,7 @@ public struct AssertionDraft: Sendable {
     /// Returns the assertion in compact form (RFC 7515, 7.1).
     ///
     /// - Parameter signature: r followed by s, 64 bytes, over ``signingInput``.
-    /// - Returns: Three parts with dots between them.
+    /// - Returns: Three parts separated by dots.
     public func signed(_ signature: Data) -> String {
         String(decoding: signingInput, as: UTF8.self) + "." + Base64URL.encode(signature)
     }
@@ -27,20 +27,20 @@ public struct AssertionDraft: Sendable {
 
 /// A login assertion as received: its claims are not verified.
 ///
-/// It names the user, the device and the key to look up. Its claims are valid only after
+/// It contains the user, the device and the key to look up. Its claims are valid only after
 /// ``verify(with:expecting:at:)``.
 public struct UnverifiedAssertion: Sendable {
     /// The maximum length in bytes, in compact form.
     public static let longest = 8_192
 
-    /// The claims, which are not verified.
+    /// The claims, not yet verified.
     public let unverifiedClaims: LoginClaims
     let signingInput: Data
     let signature: Data
 
-    /// Reads the compact form.
+    /// Parses the compact form.
     ///
-    /// - Throws: ``AssertionFault/malformed`` for anything but what ``AssertionDraft`` writes, byte by byte.
+    /// - Throws: ``AssertionFault/malformed`` unless it is exactly what ``AssertionDraft`` writes, byte by byte.
     public init(_ compact: String) throws(AssertionFault) {
         guard compact.utf8.count <= Self.longest else { throw .malformed }
         let bytes = Array(compact.utf8)
@@ -50,7 +50,7 @@ public struct UnverifiedAssertion: Sendable {
             let payload = Base64URL.decode(parts[1]),
             let signature = Base64URL.decode(parts[2]), signature.count == 64,
             let claims = LoginClaims(json: payload),
-            // There is exactly one header for a key: the header is compared, not parsed.
+            // Each key has exactly one header, so the header is compared rather than parsed.
             header.elementsEqual(AssertionHeader(keyID: claims.keyID).json)
         else { throw .malformed }
         unverifiedClaims = claims
@@ -59,7 +59,7 @@ public struct UnverifiedAssertion: Sendable {
     }
 }
 
-/// The header of an assertion: the algorithm is always ES256, and the key is named, never included.
+/// The header of an assertion: the algorithm is always ES256, and the key is referenced, never included.
 struct AssertionHeader {
     let keyID: String
 
@@ -69,7 +69,7 @@ struct AssertionHeader {
     }
 }
 
-/// The first fault that was found in an assertion.
+/// The first fault found in an assertion.
 public enum AssertionFault: String, Error, Sendable, Hashable, CaseIterable {
     /// Its format is not the one that a device writes.
     case malformed
@@ -81,11 +81,11 @@ public enum AssertionFault: String, Error, Sendable, Hashable, CaseIterable {
     case user
     /// It is for another device.
     case device
-    /// It names another key than the device's.
+    /// It contains another key than the device's.
     case key
-    /// It answers another challenge.
+    /// It is for another challenge.
     case challenge
-    /// The key did not sign it.
+    /// It was not signed by the key.
     case signature
     /// It is too old.
     case expired
@@ -93,7 +93,7 @@ public enum AssertionFault: String, Error, Sendable, Hashable, CaseIterable {
     case notYetValid
 }
 
-/// The claims that an assertion must have to be accepted.
+/// The claims that an assertion must contain to be accepted.
 public struct AssertionExpectation: Sendable {
     /// The server's own origin.
     public var origin: LoginOrigin
@@ -105,10 +105,10 @@ public struct AssertionExpectation: Sendable {
     public var challenge: Data
     /// The purpose of the assertion.
     public var purpose: LoginClaims.Purpose
-    /// The number of seconds by which the clocks may differ.
+    /// The tolerated difference between the clocks, in seconds.
     public var clockSkew = 30
 
-    /// Makes an expectation.
+    /// Creates an expectation.
     public init(
         origin: LoginOrigin,
         user: LoginName,
@@ -130,11 +130,11 @@ extension UnverifiedAssertion {
     /// The caller must check whether the challenge was used before, and whether the device is still registered.
     ///
     /// - Parameters:
-    ///   - key: The device's key, as the server knows it.
+    ///   - key: The device's key, as known to the server.
     ///   - expectation: The expected claims.
     ///   - now: Seconds since 1970.
-    /// - Returns: The claims, which are now verified.
-    /// - Throws: The first fault that was found.
+    /// - Returns: The verified claims.
+    /// - Throws: The first fault found.
     public func verify(
         with key: LoginKey,
         expecting expectation: AssertionExpectation,
@@ -155,7 +155,7 @@ extension UnverifiedAssertion {
 }
 
 extension Data {
-    /// Whether the bytes are equal; the time it takes depends only on their number.
+    /// Returns whether the bytes are equal; the time depends only on their number.
     public func isEqualInConstantTime(to other: Data) -> Bool {
         guard count == other.count else { return false }
         return zip(self, other).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0

@@ -6,23 +6,23 @@ public import FoundationEssentials
 public struct LoginClaims: Sendable, Hashable {
     /// The purpose of a signature; a signature for one purpose is not valid for another.
     public enum Purpose: String, Sendable, Hashable, Codable, CaseIterable {
-        /// To make the key known to the server.
+        /// To register the key at the server.
         case enable
         /// To sign in.
         case login
     }
 
-    /// The method by which the owner of the device was recognized.
+    /// The method that was used to authenticate the owner of the device.
     public enum Method: String, Sendable, Hashable, Codable, CaseIterable {
-        /// By a finger.
+        /// A finger.
         case finger
-        /// By the passcode of the device.
+        /// The device's passcode.
         case passcode
     }
 
     /// The maximum lifetime of an assertion, in seconds.
     public static let longestLifetime = 60
-    /// The maximum length of the JSON in bytes: with it an assertion has at most ``UnverifiedAssertion/longest``.
+    /// The maximum size of the JSON in bytes, so that an assertion has at most ``UnverifiedAssertion/longest``.
     static let longestJSON = (UnverifiedAssertion.longest - 256) * 3 / 4
     /// The size of a challenge in bytes.
     public static let challengeSize = 32
@@ -33,7 +33,7 @@ public struct LoginClaims: Sendable, Hashable {
     public let user: LoginName
     /// `device`: the device.
     public let device: LoginName
-    /// `iss` and the header's `kid`: the thumbprint of the key that signs.
+    /// `iss` and the header's `kid`: the thumbprint of the signing key.
     public let keyID: String
     /// `purpose`: the purpose of the signature.
     public let purpose: Purpose
@@ -47,25 +47,25 @@ public struct LoginClaims: Sendable, Hashable {
     public let id: Data
     /// `domain`: the digest of the enrolled fingers for this program, 32 bytes; `nil` if no finger is enrolled.
     public let domainState: Data?
-    /// `method`: the method by which the owner was recognized.
+    /// `method`: the method that was used to authenticate the owner.
     public let method: Method
-    /// `app`: the additional claims of the program.
+    /// `app`: additional claims of the app.
     public let app: [String: String]
-    /// `service`: the service that the session's token is for; `nil` for the login server itself.
+    /// `service`: the service that the session token is for; `nil` for the login server itself.
     ///
     /// The device signs it, so that an assertion for one service is not valid for another.
     public let service: String?
 
-    /// Whether a text can name a service: 1 to 255 visible ASCII characters, such as an address.
+    /// Returns whether a text is a valid service name: 1 to 255 visible ASCII characters, such as a URL.
     public static func isService(_ text: String) -> Bool {
         (1...255).contains(text.utf8.count) && text.utf8.allSatisfy { (33...126).contains($0) }
     }
 
-    /// Makes claims; `nil` if a value does not have its size or range.
+    /// Creates claims; returns `nil` if a value has the wrong size or range.
     ///
-    /// The lifetime is 1 to 60 seconds. The program's additional claims are at most 16, with names of 1 to 32 of
-    /// `a`–`z`, `0`–`9` and `_`, and values of at most 256 bytes; all together must fit into an assertion (5,952 bytes
-    /// of JSON). The method finger requires a domain state.
+    /// The lifetime is 1 to 60 seconds. The app may add at most 16 claims, with names of 1 to 32 characters from
+    /// `a`–`z`, `0`–`9` and `_`, and values of at most 256 bytes. All claims together must fit into an assertion (5,952
+    /// bytes of JSON). The method finger requires a domain state.
     public init?(
         origin: LoginOrigin,
         user: LoginName,
@@ -150,7 +150,7 @@ extension LoginClaims {
         return CanonicalJSON.object(members).bytes
     }
 
-    /// Reads claims; `nil` for anything but their canonical JSON.
+    /// Parses claims; returns `nil` unless the input is their canonical JSON.
     init?(json: Data) {
         guard let members = try? JSONDecoder().decode(Members.self, from: json),
             members.iss.hasPrefix(Self.issuerPrefix),

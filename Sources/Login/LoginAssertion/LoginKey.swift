@@ -3,15 +3,15 @@
 internal import Crypto
 public import FoundationEssentials
 
-/// The public half of a device's key: a point of P-256.
+/// The public half of a device's key: a point on P-256.
 public struct LoginKey: Sendable, Hashable {
     /// SubjectPublicKeyInfo as DER, 91 bytes (RFC 5480).
     public let der: Data
-    /// The key's name: its SHA-256 thumbprint in Base64url, 43 characters (RFC 7638).
+    /// The key's ID: its SHA-256 thumbprint in Base64url, 43 characters (RFC 7638).
     public let id: String
     private let key: P256.Signing.PublicKey
 
-    /// Reads a SubjectPublicKeyInfo; `nil` for anything but the one encoding of a point of P-256, uncompressed.
+    /// Parses a SubjectPublicKeyInfo; returns `nil` unless it is the only encoding of an uncompressed P-256 point.
     public init?(der: Data) {
         guard der.count == 91, let key = try? P256.Signing.PublicKey(derRepresentation: der),
             key.derRepresentation == der
@@ -19,7 +19,7 @@ public struct LoginKey: Sendable, Hashable {
         self.init(key)
     }
 
-    /// Reads a point; `nil` for anything but 4, x, y of a point of P-256 (65 bytes; SEC 1, 2.3.3).
+    /// Parses a point; returns `nil` unless it is 4, x, y of a P-256 point (65 bytes; SEC 1, 2.3.3).
     public init?(x963: Data) {
         guard x963.count == 65, let key = try? P256.Signing.PublicKey(x963Representation: x963) else {
             return nil
@@ -33,14 +33,14 @@ public struct LoginKey: Sendable, Hashable {
         let point = key.x963Representation
         let x = Base64URL.encode(point.dropFirst().prefix(32))
         let y = Base64URL.encode(point.suffix(32))
-        // The members are in the order of their names, without white space (RFC 7638, 3.3).
+        // The members are sorted by name, without white space (RFC 7638, 3.3).
         let jwk = #"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#
         id = Base64URL.encode(SHA256.hash(data: Data(jwk.utf8)))
     }
 
-    /// Whether `signature`, r followed by s (64 bytes; RFC 7518, 3.4), is a signature of this key over `message`.
+    /// Returns whether `signature`, r followed by s (64 bytes; RFC 7518, 3.4), is this key's signature of `message`.
     ///
-    /// - Returns: `false` also for bytes that are not a signature.
+    /// - Returns: `false` also if the bytes are not a signature.
     public func isValid(raw signature: Data, over message: some DataProtocol) -> Bool {
         guard signature.count == 64,
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
@@ -48,11 +48,11 @@ public struct LoginKey: Sendable, Hashable {
         return key.isValidSignature(signature, for: SHA256.hash(data: message))
     }
 
-    /// Whether `signature`, `SEQUENCE { r, s }` (RFC 3279, 2.2.3), is a signature of this key over `message`.
+    /// Returns whether `signature`, `SEQUENCE { r, s }` (RFC 3279, 2.2.3), is this key's signature of `message`.
     ///
-    /// High and low s are both accepted. Only the DER encoding is accepted: other forms of BER are not.
+    /// High and low s are both accepted. Only the DER encoding is accepted, no other form of BER.
     ///
-    /// - Returns: `false` also for bytes that are not a signature.
+    /// - Returns: `false` also if the bytes are not a signature.
     public func isValid(der signature: Data, over message: some DataProtocol) -> Bool {
         guard signature.count <= 72,
             let parsed = try? P256.Signing.ECDSASignature(derRepresentation: signature),
@@ -61,7 +61,7 @@ public struct LoginKey: Sendable, Hashable {
         return key.isValidSignature(parsed, for: SHA256.hash(data: message))
     }
 
-    /// Keys are equal if their points are.
+    /// Compares the points.
     public static func == (left: LoginKey, right: LoginKey) -> Bool { left.der == right.der }
 
     /// Hashes ``der``.

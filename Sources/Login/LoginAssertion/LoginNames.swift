@@ -2,7 +2,7 @@
 
 internal import WhorlSupport
 
-/// The server's name of a user or a device: text that can be compared byte by byte, and shown.
+/// The server's name for a user or a device: text that can be compared byte by byte, and displayed.
 public struct LoginName: Sendable, Hashable, CustomStringConvertible {
     /// The maximum length in bytes of UTF-8.
     public static let longest = 128
@@ -16,21 +16,23 @@ public struct LoginName: Sendable, Hashable, CustomStringConvertible {
     /// Characters that are invisible or change the visible text: control characters, soft hyphen, zero width,
     /// direction, line and paragraph separators, byte order mark, annotations, tags.
     ///
-    /// It is a fixed list, since Unicode's own categories grow, and two sides may know two versions of them.
+    /// The list is fixed, because Unicode's categories grow and the two sides may use different versions.
     private static let hidden: [ClosedRange<UInt32>] = [
         0x00...0x1F, 0x7F...0x9F, 0xAD...0xAD, 0x61C...0x61C, 0x180E...0x180E, 0x200B...0x200F,
         0x2028...0x202E,
         0x2060...0x206F, 0xFEFF...0xFEFF, 0xFFF0...0xFFFF, 0xE0000...0xE0FFF,
     ]
 
-    /// Makes a name; `nil` for an empty or too long text, white space at either end, and invisible characters.
+    /// Creates a name; returns `nil` if the text is empty or too long, starts or ends with white space, or contains
+    /// invisible characters.
     ///
-    /// Keyboards and systems write `é` as one character or as a letter and its accent. Both give the same name, which has
-    /// the composed form (NFC, RFC 8265, 3.4). Other texts that look alike are different names, and so are `anna` and `Anna`.
+    /// Keyboards and systems write `é` as one character or as a letter and its accent. Both result in the same name, in
+    /// composed form (NFC, RFC 8265, 3.4). Other texts that look alike are different names, and so are `anna` and
+    /// `Anna`.
     public init?(_ text: String) {
         guard (1...Self.longest).contains(text.utf8.count) else { return nil }
         if text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) {
-            // This is the case for most names.
+            // True for most names.
             self.text = text
             return
         }
@@ -47,7 +49,7 @@ public struct LoginName: Sendable, Hashable, CustomStringConvertible {
         scalar.isASCII ? (0x20..<0x7F).contains(scalar.value) : !hidden.contains { $0.contains(scalar.value) }
     }
 
-    /// Names are equal if their bytes are.
+    /// Compares the bytes.
     public static func == (left: LoginName, right: LoginName) -> Bool {
         left.text.utf8.elementsEqual(right.text.utf8)
     }
@@ -57,10 +59,10 @@ public struct LoginName: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension LoginOrigin {
-    /// Makes the origin of an address that a person typed or copied; `nil` for anything that names no server.
+    /// Creates the origin of a URL that a user typed or pasted; returns `nil` if it does not name a server.
     ///
-    /// Capitals, a default port and a slash at the end make no other origin. A name beyond ASCII is its A-label (RFC 5890),
-    /// as browsers send it.
+    /// Capital letters, a default port and a trailing slash are accepted. A non-ASCII name is converted to its A-label
+    /// (RFC 5890), as browsers do.
     public init?(entered text: String) {
         guard let slashes = text.firstRange(of: "://") else { return nil }
         let scheme = text[..<slashes.lowerBound].lowercased()
@@ -76,7 +78,7 @@ extension LoginOrigin {
         self.init("\(scheme)://\(authority.lowercased())")
     }
 
-    /// Returns the A-label of a host beyond ASCII, and what follows the host.
+    /// Returns the A-label of a non-ASCII host, and the text after the host.
     private static func aLabel(of authority: String) -> (String, Substring)? {
         let end = authority.lastIndex(of: ":") ?? authority.endIndex
         guard !authority.contains(where: { "/@?#%[]".contains($0) }),
@@ -85,7 +87,8 @@ extension LoginOrigin {
         return (label, authority[end...])
     }
 
-    /// The service of a token that changes what signs a user in: it enables and revokes devices, and nothing else
-    /// accepts it (Docs/LoginProtocol.md).
+    /// The service of a token that can change how a user signs in.
+    ///
+    /// It enables and revokes devices, and nothing else accepts it (Docs/LoginProtocol.md).
     public var credentialsService: String { text + "/v1/devices" }
 }

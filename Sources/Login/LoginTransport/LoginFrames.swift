@@ -4,11 +4,12 @@ internal import WhorlLoginOrigin
 package import WhorlSecretMemory
 internal import WhorlSupport
 
-/// A request and its answer as bytes, for a transport in another process: each field follows its size.
+/// Encodes a request and its response as bytes, for a transport in another process: each field follows its size.
 ///
-/// They cross a pipe between two programs of the same version, and are parsed as strictly as any input from outside.
+/// They are sent through a pipe between two programs of the same version, and parsed as strictly as any untrusted
+/// input.
 package enum LoginFrames {
-    /// The largest frame in bytes; requests and answers are smaller.
+    /// The maximum size of a frame in bytes; requests and responses are smaller.
     package static let largest = 65_536
 
     package static func encode(_ request: LoginRequest) -> SecretBox {
@@ -21,7 +22,7 @@ package enum LoginFrames {
         return SecretBox(frame.take())
     }
 
-    /// Reads a request; `nil` for anything but what ``encode(_:)-(LoginRequest)`` returns.
+    /// Parses a request; returns `nil` for anything other than the output of ``encode(_:)-(LoginRequest)``.
     package static func request(_ bytes: SecretBox) -> LoginRequest? {
         bytes.bytes.withUnsafeBytes { request(ByteReader($0)) }
     }
@@ -56,7 +57,7 @@ package enum LoginFrames {
         return SecretBox(frame.take())
     }
 
-    /// Reads the answer; `malformed` for anything but what the other side writes.
+    /// Parses the response; `malformed` for anything that the other side does not write.
     package static func outcome(_ bytes: SecretBox) -> Result<LoginResponse, LoginTransportError> {
         bytes.bytes.withUnsafeBytes { outcome(ByteReader($0)) }
     }
@@ -82,7 +83,7 @@ package enum LoginFrames {
 }
 
 extension SecretBuffer {
-    /// Appends a field; one that does not fit is left out entirely, and the reader then refuses the frame.
+    /// Appends a field; a field that does not fit is omitted entirely, so that the reader rejects the frame.
     fileprivate mutating func append(secret: SecretBox?) {
         guard let secret else {
             append(sized: EmptyCollection())

@@ -4,30 +4,32 @@
 @_exported public import WhorlLoginOrigin
 public import WhorlSecretMemory
 
-/// The environment variables from which libcurl takes a proxy for `http:`; it does not read `HTTP_PROXY`.
+/// The environment variables in which libcurl looks for a proxy for `http:`; it does not read `HTTP_PROXY`.
 package let proxiesOfPlainRequests = ["http_proxy", "all_proxy", "ALL_PROXY"]
 
-/// A transport that sends a request to a server and returns its answer: the only part of a login that uses a network.
+/// A transport that sends a request to a server and returns its response: the only part of a login that uses the
+/// network.
 ///
-/// `BiometricLoginHTTP` has one that uses URLSession. An app or its tests can have their own, which is one function.
+/// `BiometricLoginHTTP` contains one that uses URLSession. An app or its tests can provide another, which takes one
+/// function.
 public protocol LoginTransport: Sendable {
-    /// Sends one request and returns the answer, whatever its status is.
+    /// Sends one request and returns the response, whatever its status.
     ///
-    /// It sends only to ``LoginRequest/origin``: a redirect is an answer, and is not followed. It stores neither
-    /// cookies nor answers, and does not repeat requests.
+    /// It connects only to ``LoginRequest/origin``, and returns redirects instead of following them. It stores neither
+    /// cookies nor responses, and does not repeat requests.
     ///
     /// Cancelling the task ends the request.
     ///
-    /// - Throws: a ``LoginTransportError``; any other error is reported as ``LoginTransportError/failed``, without
+    /// - Throws: A ``LoginTransportError``. Any other error is reported as ``LoginTransportError/failed``, without
     ///   details.
     func send(_ request: LoginRequest) async throws -> LoginResponse
 }
 
-/// One request of the login protocol (Docs/LoginProtocol.md).
+/// A request of the login protocol (Docs/LoginProtocol.md).
 ///
-/// Its contents are secret and are kept in locked memory; the value has no description.
+/// Its contents are secret and stored in locked memory; the value has no description.
 public struct LoginRequest: Sendable {
-    /// A method of HTTP.
+    /// An HTTP method.
     public enum Method: String, Sendable {
         case get = "GET"
         case post = "POST"
@@ -38,14 +40,14 @@ public struct LoginRequest: Sendable {
     public let origin: LoginOrigin
     /// The method.
     public let method: Method
-    /// The path after the origin, from the slash on; no character of it needs an escape.
+    /// The path after the origin, including the slash; no character requires escaping.
     public let path: String
     /// The value of the header field `Authorization`, ASCII; `nil` if there is none.
     public let authorization: SecretBox?
     /// The body as JSON (`application/json`); `nil` if there is none.
     public let body: SecretBox?
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         to origin: LoginOrigin,
         _ method: Method,
@@ -62,16 +64,17 @@ public struct LoginRequest: Sendable {
 }
 
 extension LoginRequest {
-    /// The header fields that each transport sends; `Authorization` is apart, because it is secret.
+    /// The header fields that each transport sends, except for `Authorization`, which is secret.
     package var fields: [(name: String, value: String)] {
         let fields = [("Accept", "application/json, application/problem+json"), ("User-Agent", "whorl")]
         return fields + (body == nil ? [] : [("Content-Type", "application/json")])
     }
 }
 
-/// A server's answer: bytes from outside.
+/// A server's response, which is untrusted input.
 public struct LoginResponse: Sendable {
-    /// The longest body in bytes; a transport stops reading there and throws ``LoginTransportError/tooLarge``.
+    /// The maximum size of the body in bytes; a transport stops reading there and throws
+    /// ``LoginTransportError/tooLarge``.
     public static let longestBody = 16_384
 
     /// The HTTP status.
@@ -80,10 +83,10 @@ public struct LoginResponse: Sendable {
     public let contentType: String?
     /// The header field `Retry-After`, if it is a number of seconds.
     public let retryAfter: Int?
-    /// The body; it may hold a session token.
+    /// The body; it may contain a session token.
     public let body: SecretBox
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(status: Int, contentType: String?, retryAfter: Int? = nil, body: SecretBox) {
         self.status = status
         self.contentType = contentType
@@ -92,24 +95,24 @@ public struct LoginResponse: Sendable {
     }
 }
 
-/// An error of a transport: the reason why no answer came.
+/// An error of a transport: the reason why there is no response.
 public enum LoginTransportError: String, Error, Sendable, Hashable, CaseIterable {
-    /// The server's name is not known, or no server listens there.
+    /// The server's name cannot be resolved, or no server is listening.
     case unreachable = "unreachable"
-    /// The server, or the way to it, took too long.
+    /// The server or the network took too long.
     case timedOut = "timedOut"
     /// The connection is not secured by a certificate that this machine trusts.
     case notTrusted = "notTrusted"
-    /// No secured connection was made: the server speaks no TLS there, or none that is new enough.
+    /// No secure connection was established: the server does not use TLS, or only an outdated version.
     case notSecured = "notSecured"
-    /// The answer is larger than any answer of the protocol.
+    /// The response is larger than the protocol allows.
     case tooLarge = "tooLarge"
-    /// The answer is not HTTP.
+    /// The response is not HTTP.
     case malformed = "malformed"
     /// The task was cancelled.
     case cancelled = "cancelled"
-    /// The environment would send the request unencrypted and not directly to the server, for example through a proxy.
+    /// The environment would send the request unencrypted and indirectly, for example through a proxy.
     case surroundings = "surroundings"
-    /// Something else.
+    /// Any other failure.
     case failed = "failed"
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The origin by which an assertion names a server: scheme, host and port, such as `https://bank.example` (RFC 6454,
-/// 6.1).
+/// The origin that identifies a server in an assertion: scheme, host and port, such as `https://bank.example` (RFC
+/// 6454, 6.1).
 ///
-/// Two texts name the same server only if they are equal, so each origin has exactly one text: lower case, no path, no
+/// Origins are equal only if their texts are equal, so each origin has exactly one text: lower case, no path, no
 /// default port.
 public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The text, at most 255 bytes.
@@ -12,10 +12,11 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The text.
     public var description: String { text }
 
-    /// Makes an origin; `nil` for anything but the one text of an origin, and for `http` to another machine.
+    /// Creates an origin; returns `nil` for anything other than the exact text of an origin, and for `http` to another
+    /// machine.
     ///
     /// - Parameter text: `https://host`, `https://host:port`; `http` if the host is `localhost`, `127.0.0.1` or
-    ///   `[::1]`, since nothing of it crosses a network.
+    ///   `[::1]`, because nothing is sent over a network.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= 255, let slashes = bytes.firstIndex(of: UInt8(ascii: "/")) else { return nil }
@@ -43,7 +44,7 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
         return (bytes[..<colon], bytes[(colon + 1)...])
     }
 
-    /// Whether a host is lower case letters and digits, with dots and hyphens between them.
+    /// Returns whether a host consists of lower-case letters and digits, with dots and hyphens between them.
     private static func isName(_ host: ArraySlice<UInt8>) -> Bool {
         guard let first = host.first, let last = host.last, isAlphanumeric(first), isAlphanumeric(last) else {
             return false
@@ -51,7 +52,7 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
         return host.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
     }
 
-    /// Whether a host is an address in brackets, judged by its characters.
+    /// Returns whether a host is an address in brackets, based only on its characters.
     private static func isIPv6(_ host: ArraySlice<UInt8>) -> Bool {
         guard host.count > 2, host.first == UInt8(ascii: "["), host.last == UInt8(ascii: "]") else {
             return false
@@ -59,7 +60,7 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
         return host.dropFirst().dropLast().allSatisfy { "0123456789abcdef:.".utf8.contains($0) }
     }
 
-    /// Returns a port of 1 to 65,535, without a leading zero.
+    /// Returns a port from 1 to 65,535, without a leading zero.
     private static func port(_ digits: ArraySlice<UInt8>) -> UInt16? {
         guard let first = digits.first, (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(first) else {
             return nil

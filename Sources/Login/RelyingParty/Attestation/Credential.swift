@@ -5,7 +5,7 @@ internal import CryptoExtras
 public import Foundation
 internal import WhorlSupport
 
-/// A secret that only one chip can read, and only while it holds the object of one name: TPM2_MakeCredential, computed
+/// A secret that only one TPM can decrypt, and only while a certain object is loaded: TPM2_MakeCredential, computed
 /// without a TPM.
 ///
 /// Source: TPM 2.0 Library Part 1, 24 "Credential Protection", and 11.4.10 "Key Derivation Function".
@@ -14,30 +14,30 @@ public struct AttestationCredential: Sendable, Hashable {
     public let nonce: Data
     /// The credential as TPMS_ID_OBJECT: the integrity HMAC and the encrypted secret.
     public let credential: Data
-    /// The seed that the credential is encrypted with, as the chip takes it: for an endorsement key of P-256 an ephemeral
-    /// point, TPMS_ECC_POINT; for one of RSA the encrypted seed, 256 bytes.
+    /// The encrypted seed of the credential: for a P-256 endorsement key an ephemeral point, TPMS_ECC_POINT; for an RSA
+    /// key 256 bytes.
     public let secret: Data
     /// The time when it expires, in seconds since 1970.
     public let expiresAt: Int
 }
 
-/// The encryption of a secret under a seed that one endorsement key alone can read.
+/// The encryption of a secret with a seed that only one endorsement key can decrypt.
 struct CredentialSeal {
     /// TPMS_ID_OBJECT.
     let credential: Data
 
-    /// Encrypts a secret; `nil` if it is longer than 32 bytes.
+    /// Encrypts a secret; returns `nil` if it is longer than 32 bytes.
     ///
     /// - Parameters:
     ///   - secret: At most 32 bytes.
-    ///   - name: The name of the object that must be loaded beside the endorsement key.
-    ///   - seed: The seed, which is used once.
+    ///   - name: The name of the object that must be loaded together with the endorsement key.
+    ///   - seed: The seed, used only once.
     init?(_ secret: Data, for name: Data, under seed: SymmetricKey) {
         guard secret.count <= 32 else { return nil }
         var plain = ByteWriter()
         plain.append(sized: secret, by: UInt16.self)
         let storage = Self.derived(from: seed, "STORAGE", name, bits: 128)
-        // The key and the vector have the sizes that the cipher takes.
+        // The key and the initialization vector have the sizes that the cipher requires.
         guard let vector = try? AES._CFB.IV(ivBytes: Data(count: 16)),
             let sealed = try? AES._CFB.encrypt(plain.bytes, using: storage, iv: vector)
         else { return nil }
@@ -69,7 +69,7 @@ struct CredentialSeal {
     }
 }
 
-/// The seed of a credential, 32 bytes, which one endorsement key alone can read.
+/// The seed of a credential, 32 bytes, which only one endorsement key can decrypt.
 ///
 /// Source: TPM 2.0 Library Part 1, B.10.4 "Secret Sharing" for RSA, and C.6.4 for ECC.
 struct CredentialSeed {
@@ -77,10 +77,11 @@ struct CredentialSeed {
 
     /// The seed.
     let key: SymmetricKey
-    /// The bytes from which the TPM computes it: for RSA the seed, encrypted; for P-256 the ephemeral point, TPMS_ECC_POINT.
+    /// The bytes from which the TPM computes the seed: encrypted for RSA; for P-256 the ephemeral point,
+    /// TPMS_ECC_POINT.
     let encrypted: Data
 
-    /// Makes a new seed; `nil` if the key is none of its kind.
+    /// Creates a new seed; returns `nil` if the key is invalid.
     init?(for endorsement: EndorsementKey) {
         switch endorsement {
         case .p256(let point): self.init(forPoint: point)
@@ -88,13 +89,13 @@ struct CredentialSeed {
         }
     }
 
-    /// Makes a seed for a key of P-256.
+    /// Creates a seed for a P-256 key.
     ///
     /// - Parameters:
     ///   - point: The endorsement key, 4, x, y.
-    ///   - own: The ephemeral key, which is used once.
+    ///   - own: The ephemeral key, used only once.
     init?(forPoint point: Data, with own: P256.KeyAgreement.PrivateKey = .init()) {
-        // What is no point is no key: the reason does not matter.
+        // Any error means that the point is not a key.
         guard let key = try? P256.KeyAgreement.PublicKey(x963Representation: point),
             let shared = try? own.sharedSecretFromKeyAgreement(with: key)
         else { return nil }
@@ -113,12 +114,12 @@ struct CredentialSeed {
         encrypted = Data(bytes.bytes)
     }
 
-    /// Makes a seed for a key of RSA.
+    /// Creates a seed for an RSA key.
     ///
     /// - Parameters:
     ///   - modulus: The endorsement key, 256 bytes.
-    ///   - seed: 32 random bytes, used once.
-    ///   - padding: 32 other random bytes, used once.
+    ///   - seed: 32 random bytes, used only once.
+    ///   - padding: 32 other random bytes, used only once.
     init?(
         forModulus modulus: Data,
         seed: SymmetricKey = SymmetricKey(size: .bits256),

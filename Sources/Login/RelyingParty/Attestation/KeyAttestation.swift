@@ -3,37 +3,38 @@
 public import Foundation
 public import LoginAssertion
 
-/// The part of a key's protection that its TPM has proven when the key was enabled.
+/// The protection that a TPM proved for a key when it was enabled.
 ///
-/// A chip cannot see fingers. The proof says: the key was made in a TPM whose endorsement certificate an operator's
-/// authority has signed; it cannot leave that TPM; and the TPM uses it only for a program that shows the value of one
-/// object (for a finger) or of another (the passcode). Software of the device holds the value that is shown for a
-/// finger, and the reader's honesty is not proven.
+/// A TPM cannot see fingers. The proof has three parts. The key was created in a TPM whose endorsement certificate is
+/// signed by an authority that the operator trusts. It cannot leave that TPM. And the TPM uses it only for a program
+/// that knows the authorization value of one object (for a finger) or another (the passcode).
+///
+/// The device's software holds the value for a finger, and the reader's honesty is not proven.
 public struct KeyAttestation: Sendable, Hashable {
-    /// The strength of the proof; the only one so far.
+    /// The strength of the proof; only one exists so far.
     public enum Level: String, Sendable, Hashable, CaseIterable {
-        /// A TPM guards the key; the user's software holds the value that it asks for where a finger was shown.
+        /// A TPM protects the key; the user's software holds the authorization value for a finger match.
         case tpm
     }
 
-    /// The fingers that open a key, in the words of its policy.
+    /// The fingers that unlock a key, as named in its policy.
     public enum Fingers: String, Sendable, Hashable, CaseIterable {
-        /// Any finger that is enrolled.
+        /// Any enrolled finger.
         case any = "any_finger"
-        /// The fingers that were enrolled when the key was made.
+        /// The fingers that were enrolled when the key was created.
         case current = "current_fingers"
     }
 
     /// The strength of the proof.
     public let level: Level
-    /// The fingers that open the key.
+    /// The fingers that unlock the key.
     public let fingers: Fingers
-    /// Whether the passcode opens it too.
+    /// Whether the passcode unlocks it as well.
     public let takesPasscode: Bool
     /// The digest of the key's policy, 32 bytes.
     public let policy: Data
 
-    /// Describes a proof; stores make them of their rows.
+    /// Creates a proof; stores create it from their rows.
     public init(level: Level, fingers: Fingers, takesPasscode: Bool, policy: Data) {
         self.level = level
         self.fingers = fingers
@@ -41,16 +42,18 @@ public struct KeyAttestation: Sendable, Hashable {
         self.policy = policy
     }
 
-    /// The ways to open the key, each as a word: `any_finger` or `current_fingers`, and `passcode`.
+    /// The ways to unlock the key, one word each: `any_finger` or `current_fingers`, and `passcode`.
     public var opensFor: [String] { [fingers.rawValue] + (takesPasscode ? ["passcode"] : []) }
 
-    /// The proof as stores keep it, beside the key that it is about: an instance of an earlier version gives a device
-    /// another key, and does not know this text.
+    /// Returns the proof in the form for stores, bound to its key.
+    ///
+    /// It contains the key, because a server of an earlier version leaves the text in place when it replaces a device's
+    /// key.
     public func text(of key: LoginKey) -> String {
         ([key.id, level.rawValue, Base64URL.encode(policy)] + opensFor).joined(separator: " ")
     }
 
-    /// Reads ``text(of:)``; `nil` for anything else, and for another key's.
+    /// Parses ``text(of:)``; returns `nil` for anything else, and for the text of another key.
     public init?(text: String, of key: LoginKey) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard (4...5).contains(words.count), words[0] == key.id, let level = Level(rawValue: words[1]),
@@ -63,41 +66,41 @@ public struct KeyAttestation: Sendable, Hashable {
 
 /// The reason why an attestation was refused.
 public enum AttestationFault: String, Error, Sendable, Hashable, CaseIterable {
-    /// The bytes do not have the form that a device sends.
+    /// The bytes do not have the format that devices send.
     case malformed
-    /// The endorsement key is not of a form that is known, or its certificate is not of an authority that the operator
-    /// named, or is another key's.
+    /// The endorsement key has an unknown form. Or its certificate was not issued by an authority that the operator
+    /// trusts, or belongs to another key.
     case endorsement
-    /// The credential is too old, or was made for somebody else: the chip could not take this server's secret out of it.
+    /// The credential is too old, or was created for another TPM, which could not decrypt this server's secret.
     case credential
     /// The statement is not signed by the attestation key, or is about another key.
     case statement
-    /// The key could leave its TPM, was not made there, or is used without its policy.
+    /// The key could leave its TPM, was not created there, or can be used without its policy.
     case key
-    /// The policy is not one of those that are known, or its parts are not what they are sent for.
+    /// The policy is unknown, or its parts do not match their purpose.
     case policy
 }
 
-/// The judgement of what a device has sent, but for the certificate and the credential's age.
+/// Verifies an attestation, except for the certificate and the age of the credential.
 ///
-/// | shown by | so |
+/// | evidence | conclusion |
 /// |---|---|
-/// | the credential's secret in the statement | the attestation key is in the chip that has the endorsement key |
-/// | the attestation key's attributes | it signs only what that chip states |
-/// | the statement | that chip has made the object with the key's name |
-/// | the name | the public area is the key's own: its attributes, its policy, its point |
-/// | the policy's parts | what the chip asks for before it uses the key |
+/// | the credential's secret in the statement | the attestation key is in the TPM that has the endorsement key |
+/// | the attestation key's attributes | it signs only that TPM's statements |
+/// | the statement | that TPM created the object with the key's name |
+/// | the name | the public area belongs to the key: its attributes, its policy, its point |
+/// | the policy's parts | what the TPM requires before it uses the key |
 struct AttestationCheck {
     let statement: AttestationStatement
 
-    /// Returns what is proven of a key.
+    /// Returns what is proven about a key.
     ///
     /// - Parameters:
     ///   - key: The key that is being enabled.
-    ///   - secret: The secret that the server has put into the credential of this nonce, endorsement key and attestation
+    ///   - secret: The secret that the server put into the credential with this nonce, endorsement key and attestation
     ///     key.
     /// - Returns: The proof.
-    /// - Throws: The first fault.
+    /// - Throws: The first fault found.
     func run(_ key: LoginKey, secret: Data) throws(AttestationFault) -> KeyAttestation {
         guard
             let signer = TPMPublicArea(statement.attestationKey)?.attestationPoint.flatMap(

@@ -5,22 +5,21 @@ internal import Foundation
 internal import LoginAssertion
 internal import WhorlSupport
 
-/// The policy of a device's key, computed again from its parts as the TPM computes it.
+/// The policy of a device's key, computed from its parts in the same way as in the TPM.
 ///
-/// | opens for | policy |
+/// | unlocked by | policy |
 /// |---|---|
 /// | any enrolled finger | PolicySecret(authority) |
-/// | the fingers of that day | PolicySecret(authority) ∧ PolicyNV(counter == value) |
-/// | and the passcode | PolicyOR of that and PolicySecret(passcode) |
+/// | the fingers enrolled at the time | PolicySecret(authority) ∧ PolicyNV(counter == value) |
+/// | the passcode as well | PolicyOR of one of these and PolicySecret(passcode) |
 ///
-/// No other policy is known here, and a key with another one is refused. Source: TPM 2.0 Library Part 3, the
-/// "policyDigest" formula of each command.
+/// Keys with any other policy are refused. Source: TPM 2.0 Library Part 3, the "policyDigest" formula of each command.
 struct KeyPolicy: Sendable, Hashable {
     let digest: Data
     let fingers: KeyAttestation.Fingers
     let takesPasscode: Bool
 
-    /// Computes the policy of these parts; `nil` if one of them is not what it is sent for.
+    /// Computes the policy; returns `nil` if a part does not match its purpose.
     init?(_ statement: AttestationStatement) {
         guard let authority = TPMPublicArea(statement.authority), authority.isAuthority else { return nil }
         let shown = Self.secret(of: authority.name)
@@ -79,19 +78,20 @@ struct KeyPolicy: Sendable, Hashable {
     }
 }
 
-/// The public area of a counter in a TPM, TPMS_NV_PUBLIC, with the attributes that a device gives it.
+/// The public area of a counter in a TPM, TPMS_NV_PUBLIC, with the attributes that a device sets.
 ///
 /// Source: TPM 2.0 Library Part 2, 13.5 and 13.6.
 struct TPMCounter: Sendable, Hashable {
-    /// A counter that only its policy increments, that was incremented, and that is read with its own empty value.
+    /// A counter that only its policy increments, that was incremented, and that is read with its empty authorization
+    /// value.
     private static let attributes: UInt32 = 1 << 4 | 1 << 3 | 1 << 18 | 1 << 25 | 1 << 29
 
-    /// The digest of the policy under which it is incremented.
+    /// The digest of the policy required to increment it.
     let writePolicy: Data
     /// Its name, 34 bytes.
     let name: Data
 
-    /// Reads a public area; `nil` for anything else.
+    /// Parses a public area; returns `nil` for anything else.
     init?(_ area: Data) {
         var bytes = ByteReader(area)
         guard bytes.number(UInt32.self) != nil, bytes.number(UInt16.self) == TPMAlgorithm.sha256,

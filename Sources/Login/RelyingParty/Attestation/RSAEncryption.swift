@@ -3,29 +3,29 @@
 internal import Crypto
 internal import Foundation
 
-/// Encryption to a key of RSA with 2,048 bits and the exponent 65,537, as a TPM decrypts it: RSAES-OAEP with SHA-256, and a
+/// Encryption with a 2,048-bit RSA key and the exponent 65,537, as decrypted by a TPM: RSAES-OAEP with SHA-256 and a
 /// label.
 ///
 /// Source: RFC 8017, 7.1.1 and B.2.1.
 struct RSAEncryption: Sendable {
     private static let digest = SHA256.byteCount
-    /// The longest message, in bytes.
+    /// The maximum size of a message, in bytes.
     static let longest = MontgomeryModulus.size - 2 * digest - 2
 
     private let modulus: MontgomeryModulus
 
-    /// Takes a modulus of 256 bytes; `nil` for what is the modulus of no such key.
+    /// Creates a key from a modulus of 256 bytes; returns `nil` if it is not a valid modulus.
     init?(modulus: Data) {
         guard let modulus = MontgomeryModulus(modulus) else { return nil }
         self.modulus = modulus
     }
 
-    /// Encrypts a message; `nil` if it is too long, or the seed does not have 32 bytes.
+    /// Encrypts a message; returns `nil` if it is too long, or the seed does not have 32 bytes.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - label: The label, which the decrypter has to name.
-    ///   - seed: 32 random bytes, used once.
+    ///   - label: The label, required for decryption.
+    ///   - seed: 32 random bytes, used only once.
     /// - Returns: 256 bytes.
     func encrypt(_ message: Data, label: Data, seed: Data) -> Data? {
         guard message.count <= Self.longest, seed.count == Self.digest else { return nil }
@@ -49,44 +49,45 @@ struct RSAEncryption: Sendable {
     }
 }
 
-/// Arithmetic modulo one odd number of 2,048 bits, for the public operation of RSA.
+/// Arithmetic modulo an odd 2,048-bit number, for the public operation of RSA.
 ///
-/// Swift Crypto encrypts with OAEP and an empty label alone, and a TPM wants another label; it offers no operation of RSA
-/// without its padding either. The numbers are those of public keys and of one random value each, so that time tells
-/// nothing that is used twice; no step depends on a bit of them all the same.
+/// Swift Crypto supports OAEP only with an empty label, but a TPM requires a different one. It does not offer RSA
+/// without padding either. The numbers are public keys and random values used once, so timing reveals nothing useful;
+/// still, no step depends on their bits.
 ///
-/// Source: P. L. Montgomery, "Modular Multiplication Without Trial Division"; the order of steps is CIOS of Koç, Acar and
-/// Kaliski.
+/// Source: P. L. Montgomery, "Modular Multiplication Without Trial Division"; the order of steps is CIOS of Koç, Acar
+/// and Kaliski.
 struct MontgomeryModulus: Sendable {
-    /// The size of numbers in bytes.
+    /// The size of the numbers in bytes.
     static let size = 256
     private static let words = size / 8
 
-    /// The modulus, the least significant word first.
+    /// The modulus, least significant word first.
     private let modulus: [UInt64]
     /// -1 divided by the modulus, modulo 2⁶⁴.
     private let inverse: UInt64
     /// The square of R = 2²⁰⁴⁸ modulo the modulus.
     private let square: [UInt64]
 
-    /// Takes a modulus, the most significant byte first; `nil` unless it is odd and has all 2,048 bits.
+    /// Creates a modulus from bytes, most significant byte first; returns `nil` unless it is odd and has all 2,048
+    /// bits.
     init?(_ bytes: Data) {
         guard bytes.count == Self.size, let first = bytes.first, first >= 0x80, let last = bytes.last,
             last & 1 == 1
         else { return nil }
         let modulus = Self.words(of: bytes)
         self.modulus = modulus
-        // Each step doubles the number of bits that are right, from the three of the number itself.
+        // Each step doubles the number of correct bits, starting from the three of the number itself.
         var inverse = modulus[0]
         for _ in 0..<5 { inverse &*= 2 &- modulus[0] &* inverse }
         self.inverse = 0 &- inverse
-        // R modulo a number between R/2 and R is the difference; doubled 2,048 times it is the square.
+        // R modulo a number between R/2 and R is the difference; doubled 2,048 times, it is the square.
         var square = Self.difference(Array(repeating: 0, count: Self.words), modulus).words
         for _ in 0..<Self.size * 8 { square = Self.doubled(square, modulo: modulus) }
         self.square = square
     }
 
-    /// Returns a number to the power of 65,537; the number is less than the modulus.
+    /// Returns a number raised to the power of 65,537; the number must be less than the modulus.
     func power65537(of bytes: Data) -> Data {
         let base = product(Self.words(of: bytes), square)
         var power = base
@@ -100,7 +101,7 @@ struct MontgomeryModulus: Sendable {
         )
     }
 
-    /// Returns a · b / R, less than the modulus, of two numbers that are less.
+    /// Returns a · b / R, less than the modulus; both numbers must be less than the modulus.
     private func product(_ left: [UInt64], _ right: [UInt64]) -> [UInt64] {
         var sum = [UInt64](repeating: 0, count: Self.words)
         var top: UInt64 = 0
@@ -115,7 +116,7 @@ struct MontgomeryModulus: Sendable {
         return Self.reduced(sum, top, modulo: modulus)
     }
 
-    /// Adds a product to a sum whose word above has the given value; returns that word, and what is above it.
+    /// Adds a product to a sum, with the given value in the next higher word; returns that word and the carry.
     private static func add(
         _ number: [UInt64],
         times factor: UInt64,
@@ -144,10 +145,10 @@ struct MontgomeryModulus: Sendable {
         return reduced(words, carry, modulo: modulus)
     }
 
-    /// Returns a number below twice the modulus, less the modulus where it is not below it.
+    /// Returns a number less than twice the modulus, minus the modulus unless it is already less.
     private static func reduced(_ number: [UInt64], _ top: UInt64, modulo modulus: [UInt64]) -> [UInt64] {
         let (less, borrow) = difference(number, modulus)
-        // All bits where the number was not smaller.
+        // All bits set if the number was not smaller.
         let mask = 0 &- (top | (borrow ^ 1))
         return zip(number, less).map { $0 & ~mask | $1 & mask }
     }

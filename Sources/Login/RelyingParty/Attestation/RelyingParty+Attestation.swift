@@ -5,25 +5,25 @@ public import Foundation
 public import LoginAssertion
 
 extension RelyingParty {
-    /// The time that a credential is good, in seconds: a prompt comes after it.
+    /// The lifetime of a credential in seconds, which includes a prompt.
     private static let credentialLifetime = 600
-    /// The largest certificate that is looked at, in bytes.
+    /// The maximum size of a certificate, in bytes.
     private static let largestCertificate = 4096
 
-    /// Makes a credential for a device that is about to enable a key: a secret that only the chip with this endorsement
-    /// key can read, and only while it holds this attestation key.
+    /// Creates a credential for a device that is about to enable a key: a secret that only the TPM with this
+    /// endorsement key can decrypt, and only while this attestation key is loaded.
     ///
-    /// Nothing is stored: the secret is computed again from what the device sends.
+    /// Nothing is stored: the secret is computed again from the device's data.
     ///
     /// - Parameters:
-    ///   - user: The user who wants to enable the device.
+    ///   - user: The user who enables the device.
     ///   - device: The device.
-    ///   - endorsementKey: The public area of the chip's endorsement key, TPMT_PUBLIC.
-    ///   - attestationKey: The public area of the chip's attestation key, TPMT_PUBLIC.
+    ///   - endorsementKey: The public area of the TPM's endorsement key, TPMT_PUBLIC.
+    ///   - attestationKey: The public area of the TPM's attestation key, TPMT_PUBLIC.
     ///   - certificate: The endorsement key's certificate, X.509 in DER.
-    ///   - address: The client's address; empty if it is not known.
+    ///   - address: The client's address; empty if unknown.
     /// - Returns: The credential.
-    /// - Throws: `attestationRefused` if attestations are not taken, the keys are not of a form that is known, or the
+    /// - Throws: `attestationRefused` if attestations are not accepted, the keys have an unknown form, or the
     ///   certificate is not trusted; `tooManyTries`, `store`.
     public func credential(
         for user: LoginName,
@@ -53,7 +53,7 @@ extension RelyingParty {
         }
     }
 
-    /// Returns what an attestation proves of a key that is being enabled; `nil` if none is asked for.
+    /// Returns what an attestation proves about a key that is being enabled; `nil` if none is requested.
     ///
     /// - Throws: `attestationRequired`, `attestationRefused`, `store`.
     func attestation(
@@ -70,7 +70,7 @@ extension RelyingParty {
         }
         let chip = try await chip(statement.endorsementKey, statement.attestationKey, statement.certificate)
         guard let nonce = Nonce(bytes: statement.nonce), nonce.expiresAt > now,
-            // No instance makes a longer one.
+            // No instance creates a longer one.
             nonce.expiresAt <= now + Self.credentialLifetime + configuration.clockSkew
         else { throw RelyingPartyError(.attestationRefused(.credential)) }
         let terms = terms(user, device, .enable)
@@ -82,7 +82,7 @@ extension RelyingParty {
         }
     }
 
-    /// The keys of a chip whose maker the operator trusts.
+    /// The keys of a TPM whose manufacturer the operator trusts.
     private struct Chip {
         let endorsement: EndorsementKey
         let attestationName: Data
@@ -113,30 +113,30 @@ extension RelyingParty {
     }
 }
 
-/// The judge of endorsement certificates: it knows the makers of TPMs that the operator trusts.
+/// An authority for endorsement certificates: it knows the TPM manufacturers that the operator trusts.
 ///
-/// The relying party has no X.509 of its own; the login server brings one.
+/// The relying party does not implement X.509; the login server provides an implementation.
 public protocol EndorsementAuthority: Sendable {
-    /// Returns the key of a certificate that an authority of the operator's has signed, and that is valid now.
+    /// Returns the key in a certificate that a trusted authority has signed and that is currently valid.
     ///
-    /// - Parameter certificate: X.509 in DER, at most 4 KiB, from outside.
+    /// - Parameter certificate: X.509 in DER, at most 4 KiB, untrusted.
     /// - Returns: The key; `nil` for any other certificate.
     func endorsedKey(in certificate: Data) async -> EndorsementKey?
 }
 
-/// The authority of a server that trusts no maker.
+/// The authority of a server that trusts no manufacturers.
 public struct NoEndorsements: EndorsementAuthority {
-    /// Makes it.
+    /// Creates the authority.
     public init() {}
 
     /// Returns `nil`.
     public func endorsedKey(in _: Data) async -> EndorsementKey? { nil }
 }
 
-/// The endorsement key of a TPM, as its certificate and its public area have it.
+/// The endorsement key of a TPM, as found in its certificate and its public area.
 public enum EndorsementKey: Sendable, Hashable {
-    /// A key of P-256: its point, 4, x, y.
+    /// A P-256 key: its point, 4, x, y.
     case p256(point: Data)
-    /// A key of RSA with 2,048 bits and the exponent 65,537: its modulus, 256 bytes.
+    /// A 2,048-bit RSA key with the exponent 65,537: its modulus, 256 bytes.
     case rsa2048(modulus: Data)
 }

@@ -4,40 +4,40 @@ internal import Crypto
 internal import Foundation
 internal import WhorlSupport
 
-/// The public area of an object in a TPM, TPMT_PUBLIC, as far as devices send it: a P-256 key, an RSA key for children
-/// or credentials, or an HMAC key, named by SHA-256.
+/// The public area of an object in a TPM, TPMT_PUBLIC, as far as devices send it.
 ///
-/// Source: TPM 2.0 Library Part 2, 12.2 "Public Area Structures".
+/// It is a P-256 key, an RSA key for children or credentials, or an HMAC key, named with SHA-256. Source: TPM 2.0
+/// Library Part 2, 12.2 "Public Area Structures".
 struct TPMPublicArea: Sendable, Hashable {
     /// The attributes of an object, TPMA_OBJECT (Part 2, 8.3).
     struct Attributes: OptionSet, Hashable {
         let rawValue: UInt32
         /// The object cannot leave its TPM.
         static let fixedTPM = Attributes(rawValue: 1 << 1)
-        /// The object cannot get another parent.
+        /// The object cannot be moved to another parent.
         static let fixedParent = Attributes(rawValue: 1 << 4)
-        /// The TPM itself has made the secret part.
+        /// The TPM itself created the secret part.
         static let sensitiveDataOrigin = Attributes(rawValue: 1 << 5)
-        /// The object's own value is enough to use it.
+        /// The object's authorization value is sufficient to use it.
         static let userWithAuth = Attributes(rawValue: 1 << 6)
-        /// Only the policy allows to certify the object or to change its value.
+        /// Certifying the object and changing its authorization value require the policy.
         static let adminWithPolicy = Attributes(rawValue: 1 << 7)
-        /// Wrong values are not counted.
+        /// Wrong authorization values are not counted.
         static let noDA = Attributes(rawValue: 1 << 10)
-        /// The key signs only what the TPM has made, or decrypts only what the TPM understands.
+        /// The key signs only data created by the TPM, or decrypts only data that the TPM understands.
         static let restricted = Attributes(rawValue: 1 << 16)
-        /// The key decrypts, or agrees on secrets.
+        /// The key decrypts, or is used for key agreement.
         static let decrypt = Attributes(rawValue: 1 << 17)
         /// The key signs.
         static let sign = Attributes(rawValue: 1 << 18)
     }
 
-    /// The kind of an object, with what is told of it.
+    /// The type of an object, with its parameters.
     enum Kind: Sendable, Hashable {
-        /// A P-256 key: its scheme, ``TPMAlgorithm/null`` for none; the symmetric algorithm for its children or
-        /// credentials; and the point, 4, x, y.
+        /// A P-256 key: its scheme (``TPMAlgorithm/null`` for none), the symmetric algorithm for its children or
+        /// credentials, and the point, 4, x, y.
         case key(scheme: UInt16, symmetric: Symmetric, point: Data)
-        /// An RSA key of 2,048 bits with the exponent 65,537, without a scheme, and AES-128-CFB for its children or
+        /// A 2,048-bit RSA key with the exponent 65,537, without a scheme, and with AES-128-CFB for its children or
         /// credentials: the modulus, 256 bytes.
         case storageRSA(modulus: Data)
         /// An HMAC key with SHA-256.
@@ -56,7 +56,7 @@ struct TPMPublicArea: Sendable, Hashable {
     /// The object's name, 34 bytes.
     let name: Data
 
-    /// Reads a public area; `nil` for anything else, and for algorithms that no device of ours uses.
+    /// Parses a public area; returns `nil` for anything else, and for algorithms that our devices do not use.
     init?(_ area: Data) {
         var bytes = ByteReader(area)
         guard let type = bytes.number(UInt16.self), bytes.number(UInt16.self) == TPMAlgorithm.sha256,
@@ -99,7 +99,7 @@ struct TPMPublicArea: Sendable, Hashable {
         return .key(scheme: scheme, symmetric: symmetric, point: point)
     }
 
-    /// Returns 4, x, y; a TPM may leave out the zeros at the front of a coordinate.
+    /// Returns 4, x, y; a TPM may omit leading zeros of a coordinate.
     private static func point(_ x: Data, _ y: Data) -> Data? {
         guard 1...32 ~= x.count, 1...32 ~= y.count else { return nil }
         return [x, y].reduce(into: Data([4])) { $0 += Data(count: 32 - $1.count) + $1 }
@@ -112,7 +112,7 @@ struct TPMPublicArea: Sendable, Hashable {
     private static func storageRSA(_ bytes: inout ByteReader<Data>) -> Kind? {
         guard bytes.number(UInt16.self) == TPMAlgorithm.aes, isAES128CFB(&bytes),
             bytes.number(UInt16.self) == TPMAlgorithm.null, bytes.number(UInt16.self) == 2048,
-            // 0 stands for 65,537.
+            // 0 means 65,537.
             bytes.number(UInt32.self) == 0,
             let modulus = bytes.sized(by: UInt16.self), modulus.count == 256
         else { return nil }
@@ -128,7 +128,7 @@ struct TPMPublicArea: Sendable, Hashable {
     }
 }
 
-/// The numbers of algorithms, TPM_ALG_ID and TPM_ECC_CURVE (Part 2, 6.3 and 6.4).
+/// Algorithm IDs, TPM_ALG_ID and TPM_ECC_CURVE (Part 2, 6.3 and 6.4).
 enum TPMAlgorithm {
     static let rsa: UInt16 = 0x0001
     static let hmac: UInt16 = 0x0005
@@ -145,7 +145,7 @@ enum TPMAlgorithm {
     static func name(of area: Data) -> Data { Data([0x00, 0x0b]) + SHA256.hash(data: area) }
 }
 
-/// The parts that an object can have in an attestation; the attributes that each needs.
+/// The roles of objects in an attestation, and the attributes that each requires.
 extension TPMPublicArea {
     private static let bound: Attributes = [.fixedTPM, .fixedParent, .sensitiveDataOrigin]
 
@@ -169,7 +169,7 @@ extension TPMPublicArea {
         }
     }
 
-    /// The point of a key that signs only what its TPM states; `nil` for any other object.
+    /// The point of a key that signs only its TPM's statements; `nil` for any other object.
     var attestationPoint: Data? {
         guard case .key(TPMAlgorithm.ecdsa, .none, let point) = kind,
             attributes.isSuperset(of: Self.bound.union([.restricted, .sign])), !attributes.contains(.decrypt)
@@ -177,9 +177,9 @@ extension TPMPublicArea {
         return point
     }
 
-    /// The point of a key that signs under its policy alone; `nil` for any other object.
+    /// The point of a key that signs only with its policy; `nil` for any other object.
     ///
-    /// Without `userWithAuth` the key's own value, which is empty, opens nothing.
+    /// Without `userWithAuth`, the key's empty authorization value is not sufficient.
     var guardedPoint: Data? {
         guard case .key(_, .none, let point) = kind, policy.count == 32,
             attributes.isSuperset(of: Self.bound.union([.adminWithPolicy, .sign])),
@@ -188,36 +188,36 @@ extension TPMPublicArea {
         return point
     }
 
-    /// Whether the object is an HMAC key of its TPM whose value can be shown in one way only.
+    /// Whether the object is an HMAC key created by its TPM that can be used only with its authorization value.
     ///
-    /// With a policy of its own the object could also be used by that policy.
+    /// If it had a policy, it could also be used with that.
     var isAuthority: Bool {
         kind == .hmac && policy.isEmpty
             && attributes.isSuperset(of: Self.bound.union([.userWithAuth, .sign]))
             && attributes.isDisjoint(with: [.adminWithPolicy, .restricted, .decrypt])
     }
 
-    /// Whether the object is an authority whose wrong values the TPM counts.
+    /// Whether the object is an authority, and the TPM counts wrong values for it.
     var isCountedAuthority: Bool { isAuthority && !attributes.contains(.noDA) }
 }
 
-/// A TPM's statement that it has made an object, TPMS_ATTEST of TPM2_CertifyCreation.
+/// A TPM's statement that it created an object, TPMS_ATTEST of TPM2_CertifyCreation.
 ///
 /// Source: TPM 2.0 Library Part 2, 10.12.12.
 struct CreationStatement: Sendable, Hashable {
     private static let magic: UInt32 = 0xff54_4347
     private static let creation: UInt16 = 0x801a
 
-    /// The bytes that the caller gave the TPM to repeat.
+    /// The bytes that the caller passed to the TPM to include.
     let extraData: Data
     /// The name of the object.
     let name: Data
 
-    /// Reads a statement; `nil` for any other kind, and for bytes that no TPM signs.
+    /// Parses a statement; returns `nil` for any other type, and for bytes that no TPM signs.
     init?(_ statement: Data) {
         var bytes = ByteReader(statement)
         guard bytes.number(UInt32.self) == Self.magic, bytes.number(UInt16.self) == Self.creation,
-            // The signer's name among its ancestors; clock, resets and restarts; the firmware's version.
+            // The signer's qualified name; clock, resets and restarts; the firmware version.
             bytes.sized(by: UInt16.self) != nil, let extraData = bytes.sized(by: UInt16.self),
             bytes.take(17) != nil, bytes.take(8) != nil, let name = bytes.sized(by: UInt16.self),
             bytes.sized(by: UInt16.self)?.count == 32, bytes.isAtEnd

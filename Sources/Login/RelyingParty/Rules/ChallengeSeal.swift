@@ -5,17 +5,16 @@ internal import Foundation
 internal import LoginAssertion
 internal import Synchronization
 
-/// The seal of challenges: a challenge itself says until when and for whom it was issued, so that the server keeps
-/// none.
+/// The seal of challenges: a challenge itself contains its recipient and expiry, so that the server does not store it.
 ///
-/// A challenge is its nonce, 16 bytes, and a seal: the first 16 bytes of HMAC-SHA-256 (RFC 2104) over its terms and the
-/// nonce. Without the key, none can be made, and no terms can be changed.
+/// A challenge consists of its nonce, 16 bytes, and a seal: the first 16 bytes of HMAC-SHA-256 (RFC 2104) over its
+/// terms and the nonce. Without the key, no one can create a challenge or change its terms.
 struct ChallengeSeal: Sendable {
     /// The terms of a challenge: the server, user, device and use that it is issued for.
     struct Terms: Sendable {
         let origin: LoginOrigin
         let user: LoginName
-        /// The device; `nil` if any device of the user may answer.
+        /// The device; `nil` if any device of the user may respond.
         let device: LoginName?
         let use: ChallengeUse
     }
@@ -24,7 +23,7 @@ struct ChallengeSeal: Sendable {
 
     private let key: SymmetricKey
 
-    /// Makes the seal of a key; `nil` if the key does not have 32 bytes.
+    /// Creates the seal for a key; returns `nil` if the key does not have 32 bytes.
     init?(key: Data) {
         guard key.count == ChallengeKey.size else { return nil }
         self.key = SymmetricKey(data: key)
@@ -39,7 +38,7 @@ struct ChallengeSeal: Sendable {
     ///
     /// - Parameters:
     ///   - nonce: The nonce of the credential.
-    ///   - terms: The server, user and device that it is made for.
+    ///   - terms: The server, user and device that it is created for.
     ///   - chip: The names of the endorsement key and the attestation key.
     /// - Returns: The secret, 32 bytes.
     func secret(_ nonce: Nonce, for terms: Terms, chip: Data) -> Data {
@@ -49,7 +48,7 @@ struct ChallengeSeal: Sendable {
         )
     }
 
-    /// Returns the nonce of a challenge that was issued for these terms; `nil` for any other bytes.
+    /// Returns the nonce of a challenge issued for these terms; `nil` for any other bytes.
     func nonce(of challenge: Data, for terms: Terms) -> Nonce? {
         guard challenge.count == LoginClaims.challengeSize,
             let nonce = Nonce(bytes: Data(challenge.prefix(Nonce.size))),
@@ -60,14 +59,14 @@ struct ChallengeSeal: Sendable {
 }
 
 extension ChallengeSeal.Terms {
-    /// The bytes that are sealed; names and origins have no line feeds, so that no two terms have the same bytes.
+    /// The bytes to seal; names and origins contain no line feeds, so that different terms never have the same bytes.
     fileprivate func sealed(_ nonce: Nonce) -> Data {
         let lines = ["whorl-login challenge 1", use.rawValue, origin.text, user.text, device?.text ?? ""]
         return Data((lines.joined(separator: "\n") + "\n").utf8) + nonce.bytes
     }
 }
 
-/// The seal of challenges with the store's key, which is read now and then.
+/// The seal of challenges with the store's key, which is read again from time to time.
 final class ChallengeKeys: Sendable {
     /// The time after which the key is read again, in seconds.
     private static let age = 60
@@ -84,16 +83,16 @@ final class ChallengeKeys: Sendable {
         at now: Int,
         from store: any RelyingPartyStore
     ) async throws(RelyingPartyError) -> ChallengeSeal {
-        // A clock that was set back must not keep an old key in use.
+        // If the clock was set back, do not keep using an old key.
         let state = state.withLock { $0 }
         if let state, (state.readAt..<state.readAt + Self.age).contains(now) { return state.seal }
         return try await read(at: now, from: store)
     }
 
-    /// Returns the nonce of a challenge that was issued for these terms; `nil` for any other bytes.
+    /// Returns the nonce of a challenge issued for these terms; `nil` for any other bytes.
     ///
-    /// If the seal is wrong, another instance may know a newer key. The store is read at most about once a second: any
-    /// client can send a wrong seal.
+    /// If the seal is wrong, another instance may know a newer key. The store is read at most about once per second,
+    /// because any client can send a wrong seal.
     func nonce(
         of challenge: Data,
         for terms: ChallengeSeal.Terms,

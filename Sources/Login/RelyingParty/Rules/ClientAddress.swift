@@ -4,24 +4,24 @@ internal import Crypto
 internal import Foundation
 internal import Glibc
 
-/// The address of a client, as logs show it and as its tries are counted.
+/// The address of a client, used for logs and rate limits.
 public struct ClientAddress: Sendable, Hashable {
     /// The address as text: at most 64 characters of printable ASCII; an IP address in its shortest form, an
     /// IPv4-mapped IPv6 address as IPv4.
     public let text: String
-    /// The network whose tries are counted together; `nil` if the address is not known.
+    /// The network that shares a rate limit; `nil` if the address is unknown.
     ///
-    /// An IPv4 address, or the first 64 bits of an IPv6 address, since one customer of a provider has all of those
-    /// (RFC 6177).
+    /// It is an IPv4 address, or the first 64 bits of an IPv6 address, because one customer of a provider has all of
+    /// those (RFC 6177).
     public let network: String?
-    /// The networks of 56 and of 48 bits around an IPv6 address, which one customer may have (RFC 6177); empty for
-    /// other addresses.
+    /// The 56-bit and 48-bit networks around an IPv6 address, which one customer may have (RFC 6177); empty for other
+    /// addresses.
     public let widerNetworks: [String]
     /// Whether it is a loopback address (RFC 6890).
     public let isLoopback: Bool
 
-    /// Makes an address of the text that a server knows of its client: an IP address, another name such as a socket's,
-    /// or an empty string.
+    /// Creates an address from the text that a server has for its client: an IP address, another name such as a
+    /// socket's, or an empty string.
     public init(_ address: String) {
         let ip = IPAddress(address.prefix { $0 != "%" })
         if let ip, !address.contains("%") {
@@ -38,20 +38,21 @@ public struct ClientAddress: Sendable, Hashable {
         if address.isEmpty {
             network = nil
         } else {
-            // A name of another kind has any length and any characters.
+            // Other names may have any length and any characters.
             network =
                 ip?.network
                 ?? "other " + Data(SHA256.hash(data: Data(address.utf8))).base64EncodedString()
         }
     }
 
-    /// Makes an address of an IP address; `nil` for other text, such as one with a port, a zone or white space.
+    /// Creates an address from an IP address; returns `nil` for other text, such as one with a port, a zone or white
+    /// space.
     public init?(ip address: some StringProtocol) {
         guard IPAddress(address) != nil else { return nil }
         self.init(String(address))
     }
 
-    /// The key of the bucket in which its tries are counted.
+    /// The key of the bucket that counts its attempts.
     var bucketKey: String? { network.map { "address\n\($0)" } }
 }
 

@@ -4,17 +4,17 @@ internal import Foundation
 public import LoginAssertion
 
 extension RelyingParty {
-    /// Issues a challenge, 32 bytes, for one assertion of one device of one user.
+    /// Issues a challenge, 32 bytes, for one assertion by one device of one user.
     ///
-    /// The result does not depend on whether the user and the device exist, and neither do the limits. Nothing is
-    /// stored: the challenge is sealed with the store's key, and says itself for whom it is. It is valid once, for the
-    /// configuration's ``Configuration/challengeLifetime``; any number of challenges of a device are valid at a time.
+    /// Neither the result nor the limits depend on whether the user and the device exist. Nothing is stored: the
+    /// challenge is sealed with the store's key and contains its recipient. It can be used once, within the
+    /// configuration's ``Configuration/challengeLifetime``. A device may have any number of valid challenges at a time.
     ///
     /// - Parameters:
     ///   - user: The user who wants to sign in.
     ///   - device: The device.
     ///   - purpose: The purpose of the assertion.
-    ///   - address: The client's address; empty if it is not known, and then it is not counted.
+    ///   - address: The client's address; empty if unknown, in which case it is not counted.
     /// - Returns: The challenge, and the time when it expires.
     /// - Throws: `tooManyTries`, `store`.
     public func challenge(
@@ -26,16 +26,16 @@ extension RelyingParty {
         try await issue(for: terms(user, device, ChallengeUse(purpose)), from: address)
     }
 
-    /// Issues a challenge that is answered with a bare signature over its bytes.
+    /// Issues a challenge to be answered with a bare signature over its bytes.
     ///
-    /// It works as ``challenge(for:device:purpose:from:)``; an assertion that answers it is refused.
+    /// It works like ``challenge(for:device:purpose:from:)``, but assertions are refused as a response.
     ///
     /// - Parameters:
     ///   - user: The user who wants to sign in.
-    ///   - device: The device; `nil` if the program does not name it: any device of the user may answer.
-    ///   - address: The client's address; empty if it is not known.
+    ///   - device: The device; `nil` if any device of the user may respond, because the program does not name one.
+    ///   - address: The client's address; empty if unknown.
     /// - Returns: The challenge, and the time when it expires.
-    /// - Throws: `tooManyTries`, `store`; `rawRefused` if the policy asks about fingers.
+    /// - Throws: `tooManyTries`, `store`; `rawRefused` if the policy requires information about fingers.
     public func rawChallenge(
         for user: LoginName,
         device: LoginName?,
@@ -68,8 +68,9 @@ extension RelyingParty {
         return issued
     }
 
-    /// Returns the nonce of a challenge that this server has issued for these terms, and that is valid now, unless it
-    /// was answered before: only the step that accepts an answer finds that out.
+    /// Returns the nonce of a valid challenge that this server has issued for these terms.
+    ///
+    /// Whether it was used before is checked only when a response is accepted.
     func nonce(
         of challenge: Data,
         for terms: ChallengeSeal.Terms
@@ -77,7 +78,7 @@ extension RelyingParty {
         let now = now
         guard let nonce = try await keys.nonce(of: challenge, for: terms, at: now, from: store),
             nonce.expiresAt > now,
-            // No instance issues a longer one: the clock was wrong then, or is now.
+            // No instance issues a longer one: the clock was wrong then, or is wrong now.
             nonce.expiresAt <= now + configuration.challengeLifetime + configuration.clockSkew
         else { throw RelyingPartyError(.challengeUnknown) }
         return nonce
@@ -87,7 +88,7 @@ extension RelyingParty {
         ChallengeSeal.Terms(origin: configuration.origin, user: user, device: device, use: use)
     }
 
-    /// Counts a challenge or an answer of an address.
+    /// Counts a challenge or a response from an address.
     func countTry(from address: ClientAddress) throws(RelyingPartyError) {
         guard let limit = configuration.limits.perAddress, let key = address.bucketKey else { return }
         let bucket = RateBucket(key: key, count: limit.count, seconds: limit.seconds)

@@ -4,25 +4,25 @@ public import Foundation
 public import LoginAssertion
 
 extension RelyingParty {
-    /// Registers the key of a device, in place of an older one of the same device.
+    /// Registers a device's key, and replaces an older key of the same device.
     ///
     /// The caller has authenticated `user` by other means, such as a password. The assertion proves that the sender has
-    /// the key's private half, and it answers a challenge for enabling, of this user.
+    /// the private key, and it answers a challenge for enabling by this user.
     ///
     /// - Parameters:
     ///   - assertion: The assertion in compact form, as received.
     ///   - der: The public key, SubjectPublicKeyInfo of P-256, 91 bytes.
-    ///   - name: The device's name for people, 1 to 128 bytes, as `LoginName` accepts them.
+    ///   - name: The device's display name, 1 to 128 bytes, in the form that `LoginName` accepts.
     ///   - user: The user who enables the device.
-    ///   - address: The client's address; empty if it is not known.
-    ///   - approval: The operator or device that vouches for the key; `nil` for a password, since a thief of the
-    ///     password can register a key made in software.
-    ///   - attestation: The proof of the device's chip, which ``Configuration/attestationPolicy`` may ask for.
-    ///   - condition: The device or password that has authenticated `user`: if it is revoked before the device is
+    ///   - address: The client's address; empty if unknown.
+    ///   - approval: The operator or device that approves the key; `nil` for a password, because someone who stole the
+    ///     password can register a software key.
+    ///   - attestation: The proof of the device's TPM, if ``Configuration/attestationPolicy`` requires it.
+    ///   - condition: The device or password that authenticated `user`: if it is revoked before the device is
     ///     registered, nothing is registered.
-    /// - Returns: The device as it is registered now.
-    /// - Throws: every code but `unknownKey`, `reenableRequired` and `rawRefused`. `keyInUse` if another user or
-    ///   another device has the key.
+    /// - Returns: The device as it is now registered.
+    /// - Throws: Every code except `unknownKey`, `reenableRequired` and `rawRefused`. `keyInUse` if the key belongs to
+    ///   another user or another device.
     public func enable(
         assertion: String,
         publicKey der: Data,
@@ -98,15 +98,15 @@ extension RelyingParty {
         await purgeIfDue(of: device.user)
     }
 
-    /// Returns the devices of a user, the oldest first; none for an unknown user.
+    /// Returns the devices of a user, oldest first; empty for an unknown user.
     ///
     /// - Throws: `store`.
     public func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {
         try await store.devices(of: user)
     }
 
-    /// Whether a session that this key of the device began is still valid: a device that was revoked, or has another
-    /// key by now, has no valid session.
+    /// Returns whether a session started with this key of the device is still valid: not after the device was revoked,
+    /// or has another key.
     ///
     /// - Throws: `store`.
     public func isActive(
@@ -117,7 +117,7 @@ extension RelyingParty {
         try await store.isActive(device: device, of: user, keyID: keyID)
     }
 
-    /// Removes a device and its key; it cannot sign in from now on.
+    /// Removes a device and its key, so that it can no longer sign in.
     ///
     /// - Returns: `false` if the user has no such device.
     /// - Throws: `store`.
@@ -150,12 +150,12 @@ extension RelyingParty {
         return removed.count
     }
 
-    /// Approves a device's key, in the name of an operator who has looked at it.
+    /// Approves a device's key on behalf of an operator who has verified it.
     ///
     /// - Parameters:
     ///   - device: The device.
     ///   - user: The owner of the device.
-    ///   - keyID: The key that the operator has compared: a key that has replaced it since is not approved.
+    ///   - keyID: The key that the operator has verified: a key that has replaced it since then is not approved.
     /// - Returns: `false` if the user has no such device with this key.
     /// - Throws: `store`.
     public func approve(
@@ -167,13 +167,13 @@ extension RelyingParty {
         return try await store.approve(device, keyID: keyID, audit: entry)
     }
 
-    /// Changes a device's name for people.
+    /// Changes the display name of a device.
     ///
     /// - Parameters:
     ///   - device: The device.
     ///   - user: The owner of the device.
-    ///   - name: The new name, 1 to 128 bytes, as `LoginName` accepts them.
-    ///   - address: The client's address; empty if it is not known.
+    ///   - name: The new name, 1 to 128 bytes, in the form that `LoginName` accepts.
+    ///   - address: The client's address; empty if unknown.
     /// - Returns: `false` if the user has no such device.
     /// - Throws: `malformed`, `store`.
     public func rename(
@@ -187,7 +187,7 @@ extension RelyingParty {
         return try await store.rename(device, to: name, audit: entry)
     }
 
-    /// Makes a line of the audit log about this moment.
+    /// Creates an audit log entry with the current time.
     func entry(
         _ event: AuditEntry.Event,
         _ user: LoginName?,
@@ -199,17 +199,16 @@ extension RelyingParty {
     }
 }
 
-/// Sessions that a server has begun after a sign-in, and that their users end: the store remembers them until they would
-/// have expired.
+/// Sessions that users end early: the store remembers them until they would have expired.
 extension RelyingParty {
-    /// Ends a session before its time.
+    /// Ends a session before it expires.
     ///
     /// - Parameters:
-    ///   - session: The mark of the session, which holds the time when it expires.
-    ///   - user: The user whose session it is.
-    ///   - device: The device that began it; `nil` if it was none.
-    ///   - address: The client's address; empty if it is not known.
-    /// - Returns: `false` if it was ended before.
+    ///   - session: The nonce of the session, which contains its expiry.
+    ///   - user: The user of the session.
+    ///   - device: The device that started it; `nil` for a password.
+    ///   - address: The client's address; empty if unknown.
+    /// - Returns: `false` if it was already ended.
     /// - Throws: `store`.
     public func end(
         _ session: Nonce,
@@ -220,7 +219,7 @@ extension RelyingParty {
         try await store.use(session, audit: entry(.sessionEnded, user, device, ClientAddress(address)))
     }
 
-    /// Whether a session was ended before its time.
+    /// Returns whether a session was ended before it expires.
     ///
     /// - Throws: `store`.
     public func isEnded(_ session: Nonce) async throws(RelyingPartyError) -> Bool {

@@ -6,35 +6,35 @@ public import LoginAssertion
 extension RelyingParty {
     /// Signs in a user who answers a challenge with an assertion.
     ///
-    /// A challenge signs in once. The device's key, as the store knows it, must have signed what the challenge was
-    /// issued for, and the policy must allow the enrolled fingers.
+    /// A challenge can be used once. The device's registered key must have signed the terms of the challenge, and the
+    /// policy must allow the enrolled fingers.
     ///
-    /// A device that enrolled other fingers and then has its old ones back counts as unchanged. An assertion made with
-    /// the passcode while no finger is enrolled is not a change, and leaves the expected fingers as they are. A device
+    /// If a device enrolls other fingers and then restores the old ones, it counts as unchanged. An assertion made with
+    /// the passcode while no finger is enrolled is not a change, and does not affect the expected fingers. A device
     /// that was enabled without fingers has changed once it has some.
     ///
     /// - Parameters:
     ///   - assertion: The assertion in compact form, as received.
-    ///   - address: The client's address; empty if it is not known.
-    /// - Returns: The user who signed in, the device, and the claims of the device.
-    /// - Throws: every code but `keyInUse`, `tooManyDevices` and `rawRefused`. `unknownKey` if the device was revoked
-    ///   or has another key by now.
+    ///   - address: The client's address; empty if unknown.
+    /// - Returns: The signed-in user, the device, and the claims of the device.
+    /// - Throws: Every code except `keyInUse`, `tooManyDevices` and `rawRefused`. `unknownKey` if the device was
+    ///   revoked or now has another key.
     public func signIn(assertion: String, from address: String) async throws(RelyingPartyError) -> SignIn {
         try await admit(try await prove(assertion: assertion, from: address), from: address)
     }
 
-    /// The first half of ``signIn(assertion:from:)``, for a server that checks something else too: judges the assertion,
-    /// and does not sign the user in yet.
+    /// Verifies an assertion without signing the user in: the first half of ``signIn(assertion:from:)``, for a server
+    /// with additional checks.
     ///
-    /// ``admit(_:as:from:)`` is the second half, which uses the challenge up. A server that compares a password in
-    /// between calls ``spend(_:)`` first; ``refuse(_:because:from:)`` takes the place of the second half if another
-    /// check failed.
+    /// The second half is ``admit(_:as:from:)``, which uses up the challenge. A server that compares a password in
+    /// between calls ``spend(_:)`` first. If another check failed, it calls ``refuse(_:because:from:)`` instead of the
+    /// second half.
     ///
     /// - Parameters:
     ///   - assertion: The assertion in compact form, as received.
-    ///   - address: The client's address; empty if it is not known.
-    /// - Returns: The assertion, which is proven.
-    /// - Throws: as ``signIn(assertion:from:)``.
+    ///   - address: The client's address; empty if unknown.
+    /// - Returns: The verified assertion.
+    /// - Throws: The errors of ``signIn(assertion:from:)``.
     public func prove(assertion: String, from address: String) async throws(RelyingPartyError)
         -> ProvenAssertion
     {
@@ -47,7 +47,7 @@ extension RelyingParty {
         let claimed = unverified.unverifiedClaims
         return try await settle(claimed, nonce, .signInRefused, address) {
             () async throws(RelyingPartyError) in
-            // The device has no key or another one by now, or the sender never had the right one.
+            // The device has no key or a new one, or the sender never had the right one.
             guard let known = try await store.device(claimed.device, of: claimed.user),
                 claimed.keyID == known.keyID
             else { throw RelyingPartyError(.unknownKey) }
@@ -65,12 +65,12 @@ extension RelyingParty {
         }
     }
 
-    /// Uses up the challenge of a proven assertion before something else is compared that can be guessed, such as a
-    /// password: one assertion is good for one guess.
+    /// Uses up the challenge of a verified assertion before something guessable is compared, such as a password: one
+    /// assertion allows one guess.
     ///
     /// - Parameter proven: The result of ``prove(assertion:from:)``.
     /// - Returns: The same assertion, for ``admit(_:as:from:)`` or ``refuse(_:because:from:)``.
-    /// - Throws: `challengeUnknown` if the challenge was answered before; `store`.
+    /// - Throws: `challengeUnknown` if the challenge was used before; `store`.
     public func spend(_ proven: ProvenAssertion) async throws(RelyingPartyError) -> ProvenAssertion {
         guard let nonce = proven.nonce else { return proven }
         return try await reporting(user: proven.device.user, device: proven.device.device) {
@@ -82,17 +82,18 @@ extension RelyingParty {
         }
     }
 
-    /// The second half of ``signIn(assertion:from:)``: uses the challenge up, records that the device was used, and
-    /// writes the audit log, in one step.
+    /// Completes a sign-in: the second half of ``signIn(assertion:from:)``.
+    ///
+    /// It uses up the challenge, records that the device was used, and writes the audit log, in one step.
     ///
     /// - Parameters:
     ///   - proven: The result of the first half.
-    ///   - methods: The methods that recognized the user, for the audit log, in the server's own words such as those of
-    ///     RFC 8176.
-    ///   - address: The client's address; empty if it is not known.
-    /// - Returns: The user who signed in.
-    /// - Throws: `challengeUnknown` if the challenge was answered before; `unknownKey` if the device was revoked or has
-    ///   another key by now; `store`.
+    ///   - methods: The methods that authenticated the user, for the audit log, as named by the server, such as in RFC
+    ///     8176.
+    ///   - address: The client's address; empty if unknown.
+    /// - Returns: The signed-in user.
+    /// - Throws: `challengeUnknown` if the challenge was used before; `unknownKey` if the device was revoked or now has
+    ///   another key; `store`.
     public func admit(
         _ proven: ProvenAssertion,
         as methods: [String] = [],
@@ -108,13 +109,13 @@ extension RelyingParty {
         }
     }
 
-    /// Records that a sign-in was refused although its assertion was valid, and uses the challenge up.
+    /// Records that a sign-in was refused although its assertion was valid, and uses up the challenge.
     ///
     /// - Parameters:
     ///   - proven: The result of ``prove(assertion:from:)``.
-    ///   - reason: The reason for the refusal, a word of the server's own.
-    ///   - address: The client's address; empty if it is not known.
-    /// - Throws: `challengeUnknown` if the challenge was answered before; `store`.
+    ///   - reason: The reason for the refusal, as one word.
+    ///   - address: The client's address; empty if unknown.
+    /// - Throws: `challengeUnknown` if the challenge was used before; `store`.
     public func refuse(
         _ proven: ProvenAssertion,
         because reason: String,
@@ -128,18 +129,18 @@ extension RelyingParty {
 
     /// Signs in a user who answers a challenge with a bare signature over its bytes.
     ///
-    /// This is the form of react-native-biometrics: ECDSA with SHA-256 over the challenge's 32 bytes.
+    /// This is the format of react-native-biometrics: ECDSA with SHA-256 over the challenge's 32 bytes.
     ///
     /// - Parameters:
-    ///   - user: The user for whom the challenge was issued.
-    ///   - device: The device, as in ``rawChallenge(for:device:from:)``; if it is `nil`, the user's keys are tried one
-    ///     by one, at most ``Configuration/devicesPerUser``.
-    ///   - challenge: The 32 bytes that were signed.
+    ///   - user: The user that the challenge was issued for.
+    ///   - device: The device, as in ``rawChallenge(for:device:from:)``; if it is `nil`, the user's keys are tried in
+    ///     turn, at most ``Configuration/devicesPerUser``.
+    ///   - challenge: The signed 32 bytes.
     ///   - der: The signature in DER.
-    ///   - address: The client's address; empty if it is not known.
-    /// - Returns: The user who signed in, and the device.
-    /// - Throws: as ``signIn(assertion:from:)``, and `rawRefused`. `unknownKey` if the user has no device that could
-    ///   have signed; if there are some and none did, `assertionRefused` for the signature.
+    ///   - address: The client's address; empty if unknown.
+    /// - Returns: The signed-in user, and the device.
+    /// - Throws: The errors of ``signIn(assertion:from:)``, and `rawRefused`. `unknownKey` if the user has no device
+    ///   that could have signed; if some exist but none did, `assertionRefused` for the signature.
     public func signIn(
         user: LoginName,
         device: LoginName?,
@@ -179,15 +180,15 @@ extension RelyingParty {
         }
     }
 
-    /// Returns the nonce of the challenge that an assertion answers, if the assertion is for this server and this
-    /// purpose, and the challenge was issued for its user and device.
+    /// Returns the nonce of the challenge in an assertion, if the assertion is for this server and purpose, and the
+    /// challenge was issued for its user and device.
     func nonce(
         of unverified: UnverifiedAssertion,
         for purpose: LoginClaims.Purpose
     ) async throws(RelyingPartyError) -> Nonce {
         let claims = unverified.unverifiedClaims
-        // This comes before the key is looked up: a device asks its user to enable it again when it is told that the key
-        // is unknown.
+        // Checked before looking up the key, because a device prompts its user to enable it again if the key is
+        // unknown.
         guard claims.purpose == purpose else { throw RelyingPartyError(.assertionRefused(.purpose)) }
         guard claims.origin == configuration.origin else {
             throw RelyingPartyError(.assertionRefused(.origin))
@@ -198,8 +199,8 @@ extension RelyingParty {
         )
     }
 
-    /// Verifies an assertion whose ``nonce(of:for:)`` is known: its purpose, origin, user, device and challenge are those
-    /// that the challenge was issued for.
+    /// Verifies an assertion after ``nonce(of:for:)``: its purpose, origin, user, device and challenge match the
+    /// challenge's terms.
     func verify(
         _ unverified: UnverifiedAssertion,
         with key: LoginKey
@@ -220,11 +221,11 @@ extension RelyingParty {
         }
     }
 
-    /// Runs the step that follows after a challenge was found to be this server's.
+    /// Runs the next step for a challenge of this server.
     ///
-    /// A refusal of what the device's key has signed uses the challenge up and is written to the audit log, in one step.
-    /// Any other refusal can be caused by a stranger, who can get a challenge for any name: it is an event, and nothing
-    /// is written.
+    /// If something signed by the device's key is refused, the challenge is used up and the refusal is written to the
+    /// audit log, in one step. Anyone can cause other refusals, because challenges are issued for any name. Those are
+    /// only reported as events, and nothing is written.
     func settle<Value>(
         _ claims: LoginClaims,
         _ nonce: Nonce,
@@ -246,8 +247,8 @@ extension RelyingParty {
         }
     }
 
-    /// Uses the challenge up and marks the device as used, as the last step: only a device that is still registered with
-    /// this key signs in, and only once for a challenge.
+    /// Uses up the challenge and marks the device as used, as the last step: a challenge works once, and only for a
+    /// device that is still registered with this key.
     private func signIn(
         _ device: RegisteredDevice,
         using nonce: Nonce?,
@@ -267,10 +268,10 @@ extension RelyingParty {
         return used
     }
 
-    /// Whether other fingers are enrolled than when the device was enabled.
+    /// Returns whether other fingers are enrolled than when the device was enabled.
     ///
-    /// An empty set of fingers is not a change: only the owner of the passcode can have signed in, and the next finger
-    /// that is enrolled gives another digest than the expected one.
+    /// An empty set of fingers is not a change: only someone with the passcode can have signed in, and the next
+    /// enrolled finger results in a different digest.
     private static func domainHasChanged(_ claims: LoginClaims, since device: RegisteredDevice) -> Bool {
         guard let state = claims.domainState else { return false }
         guard let expected = device.domainState else { return true }
@@ -279,7 +280,7 @@ extension RelyingParty {
 }
 
 extension RelyingPartyError {
-    /// Whether the refusal comes after the signature was verified, so that no stranger can cause it.
+    /// Whether the refusal comes after the signature was verified, so that outsiders cannot cause it.
     fileprivate var isOfSigner: Bool {
         switch code {
         case .assertionRefused(let fault): fault == .expired || fault == .notYetValid

@@ -3,17 +3,17 @@
 public import LoginAssertion
 internal import Synchronization
 
-/// Limits for other things that a server asks for and that can be guessed, such as passwords: counted in the same
-/// store, so that they hold for all instances together.
+/// Rate limits for other guessable secrets of a server, such as passwords, counted in the same store so that they apply
+/// to all instances together.
 extension RelyingParty {
-    /// Counts a try of a user.
+    /// Counts an attempt for a user.
     ///
     /// Anyone who knows a user's name can use up the limit, and lock the user out for the rest of the window.
     ///
     /// - Parameters:
-    ///   - what: The kind of try, a word of the server's own; each has its own count.
-    ///   - user: The user whose name was given.
-    ///   - limit: The limit of such tries.
+    ///   - what: The type of attempt, as one word; each type is counted separately.
+    ///   - user: The user named in the attempt.
+    ///   - limit: The limit for such attempts.
     /// - Throws: `tooManyTries`, `store`.
     public func countTry(
         _ what: String,
@@ -23,12 +23,12 @@ extension RelyingParty {
         try await count("other\n\(what)\nuser\n\(user.text)", limit)
     }
 
-    /// Counts a try from an address; IPv6 counts by its first 64 bits.
+    /// Counts an attempt from an address; IPv6 addresses count by their first 64 bits.
     ///
     /// - Parameters:
-    ///   - what: The kind of try, a word of the server's own; each has its own count.
+    ///   - what: The type of attempt, as one word; each type is counted separately.
     ///   - address: The client's address; an empty one is not counted.
-    ///   - limit: The limit of such tries.
+    ///   - limit: The limit for such attempts.
     /// - Throws: `tooManyTries`, `store`.
     public func countTry(
         _ what: String,
@@ -39,7 +39,7 @@ extension RelyingParty {
         try await count("other\n\(what)\n\(key)", limit)
     }
 
-    /// Counts a try in each of several buckets, in their order, and stops at the first that is full.
+    /// Counts an attempt in several buckets, in order, and stops at the first full one.
     ///
     /// - Throws: `tooManyTries`, `store`.
     public func countTries(_ buckets: [RateBucket]) async throws(RelyingPartyError) {
@@ -51,7 +51,7 @@ extension RelyingParty {
         }
     }
 
-    /// Takes back tries that were counted before they turned out to be right.
+    /// Refunds attempts that turned out to be successful.
     ///
     /// - Throws: `store`.
     public func refundTries(_ buckets: [RateBucket]) async throws(RelyingPartyError) {
@@ -67,12 +67,12 @@ extension RelyingParty {
     }
 }
 
-/// The tries of each address within a window of time, at this instance.
+/// The attempts of each address within a window of time, at this instance.
 ///
-/// They are not in the store: such a limit only keeps the server from being flooded, and strangers must not be able to
-/// make it write.
+/// They are not in the store: such a limit only protects the server from flooding, and outsiders must not be able to
+/// cause writes.
 final class AddressTries: Sendable {
-    /// The maximum number of addresses that are counted.
+    /// The maximum number of tracked addresses.
     private static let most = 65_536
 
     private struct Window {
@@ -82,22 +82,22 @@ final class AddressTries: Sendable {
 
     private let windows = Mutex<[String: Window]>([:])
 
-    /// The number of addresses that are counted.
+    /// The number of tracked addresses.
     var addresses: Int { windows.withLock { $0.count } }
 
-    /// Counts a try.
+    /// Counts an attempt.
     ///
-    /// - Returns: The seconds to wait if the limit is reached; `nil` otherwise.
+    /// - Returns: The seconds to wait if the limit is reached; otherwise `nil`.
     func count(_ bucket: RateBucket, at now: Int) -> Int? {
         windows.withLock { windows in
             let ends = now + bucket.seconds
             if windows[bucket.key] == nil, windows.count >= Self.most {
                 windows = windows.filter { ((now + 1)...ends).contains($0.value.endsAt) }
-                // A client with that many networks is not stopped by counting them.
+                // Counting does not stop a client with that many networks.
                 if windows.count >= Self.most { windows = [:] }
             }
             var window = windows[bucket.key] ?? Window(endsAt: ends, count: 0)
-            // A window that ends later than the limit allows was made before the clock was set back.
+            // A window that ends later than the limit allows was created before the clock was set back.
             if !((now + 1)...ends).contains(window.endsAt) { window = Window(endsAt: ends, count: 0) }
             guard window.count < bucket.count else { return window.endsAt - now }
             window.count += 1

@@ -4,18 +4,18 @@ public import LoginAssertion
 internal import Synchronization
 
 extension RelyingParty {
-    /// The maximum number of rows of a kind that are removed in one go, so that no request waits long.
+    /// The maximum number of rows removed at a time, so that no request waits long.
     private static let purgeSize = 1_000
 
-    /// Returns the newest lines of the audit log, the newest first.
+    /// Returns the newest entries of the audit log, newest first.
     ///
-    /// It leaves out refusals that a stranger can cause: those that no key of the user has signed.
-    /// ``RelyingPartyEvent`` reports all of them.
+    /// It does not contain refusals that outsiders can cause, because no key of the user signed the request.
+    /// ``RelyingPartyEvent`` reports all refusals.
     ///
     /// - Parameters:
-    ///   - user: The user whose lines are meant; `nil` for all.
-    ///   - count: The maximum number of lines.
-    /// - Returns: The lines.
+    ///   - user: The user of the entries; `nil` for all users.
+    ///   - count: The maximum number of entries.
+    /// - Returns: The entries.
     /// - Throws: `store`.
     public func audit(of user: LoginName?, atMost count: Int = 100) async throws(RelyingPartyError)
         -> [AuditEntry]
@@ -23,14 +23,14 @@ extension RelyingParty {
         try await store.audit(of: user, atMost: max(0, count))
     }
 
-    /// Writes a line of the audit log about the server's own work, such as comparing passwords.
+    /// Writes an audit log entry about the server's own work, such as comparing passwords.
     ///
     /// - Parameters:
-    ///   - event: The kind of event.
-    ///   - user: The user concerned; `nil` if it concerns the server.
+    ///   - event: The type of event.
+    ///   - user: The affected user; `nil` for the server.
     ///   - device: The device; `nil` if none was named.
-    ///   - reason: The reason, a word of the server's own.
-    ///   - address: The client's address; empty if it is not known.
+    ///   - reason: The reason, as one word.
+    ///   - address: The client's address; empty if unknown.
     /// - Throws: `store`.
     public func note(
         _ event: AuditEntry.Event,
@@ -43,17 +43,16 @@ extension RelyingParty {
         if let user { await purgeIfDue(of: user) }
     }
 
-    /// Removes all rows that have expired.
+    /// Removes all expired rows.
     ///
-    /// Calling it is optional: sign-ins do a part of it now and then.
+    /// Calling it is optional: sign-ins remove some from time to time.
     ///
     /// - Throws: `store`.
     public func purge() async throws(RelyingPartyError) {
         while try await purgeOnce() {}
     }
 
-    /// Does a part of the purge if it is due, on the way of a request of a user, whose lines of the audit log may have
-    /// become too many.
+    /// Runs a part of the purge if it is due, as part of a request of a user, who may have too many audit log entries.
     func purgeIfDue(of user: LoginName) async {
         guard purges.begins(at: now) else { return }
         var isMoreLeft = false
@@ -70,7 +69,7 @@ extension RelyingParty {
     }
 }
 
-/// The time of the next removal of expired rows: requests do it on their way, so that a server needs no timer.
+/// The schedule for removing expired rows: requests do it, so that a server needs no timer.
 final class PurgeSchedule: Sendable {
     /// The pause between two purges in seconds, if nothing is left to remove.
     private static let pause = 30
@@ -82,17 +81,17 @@ final class PurgeSchedule: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether the caller is to purge now; it calls ``finished(moreIsLeft:at:)`` afterwards.
+    /// Returns whether the caller should purge now; it calls ``finished(moreIsLeft:at:)`` afterwards.
     func begins(at now: Int) -> Bool {
         state.withLock {
-            // A clock that was set back must not delay the purge.
+            // If the clock was set back, do not delay the purge.
             guard !$0.isRunning, now >= $0.due || now < $0.due - Self.pause else { return false }
             $0.isRunning = true
             return true
         }
     }
 
-    /// Ends a purge; the next one is due at once if more is left.
+    /// Ends a purge; the next one is due immediately if more is left.
     func finished(moreIsLeft: Bool, at now: Int) {
         state.withLock { $0 = State(due: moreIsLeft ? now : now + Self.pause) }
     }

@@ -3,11 +3,11 @@
 public import Foundation
 public import LoginAssertion
 
-/// The server's half of biometric login: it issues challenges, knows devices by their keys, and judges their
+/// The server side of biometric login: it issues challenges, registers devices by their keys, and verifies their
 /// assertions.
 ///
-/// It has no network protocol and no passwords: a web server calls it (Docs/LoginProtocol.md). Any number of instances
-/// may work on one store at once. Between two calls, it holds only the key of challenges, the tries of each address,
+/// It contains no network protocol and no passwords; a web server calls it (Docs/LoginProtocol.md). Any number of
+/// instances can share one store. Between calls, it holds only the key for challenges, the attempts of each address,
 /// and the time of its next cleanup.
 ///
 /// ```swift
@@ -21,7 +21,7 @@ public import LoginAssertion
 public struct RelyingParty: Sendable {
     /// The configuration: the origin, the policy and the limits.
     public let configuration: Configuration
-    /// The store of devices, answered challenges and the audit log.
+    /// The store of devices, used challenges and the audit log.
     public let store: any RelyingPartyStore
     let endorsements: any EndorsementAuthority
     let events: @Sendable (RelyingPartyEvent) -> Void
@@ -30,13 +30,14 @@ public struct RelyingParty: Sendable {
     let addressTries = AddressTries()
     let purges = PurgeSchedule()
 
-    /// Makes a relying party.
+    /// Creates a relying party.
     ///
     /// - Parameters:
-    ///   - store: The store of devices, answered challenges and the audit log.
+    ///   - store: The store of devices, used challenges and the audit log.
     ///   - configuration: The origin, the policy and the limits.
-    ///   - endorsements: The judge of endorsement certificates, for attestations; by default no certificate is trusted.
-    ///   - events: Is called for each event; it must return soon, since the request waits.
+    ///   - endorsements: The authority for endorsement certificates in attestations; by default no certificate is
+    ///     trusted.
+    ///   - events: Called for each event; it must return soon, because the request waits.
     ///   - now: The clock.
     public init(
         store: any RelyingPartyStore,
@@ -55,7 +56,7 @@ public struct RelyingParty: Sendable {
     /// The current time in seconds since 1970.
     var now: Int { Int(clock().timeIntervalSince1970.rounded(.down)) }
 
-    /// Runs `body`, and reports its refusal as an event.
+    /// Runs `body`, and reports a refusal as an event.
     func reporting<Value>(
         user: LoginName? = nil,
         device: LoginName? = nil,
@@ -71,72 +72,71 @@ public struct RelyingParty: Sendable {
 }
 
 extension RelyingParty {
-    /// The rules of a server; the defaults suit one that people sign in to by hand.
+    /// The configuration of a relying party; the defaults suit a server with interactive sign-in.
     public struct Configuration: Sendable, Hashable {
         /// The policy for a device whose enrolled fingers have changed since it was enabled.
         public enum DomainStatePolicy: String, Sendable, Hashable, CaseIterable {
-            /// The change is ignored: any user whom the device recognizes signs in.
+            /// The change is ignored: any user whom the device authenticates signs in.
             case allow
-            /// The device is refused until its user enables it again, with the password or another proof that the
-            /// server asks for.
+            /// The device is refused until its user enables it again, with the password or other credentials.
             case requireReenable
         }
 
-        /// The policy for attestations, by which a device's TPM proves what guards its key.
+        /// The policy for attestations, with which a device's TPM proves how its key is protected.
         public enum AttestationPolicy: String, Sendable, Hashable, CaseIterable {
-            /// None is taken.
+            /// Attestations are not accepted.
             case none
-            /// A key is enabled with or without one; one that does not hold is refused.
+            /// Attestations are optional; an invalid one is refused.
             case allow
-            /// No key is enabled without one.
+            /// Attestations are required.
             case require
         }
 
-        /// A limit of events in a window of time.
+        /// A limit for the number of events in a window of time.
         public struct Limit: Sendable, Hashable {
-            /// The number of events that are allowed within the window.
+            /// The number of events allowed within the window.
             public var count: Int
             /// The length of the window in seconds; it starts with the first event.
             public var seconds: Int
 
-            /// Makes a limit; `count` 0 forbids everything.
+            /// Creates a limit; a `count` of 0 forbids everything.
             public init(count: Int, seconds: Int) {
                 self.count = count
                 self.seconds = seconds
             }
         }
 
-        /// The limits of tries; `nil` turns a limit off.
+        /// The limits for attempts; `nil` disables a limit.
         ///
-        /// They keep a server from being flooded, and each instance counts for itself: a signature cannot be guessed,
-        /// so nothing is stored for them. They do not depend on whether the user and the device exist, so that they do
-        /// not reveal it.
+        /// They protect a server from flooding, and each instance counts separately: a signature cannot be guessed, so
+        /// nothing is stored for them. They do not reveal whether the user and the device exist, because they do not
+        /// depend on it.
         public struct Limits: Sendable, Hashable {
-            /// Challenges and answers from one address; IPv6 counts by its first 64 bits.
+            /// Challenges and responses from one address; IPv6 addresses count by their first 64 bits.
             public var perAddress: Limit? = Limit(count: 120, seconds: 60)
 
-            /// Makes the default limits.
+            /// Creates the default limits.
             public init() {}
         }
 
-        /// The server's own origin; assertions for any other are refused.
+        /// The server's origin; assertions for any other are refused.
         public var origin: LoginOrigin
         /// The lifetime of a challenge in seconds.
         public var challengeLifetime = 120
-        /// The number of seconds by which a device's clock may differ.
+        /// The tolerated difference to a device's clock, in seconds.
         public var clockSkew = 30
         /// The policy for a device whose enrolled fingers have changed.
         public var domainStatePolicy = DomainStatePolicy.requireReenable
         /// The policy for attestations.
         public var attestationPolicy = AttestationPolicy.none
-        /// The limits of tries.
+        /// The limits for attempts.
         public var limits = Limits()
         /// The maximum number of devices of one user.
         public var devicesPerUser = 32
-        /// The lines of the audit log that are kept.
+        /// The retention of audit log entries.
         public var audit = AuditRetention()
 
-        /// Makes the default configuration of a server with this origin.
+        /// Creates the default configuration for a server with this origin.
         public init(origin: LoginOrigin) { self.origin = origin }
     }
 }

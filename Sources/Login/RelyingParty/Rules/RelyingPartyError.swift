@@ -2,17 +2,17 @@
 
 public import LoginAssertion
 
-/// An error of the relying party: a request was refused, or could not be judged.
+/// An error of the relying party: a request was refused, or could not be decided.
 ///
 /// It contains no part of a challenge, an assertion or a signature.
 public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of refusal.
     public enum Code: Sendable, Hashable {
-        /// The request is not in the form that a device sends; nothing was looked up.
+        /// The request does not have the format that devices send; nothing was looked up.
         case malformed
-        /// The challenge was not issued for this user, device and purpose, is too old, or was answered before.
+        /// The challenge was not issued for this user, device and purpose, is too old, or was used before.
         case challengeUnknown
-        /// The assertion lacks a required claim or has a wrong one, or its signature is wrong.
+        /// The assertion lacks a required claim or contains a wrong one, or its signature is wrong.
         case assertionRefused(AssertionFault)
         /// The server does not know the device's key: it was revoked or replaced, or was never registered.
         case unknownKey
@@ -20,17 +20,17 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case keyInUse
         /// Other fingers are enrolled than when the device was enabled.
         case reenableRequired
-        /// The limit of the address, the user or the device is reached; `retryAfter` is in seconds.
+        /// The rate limit of the address, the user or the device is reached; `retryAfter` is in seconds.
         case tooManyTries(retryAfter: Int)
         /// The user already has the maximum number of devices.
         case tooManyDevices
-        /// The session or password that was to enable a device has been revoked.
+        /// The session or password used to enable a device has been revoked.
         case authorizationRevoked
-        /// The server wants an attestation, and none came with the key.
+        /// The server requires an attestation, and the request contained none.
         case attestationRequired
-        /// The attestation does not hold.
+        /// The attestation is invalid.
         case attestationRefused(AttestationFault)
-        /// A bare signature says nothing about fingers, and the server's policy asks about them.
+        /// A bare signature contains no information about fingers, which the server's policy requires.
         case rawRefused
         /// The store failed; the result of the request is unknown.
         case store
@@ -38,16 +38,16 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
 
     /// The kind of refusal.
     public let code: Code
-    /// The system's or the database's own text and numbers, for the log; may be empty.
+    /// The system's or the database's message and codes, for the log; may be empty.
     public let cause: String
 
-    /// Describes a refusal.
+    /// Creates an error.
     public init(_ code: Code, cause: String = "") {
         self.code = code
         self.cause = cause
     }
 
-    /// One sentence that says what happened.
+    /// One sentence about the failure.
     public var message: String {
         switch code {
         case .malformed: "Malformed request."
@@ -67,7 +67,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         }
     }
 
-    /// One sentence that says what the person or the program can do.
+    /// One sentence about what the user or the program can do.
     public var remedy: String {
         switch code {
         case .malformed: "Send what Docs/LoginProtocol.md describes."
@@ -105,7 +105,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         }
     }
 
-    /// For logs: the kind and its cause.
+    /// The kind and its cause, for logs.
     public var description: String { cause.isEmpty ? word : "\(word) (\(cause))" }
 }
 

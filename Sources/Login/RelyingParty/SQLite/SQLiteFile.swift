@@ -5,16 +5,16 @@ internal import GRDB
 internal import Glibc
 internal import Synchronization
 
-/// The database file: makes it, and opens it without changing a file that is not ours.
+/// Creates and opens the database file, without changing files of other programs.
 struct SQLiteFile {
-    /// The application ID of our databases, "WhLi" in ASCII; those of other programs have another number.
+    /// The application ID of our databases, "WhLi" in ASCII; other programs' databases have other IDs.
     static let applicationID: UInt32 = 0x5768_4c69
-    /// The time that a connection waits for another process's write to end, in seconds.
+    /// The timeout for another process to finish writing, in seconds.
     private static let busyTimeout = 5.0
 
     let path: String
 
-    /// Opens the database, or makes it if it is missing and `ifMissing` says so.
+    /// Opens the database, or creates it if it is missing and `ifMissing` allows that.
     func open(ifMissing: MissingDatabase) throws -> (DatabaseQueue, SQLiteFileIdentity) {
         var found = stat()
         if lstat(path, &found) != 0 {
@@ -24,20 +24,20 @@ struct SQLiteFile {
             guard lstat(path, &found) == 0 else { throw refusal(String(cString: strerror(errno))) }
         }
         try checkAccess(found)
-        // SQLite reads these files as a part of the database.
+        // SQLite reads these files as part of the database.
         var beside = stat()
         for suffix in ["-wal", "-shm"] where lstat(path + suffix, &beside) == 0 { try checkAccess(beside) }
         try checkHeader()
         let queue = try connect(path)
         try queue.writeWithoutTransaction { db in
-            // A power failure must not lose this change, or a half of it.
+            // Protects this change from being lost or cut in half by a power failure.
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.inTransaction(.immediate) {
                 try checkVersion(try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0)
                 return .commit
             }
         }
-        // The transaction has opened the log and its index.
+        // The transaction opened the log and its index.
         let identity = SQLiteFileIdentity(path: path)
         guard identity.isDatabase(found) else { throw refusal("was replaced while it was opened") }
         return (queue, identity)
@@ -49,7 +49,7 @@ struct SQLiteFile {
         }
     }
 
-    /// Refuses a file that another user owns or may use.
+    /// Refuses a file that another user owns or can access.
     private func checkAccess(_ found: stat) throws {
         guard found.st_mode & S_IFMT == S_IFREG else { throw refusal("not a plain file") }
         guard found.st_uid == geteuid() else { throw refusal("belongs to uid \(found.st_uid)") }
@@ -59,9 +59,9 @@ struct SQLiteFile {
         }
     }
 
-    /// Refuses a file that is not a database of ours.
+    /// Refuses a file that is not one of our databases.
     ///
-    /// The first bytes are checked before SQLite opens the file, since SQLite takes an empty file for a new database
+    /// The first bytes are checked before SQLite opens the file, because SQLite treats an empty file as a new database
     /// and writes to any other file that it can open. Source: "Database File Format", sqlite.org/fileformat2.html, 1.3.
     private func checkHeader() throws {
         guard let file = FileHandle(forReadingAtPath: path), let header = try file.read(upToCount: 100),
@@ -71,7 +71,7 @@ struct SQLiteFile {
         try checkVersion(header[60..<64].reduce(0) { $0 << 8 | Int($1) })
     }
 
-    /// Makes an empty database, which gets its name when it is complete: no other process sees a partial one.
+    /// Creates an empty database, which gets its name when it is complete, so that no other process sees a partial one.
     private func create() throws {
         let temporary = "\(path).new.\(getpid()).\(UInt32.random(in: .min ... .max))"
         defer { for suffix in ["", "-journal", "-wal", "-shm"] { unlink(temporary + suffix) } }
@@ -80,12 +80,12 @@ struct SQLiteFile {
         close(file)
         let queue = try connect(temporary)
         try queue.write { try SQLiteSchema.create($0) }
-        // The journal mode is stored in the file: every later connection uses it.
+        // The journal mode is stored in the file, and applies to every later connection.
         try queue.writeWithoutTransaction { db in
             _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
         }
         try queue.close()
-        // Another process may have been faster; then its database is used.
+        // Another process may have been faster; its database is used then.
         guard link(temporary, path) == 0 || errno == EEXIST else {
             throw refusal(String(cString: strerror(errno)))
         }
@@ -112,7 +112,7 @@ struct SQLiteFile {
 }
 
 extension RelyingPartyError {
-    /// Makes an error of an error of SQLite; it leaves out statements and their values.
+    /// Creates an error from an SQLite error, without statements and their values.
     init(sqlite error: any Error, path: String) {
         switch error {
         case let known as RelyingPartyError: self = known
@@ -129,15 +129,15 @@ extension RelyingPartyError {
 /// The durability of commits on one connection.
 final class SQLiteDurability: Sendable {
     enum Level: Sendable {
-        /// A commit is on the disk.
+        /// Commits are on disk.
         case full
-        /// A commit survives the end of the process; a power failure may lose it.
+        /// Commits survive the end of the process, but may be lost in a power failure.
         case process
     }
 
     private let current = Mutex<Level?>(nil)
 
-    /// Changes the level; is called between transactions, on the connection's own thread.
+    /// Changes the level; called between transactions, on the connection's thread.
     func change(to level: Level, _ db: Database) throws {
         guard current.withLock({ $0 }) != level else { return }
         switch level {

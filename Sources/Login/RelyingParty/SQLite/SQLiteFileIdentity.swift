@@ -2,23 +2,23 @@
 
 internal import Glibc
 
-/// The identity of an open database's files, by which a store notices that they were removed or replaced.
+/// The identity of an open database's files, for detecting that they were removed or replaced.
 ///
-/// SQLite keeps working with files that have lost their names: what it acknowledges then is lost, and what other processes
-/// change at the path never reaches it. The log and its index are a part of the database: a file beside another log is
-/// another database.
+/// SQLite keeps working with files that no longer have a name. Its commits are then lost, and it does not see what
+/// other processes change at the path. The log and its index are part of the database: the same file with another log
+/// is another database.
 struct SQLiteFileIdentity: Sendable {
     private let files: [File]
 
-    /// Returns the identity of the files at the path of a database that is open.
+    /// Returns the identity of the files at the path of an open database.
     init(path: String) {
         files = ["", "-wal", "-shm"].map { File(path: path + $0) }
     }
 
-    /// Whether the files at the path still are those that were opened.
+    /// Whether the files at the path still are the opened ones.
     var isCurrent: Bool { files.allSatisfy { File(path: $0.path) == $0 } }
 
-    /// Whether the database file itself is the one with this status.
+    /// Returns whether the database file itself has this status.
     func isDatabase(_ status: stat) -> Bool {
         files.first.map { $0.exists && $0.device == status.st_dev && $0.node == status.st_ino } ?? false
     }

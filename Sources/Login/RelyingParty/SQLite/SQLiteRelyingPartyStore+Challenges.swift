@@ -58,9 +58,9 @@ extension Database {
         return changesCount == 1
     }
 
-    /// Counts a try of a bucket.
+    /// Counts an attempt in a bucket.
     ///
-    /// - Returns: The seconds to wait if the limit is reached; nothing is written then.
+    /// - Returns: The seconds to wait if the limit is reached, in which case nothing is written.
     fileprivate func count(_ bucket: RateBucket, at now: Int) throws -> Int? {
         var endsAt = now + bucket.seconds
         var count = 0
@@ -77,7 +77,7 @@ extension Database {
         return nil
     }
 
-    /// Runs a statement, which is prepared once for each connection.
+    /// Runs a statement, which is prepared once per connection.
     func run(_ sql: String, _ arguments: StatementArguments) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }

@@ -116,7 +116,7 @@ extension SQLiteRelyingPartyStore {
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> [LoginName] {
         try await write(.full) { db in
-            // `IS NULL` is true for all devices if none is named.
+            // `IS NULL` is true for all devices if none is specified.
             let rows = try db.fetchAll(
                 "DELETE FROM devices WHERE user = ?1 AND (?2 IS NULL OR device = ?2) RETURNING device",
                 [audit.userText, device?.text]
@@ -143,7 +143,7 @@ extension Database {
 }
 
 extension RegisteredDevice {
-    /// Reads a row of `devices`.
+    /// Creates a device from a row of `devices`.
     init(_ row: Row) throws {
         guard let user = LoginName(row["user"]), let device = LoginName(row["device"]),
             let key = LoginKey(der: row["key"]), key.id == row["key_id"]
@@ -158,7 +158,7 @@ extension RegisteredDevice {
             enabledAt: row["enabled_at"],
             lastUsedAt: row["last_used_at"],
             domainState: row["domain_state"],
-            // An approval that a newer version has written, and this one does not know, does not count here.
+            // An unknown approval, written by a newer version, does not count.
             approval: approval.flatMap(RegisteredDevice.Approval.init(text:)),
             attestation: attestation.flatMap { KeyAttestation(text: $0, of: key) }
         )

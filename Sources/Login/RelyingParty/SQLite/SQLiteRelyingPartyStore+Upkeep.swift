@@ -112,7 +112,7 @@ extension SQLiteRelyingPartyStore {
 }
 
 extension Database {
-    /// Writes a line of the audit log.
+    /// Writes an audit log entry.
     func write(_ entry: AuditEntry) throws {
         try run(
             SQLiteStatements.audit,
@@ -125,7 +125,7 @@ extension Database {
 }
 
 extension AuditEntry {
-    /// Reads a row of `audit`.
+    /// Creates an entry from a row of `audit`.
     fileprivate init(_ row: Row) throws {
         let device: String = row["device"]
         let user: String = row["user"]

@@ -3,15 +3,15 @@
 internal import Foundation
 internal import GRDB
 
-/// A store in one SQLite database, for one machine; several processes may have it open.
+/// A store in one SQLite database, for one machine; several processes can use it.
 ///
-/// The database is in WAL mode. A change of devices or documents is synced to the disk before it is acknowledged. The
-/// writes of a sign-in are not: they survive the end of the process, and a power cut may lose them. An answered
-/// challenge must not come back that way; therefore the first opening after the machine has started makes another key
-/// of challenges, and all that were issued before are worth nothing.
+/// The database is in WAL mode. Changes of devices and documents are synced to disk before they are acknowledged. The
+/// writes of a sign-in are not: they survive the end of the process, but may be lost in a power failure. That must not
+/// make a used challenge valid again. The first opening after a reboot therefore creates a new key for challenges,
+/// which invalidates all earlier ones.
 ///
-/// Each operation fails after the file was removed or replaced, until the file is back or the store is opened again: what
-/// it wrote would be lost, and it would not see what others write at the path.
+/// Each operation fails after the file was removed or replaced, until the file is back or the store is opened again.
+/// Its writes would be lost, and it would not see what others write at the path.
 public final class SQLiteRelyingPartyStore: Sendable {
     /// The path of the database.
     public let path: String
@@ -22,17 +22,18 @@ public final class SQLiteRelyingPartyStore: Sendable {
 
     /// Opens the database.
     ///
-    /// A file that is not a database of this kind and version, or that others may use, is refused and stays unchanged.
+    /// A file is refused, and stays unchanged, if it is not a database of this type and version, or if other users can
+    /// access it.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
-    ///   - ifMissing: Whether a missing database is made, with mode 0600; its directory must exist.
+    ///   - ifMissing: Whether a missing database is created, with mode 0600; its directory must exist.
     /// - Throws: `store`.
     public convenience init(path: String, ifMissing: MissingDatabase = .refuse) throws(RelyingPartyError) {
         try self.init(path: path, ifMissing: ifMissing, bootID: MachineBoot.id())
     }
 
-    /// Opens the database with another boot ID; if it is `nil`, each opening makes another key of challenges.
+    /// Opens the database with another boot ID; if it is `nil`, each opening creates a new key for challenges.
     init(path: String, ifMissing: MissingDatabase = .create, bootID: String?) throws(RelyingPartyError) {
         self.path = path
         do {
@@ -60,11 +61,10 @@ public final class SQLiteRelyingPartyStore: Sendable {
         )
     }
 
-    /// The operations that wait: for their turn at the connection, or for the write of another process.
+    /// The operations waiting for their turn at the connection, or for the write of another process.
     public var waiting: StoreWait { waits.now }
 
-    /// Runs `body` in an IMMEDIATE transaction on the connection's own thread, to its end even if the task is
-    /// cancelled.
+    /// Runs `body` in an IMMEDIATE transaction on the connection's thread, to its end even if the task is cancelled.
     func write<Value: Sendable>(
         _ level: SQLiteDurability.Level,
         _ body: @escaping @Sendable (Database) throws -> Value
@@ -75,7 +75,7 @@ public final class SQLiteRelyingPartyStore: Sendable {
             queue.asyncWriteWithoutTransaction { [self] db in
                 done.resume(
                     returning: Answer(path) {
-                        // A transaction that does not begin has waited for another process in vain.
+                        // If the transaction does not start, it has waited in vain for another process.
                         defer { waits.remove(wait) }
                         try durability.change(to: level, db)
                         var value: Value?
@@ -93,7 +93,7 @@ public final class SQLiteRelyingPartyStore: Sendable {
         }.get()
     }
 
-    /// Runs `body`, which must be one statement that changes nothing.
+    /// Runs `body`, which must be one statement without changes.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(RelyingPartyError) -> Value {
@@ -112,6 +112,8 @@ public final class SQLiteRelyingPartyStore: Sendable {
         }.get()
     }
 
+    /// Checks that the database file still exists.
+    ///
     /// - Throws: `store` if the file was removed or replaced after it was opened.
     private func requireFile() throws(RelyingPartyError) {
         guard !identity.isCurrent else { return }
@@ -133,7 +135,7 @@ extension Result where Failure == RelyingPartyError {
     }
 }
 
-/// The statements that run at each sign-in; a test checks their query plans.
+/// The statements executed at each sign-in; a test checks their query plans.
 enum SQLiteStatements {
     static let readTries = "SELECT ends_at, count FROM tries WHERE bucket = ?"
     static let writeTries = "INSERT OR REPLACE INTO tries (bucket, ends_at, count) VALUES (?, ?, ?)"
@@ -153,12 +155,12 @@ enum SQLiteStatements {
 
     static let isUsed = "SELECT EXISTS (SELECT 1 FROM used_nonces WHERE nonce = ?)"
 
-    /// Removes lines of the audit log of before a time, which are the first.
+    /// Removes audit log entries older than a given time, which come first.
     static let purgeOldAudit = """
         DELETE FROM audit WHERE at < ? AND id IN (SELECT id FROM audit ORDER BY id LIMIT ?)
         """
 
-    /// Removes the oldest lines of refused passwords, which strangers can cause, beyond a number.
+    /// Removes the oldest entries of refused passwords, which outsiders can cause, beyond a given number.
     static let purgeRefusedPasswords = """
         DELETE FROM audit WHERE id IN (
             SELECT id FROM audit WHERE event = 'password_refused'
@@ -169,7 +171,7 @@ enum SQLiteStatements {
         )
         """
 
-    /// Removes the oldest other lines of a user beyond a number.
+    /// Removes a user's oldest other entries beyond a given number.
     static let purgeAuditOfUser = """
         DELETE FROM audit WHERE id IN (
             SELECT id FROM audit WHERE user = ?1 AND event <> 'password_refused'
@@ -186,9 +188,9 @@ enum SQLiteStatements {
     ]
 }
 
-/// The time since the machine started.
+/// The current boot of the machine.
 enum MachineBoot {
-    /// Returns the identifier of the current boot; `nil` if the system gives none.
+    /// Returns the ID of the current boot; `nil` if the system provides none.
     ///
     /// Source: random(4), `/proc/sys/kernel/random/boot_id`.
     static func id() -> String? {

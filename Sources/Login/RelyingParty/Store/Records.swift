@@ -3,9 +3,9 @@
 public import Foundation
 public import LoginAssertion
 
-/// A challenge that a device is to answer.
+/// A challenge for a device.
 public struct IssuedChallenge: Sendable, Hashable {
-    /// The challenge, 32 bytes; the server itself keeps nothing of it.
+    /// The challenge, 32 bytes; the server does not store it.
     public let challenge: Data
     /// The time when it expires, in seconds since 1970.
     public let expiresAt: Int
@@ -13,17 +13,17 @@ public struct IssuedChallenge: Sendable, Hashable {
 
 /// A device whose key a user has registered.
 public struct RegisteredDevice: Sendable, Hashable {
-    /// The operator or device that has vouched for a device's key.
+    /// The operator or device that approved a device's key.
     ///
-    /// A thief of the user's password can register a key made in software. Only the approval of an operator, or of a
-    /// device that was approved before, shows that the device is the user's and that its key is in a chip.
+    /// Someone who stole the user's password can register a software key. Only the approval of an operator, or of an
+    /// approved device, shows that the device belongs to the user and that its key is in a TPM.
     public enum Approval: Sendable, Hashable {
-        /// An operator of the server has looked at the key.
+        /// An operator of the server verified the key.
         case byOperator
-        /// A device of the same user that was approved itself: it signed in to register this key.
+        /// An approved device of the same user signed in to register this key.
         case byDevice(LoginName)
 
-        /// The approval as stores keep it: `operator`, or `device ` and its name.
+        /// The approval in the form for stores: `operator`, or `device ` and its name.
         public var text: String {
             switch self {
             case .byOperator: "operator"
@@ -31,7 +31,7 @@ public struct RegisteredDevice: Sendable, Hashable {
             }
         }
 
-        /// Reads ``text``; `nil` for anything else.
+        /// Parses ``text``; returns `nil` for anything else.
         public init?(text: String) {
             if text == "operator" {
                 self = .byOperator
@@ -45,11 +45,11 @@ public struct RegisteredDevice: Sendable, Hashable {
 
     /// The owner of the device.
     public let user: LoginName
-    /// The name that the device's programs use.
+    /// The name used by the device's programs.
     public let device: LoginName
     /// The public key of the device.
     public let key: LoginKey
-    /// The name for people, 1 to 128 bytes.
+    /// The display name, 1 to 128 bytes.
     public let name: String
     /// The time when it was enabled, in seconds since 1970.
     public let enabledAt: Int
@@ -57,15 +57,15 @@ public struct RegisteredDevice: Sendable, Hashable {
     public internal(set) var lastUsedAt: Int?
     /// The digest of the enrolled fingers when it was enabled; `nil` if there were none.
     public let domainState: Data?
-    /// The operator or device that has approved this key; `nil` for a key that was enabled with the password alone.
+    /// The operator or device that approved this key; `nil` for a key that was enabled with only the password.
     public let approval: Approval?
-    /// The part of its protection that its chip has proven; `nil` for a key that came without an attestation.
+    /// The protection that its TPM has proved; `nil` for a key without an attestation.
     public let attestation: KeyAttestation?
 
     /// The thumbprint of its key (RFC 7638).
     public var keyID: String { key.id }
 
-    /// Makes a device; stores make them of their rows.
+    /// Creates a device; stores create it from their rows.
     public init(
         user: LoginName,
         device: LoginName,
@@ -89,13 +89,13 @@ public struct RegisteredDevice: Sendable, Hashable {
     }
 }
 
-/// The result of judging an assertion: the device's key signed it for this server, now, and the policy allows it.
+/// A verified assertion: the device's key has just signed it for this server, and the policy allows it.
 ///
 /// The user has not signed in yet.
 public struct ProvenAssertion: Sendable, Hashable {
     /// The claims of the device.
     public let claims: LoginClaims
-    /// The device as the store had it.
+    /// The device as found in the store.
     public let device: RegisteredDevice
     /// Whether other fingers are enrolled than when the device was enabled.
     let hasChangedFingers: Bool
@@ -111,13 +111,13 @@ public struct SignIn: Sendable, Hashable {
     public let device: RegisteredDevice
 }
 
-/// One line of the audit log.
+/// One entry of the audit log.
 public struct AuditEntry: Sendable, Hashable {
-    /// The kind of event.
+    /// The type of event.
     public enum Event: String, Sendable, Hashable, CaseIterable {
-        /// A device's key was registered, perhaps in place of an older one.
+        /// A device's key was registered, possibly replacing an older one.
         case enabled
-        /// A device's key was not accepted from its user.
+        /// A user's device key was refused.
         case enableRefused = "enable_refused"
         /// A user signed in.
         case signedIn = "signed_in"
@@ -127,16 +127,16 @@ public struct AuditEntry: Sendable, Hashable {
         case revoked
         /// An operator approved a device's key.
         case approved
-        /// A device's name for people was changed.
+        /// A device's display name was changed.
         case renamed
-        /// A password was right.
+        /// A password was correct.
         case passwordAccepted = "password_accepted"
         /// A password was wrong, or the user does not exist.
         ///
-        /// Strangers can cause this, in any name. So a store keeps a number of these lines, and the same number of all
-        /// others together: neither pushes out the other.
+        /// Outsiders can cause this, for any name. A store therefore keeps a number of these entries, and separately a
+        /// number of all others: neither displaces the other.
         case passwordRefused = "password_refused"
-        /// An operator gave a user another password.
+        /// An operator changed a user's password.
         case passwordChanged = "password_changed"
         /// An operator added a user.
         case userAdded = "user_added"
@@ -146,35 +146,35 @@ public struct AuditEntry: Sendable, Hashable {
         case sessionEnded = "session_ended"
         /// An operator ended all sessions of a user.
         case sessionsEnded = "sessions_ended"
-        /// An operator had a new key for session tokens made.
+        /// An operator created a new key for session tokens.
         case keyRotated = "key_rotated"
-        /// An operator dropped all keys for session tokens but a new one.
+        /// An operator replaced all keys for session tokens with a new one.
         case keysReplaced = "keys_replaced"
     }
 
     /// The time of the event, in seconds since 1970.
     public let at: Int
-    /// The kind of event.
+    /// The type of event.
     public let event: Event
-    /// The user concerned; `nil` if it concerns the server.
+    /// The affected user; `nil` for the server.
     public let user: LoginName?
     /// The device; `nil` if none was named.
     public let device: LoginName?
-    /// The client's address, as the server gave it; empty if it is not known.
+    /// The client's address, as the server provided it; empty if unknown.
     public let address: String
-    /// The reason of a refusal, such as ``RelyingPartyError/word``; of a sign-in, the methods that recognized the user,
-    /// if the server gave them.
+    /// The reason for a refusal, such as ``RelyingPartyError/word``; for a sign-in, the methods that authenticated the
+    /// user, if the server provided them.
     public let reason: String?
 
-    /// The user as stores keep it: empty if there is no user.
+    /// The user in the form for stores: empty without a user.
     public var userText: String { user?.text ?? "" }
 
-    /// Returns the same line about a device, such as one of all that were revoked.
+    /// Returns the same entry for a device, such as one of all revoked devices.
     public func of(_ device: LoginName) -> AuditEntry {
         AuditEntry(at: at, event: event, user: user, device: device, address: address, reason: reason)
     }
 
-    /// Makes a line; stores make them of their rows.
+    /// Creates an entry; stores create it from their rows.
     public init(
         at: Int,
         event: Event,
@@ -192,7 +192,7 @@ public struct AuditEntry: Sendable, Hashable {
     }
 }
 
-/// An event that a server may want to count or report: it is sent once the result is certain, and holds no secret.
+/// An event for statistics and reports, sent once the result is certain; it contains no secrets.
 public enum RelyingPartyEvent: Sendable, Hashable {
     /// A challenge was issued.
     case challengeIssued(user: LoginName, device: LoginName?)
@@ -200,12 +200,13 @@ public enum RelyingPartyEvent: Sendable, Hashable {
     case enabled(RegisteredDevice)
     /// A user signed in.
     case signedIn(RegisteredDevice)
-    /// A user signed in although other fingers are enrolled than when the device was enabled, and the policy allows it.
+    /// A user signed in although other fingers are enrolled than when the device was enabled, because the policy allows
+    /// it.
     case domainStateChanged(RegisteredDevice)
-    /// A request was refused; its user and device are known only if it answered a challenge of theirs.
+    /// A request was refused; its user and device are known only if it answered a challenge issued for them.
     case refused(RelyingPartyError, user: LoginName?, device: LoginName?)
     /// A device was revoked.
     case revoked(user: LoginName, device: LoginName)
-    /// Old rows could not be removed; the removal is tried again.
+    /// Old rows could not be removed; the server will try again.
     case purgeFailed(RelyingPartyError)
 }

@@ -4,37 +4,37 @@ public import Foundation
 public import LoginAssertion
 internal import Synchronization
 
-/// A store of a server's devices, answered challenges and audit log.
+/// A store of a server's devices, used challenges and audit log.
 ///
-/// Each operation is atomic, whatever other instances do at the same time. A change of devices or documents is on the
-/// disk before the operation returns. A challenge is answered once: if a power failure may lose an answer, the store
-/// has another ``challengeKey()`` afterwards. All times are seconds since 1970, from the caller's clock.
+/// Each operation is atomic, even with other instances at the same time. Changes of devices and documents are on disk
+/// before the operation returns. A challenge can be used only once: if a power failure may lose that record, the store
+/// has a new ``challengeKey()`` afterwards. All times are seconds since 1970, from the caller's clock.
 ///
-/// Every operation throws only ``RelyingPartyError/Code/store``. An operation that throws may have taken effect all the
-/// same, if the reply of a database was lost; an operation that returns has taken effect once.
+/// Every operation throws only ``RelyingPartyError/Code/store``. An operation that throws may still have taken effect,
+/// if a database's reply was lost; an operation that returns has taken effect once.
 public protocol RelyingPartyStore: Sendable {
-    /// The operations that wait for the database now: for a connection of a pool, or for the end of another's write.
+    /// The operations waiting for the database: for a pooled connection, or for another write to finish.
     var waiting: StoreWait { get }
 
-    /// Counts a try; returns the seconds to wait if the limit is reached, and `nil` otherwise.
+    /// Counts an attempt; returns the seconds to wait if the limit is reached, and otherwise `nil`.
     func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int?
 
-    /// Takes back a try that ``count(_:at:)`` has counted in the same window.
+    /// Refunds an attempt that ``count(_:at:)`` counted in the same window.
     func refund(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError)
 
-    /// Returns the key that seals challenges: 32 random bytes, the same for all instances.
+    /// Returns the key for sealing challenges: 32 random bytes, the same for all instances.
     ///
-    /// It becomes another one whenever the store may have lost the challenges that were answered; all that were issued
-    /// before are worth nothing then.
+    /// It changes whenever the store may have lost the used challenges, which invalidates all earlier ones.
     func challengeKey() async throws(RelyingPartyError) -> Data
 
     /// Returns a device of a user; `nil` if it is not registered.
     func device(_ device: LoginName, of user: LoginName) async throws(RelyingPartyError) -> RegisteredDevice?
 
-    /// Registers a device; if the same device of the same user is registered, it gets the new key.
+    /// Registers a device, or replaces its key if it is already registered for the same user.
     ///
-    /// The same step uses up the challenge with this nonce, and checks `condition`, if one is given. A revocation at the same time takes effect either before, and
-    /// nothing is registered, or after, and removes the new device too.
+    /// The same step uses up the challenge with this nonce, and checks `condition` if there is one. A simultaneous
+    /// revocation takes effect either before, so that nothing is registered, or after, and removes the new device as
+    /// well.
     func register(
         _ device: RegisteredDevice,
         using nonce: Nonce,
@@ -45,28 +45,28 @@ public protocol RelyingPartyStore: Sendable {
 
     /// Uses up the challenge with this nonce, records that a device was used, and writes `audit`, in one step.
     ///
-    /// The nonce is `nil` if ``use(_:audit:)`` has used the challenge up before.
+    /// The nonce is `nil` if ``use(_:audit:)`` has already used the challenge.
     func signIn(
         _ device: RegisteredDevice,
         using nonce: Nonce?,
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> SigningIn
 
-    /// Uses up the challenge with this nonce, and writes `audit`; it returns `false`, and does nothing, if the challenge
+    /// Uses up the challenge with this nonce, and writes `audit`; returns `false` without any effect if the challenge
     /// was used before.
     func use(_ nonce: Nonce, audit: AuditEntry?) async throws(RelyingPartyError) -> Bool
 
-    /// Returns the devices of a user, the oldest first.
+    /// Returns the devices of a user, oldest first.
     func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice]
 
-    /// Whether this key is the device's.
+    /// Returns whether this key belongs to the device.
     func isActive(
         device: LoginName,
         of user: LoginName,
         keyID: String
     ) async throws(RelyingPartyError) -> Bool
 
-    /// Changes the name for people of a device of the audit entry's user; returns `false` if it is not registered.
+    /// Changes the display name of a device of the audit entry's user; returns `false` if it is not registered.
     func rename(
         _ device: LoginName,
         to name: String,
@@ -83,19 +83,19 @@ public protocol RelyingPartyStore: Sendable {
 
     /// Removes a device of the audit entry's user, or all of them if `device` is `nil`.
     ///
-    /// It writes the entry for each device that it removed, with that device's name, and returns these names.
+    /// It writes the entry for each removed device, with that device's name, and returns these names.
     func revoke(_ device: LoginName?, audit: AuditEntry) async throws(RelyingPartyError) -> [LoginName]
 
-    /// Writes a line of the audit log.
+    /// Writes an audit log entry.
     func record(_ entry: AuditEntry) async throws(RelyingPartyError)
 
-    /// Returns the newest lines of the audit log, the newest first; of all users if `user` is `nil`.
+    /// Returns the newest entries of the audit log, newest first; those of all users if `user` is `nil`.
     func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry]
 
-    /// Removes the nonces of challenges that have long expired, expired counts, and lines of the audit log that are not
-    /// kept: of the lines of one user beyond a number only if `user` is given.
+    /// Removes old nonces, expired counters, and audit log entries past their retention; it limits the number of
+    /// entries per user only if `user` is specified.
     ///
-    /// It removes at most `count` rows of each kind, and returns whether more may be left.
+    /// It removes at most `count` rows of each type, and returns whether more may be left.
     func purge(
         keeping audit: AuditRetention,
         of user: LoginName?,
@@ -103,24 +103,24 @@ public protocol RelyingPartyStore: Sendable {
         at now: Int
     ) async throws(RelyingPartyError) -> Bool
 
-    /// Whether ``use(_:audit:)`` has used this nonce.
+    /// Returns whether ``use(_:audit:)`` has used this nonce.
     func isUsed(_ nonce: Nonce) async throws(RelyingPartyError) -> Bool
 
-    /// Returns a small document of the server's own, such as its keys; `nil` if it does not exist.
+    /// Returns a small document of the server, such as its keys; `nil` if it does not exist.
     ///
     /// Names have 1 to 256 bytes.
     func document(_ name: String) async throws(RelyingPartyError) -> Data?
 
-    /// Returns the names of documents that begin with a prefix and come after a name, byte by byte, in their order.
+    /// Returns the names of documents that start with a prefix and come after a name, sorted byte by byte.
     func documentNames(
         withPrefix prefix: String,
         after name: String,
         atMost count: Int
     ) async throws(RelyingPartyError) -> [String]
 
-    /// Writes a document if it still is what the caller has seen; `nil` stands for a document that does not exist.
+    /// Writes a document if it has not changed since the caller read it; `nil` means that the document does not exist.
     ///
-    /// It returns `false`, and does nothing, if the document has changed.
+    /// It returns `false` without any effect if the document has changed.
     func setDocument(
         _ name: String,
         to data: Data?,
@@ -128,29 +128,29 @@ public protocol RelyingPartyStore: Sendable {
     ) async throws(RelyingPartyError) -> Bool
 }
 
-/// The action if the database that a store opens is missing.
+/// The behavior of a store if its database is missing.
 public enum MissingDatabase: Sendable, Hashable {
-    /// No database is made, and opening fails.
+    /// No database is created, and opening fails.
     ///
-    /// A server that runs with an empty database, because a path is wrong or a volume is not mounted, would tell every
-    /// device that it does not know its key.
+    /// If a path is wrong or a volume is not mounted, a server with an empty database would report every device's key
+    /// as unknown.
     case refuse
-    /// An empty database is made: for the first setup of a server.
+    /// An empty database is created, for the initial setup of a server.
     case create
 }
 
-/// The lines of the audit log that a store keeps.
+/// The retention of audit log entries in a store.
 ///
-/// No user pushes out the lines of another one, and what strangers can cause pushes out nothing else.
+/// No user can displace the entries of another, and entries that outsiders can cause displace nothing else.
 public struct AuditRetention: Sendable, Hashable {
-    /// The time that a line is kept, in seconds.
+    /// The time for which an entry is kept, in seconds.
     public var seconds = 400 * 86_400
-    /// The maximum number of lines of one user, and of the server's own; the oldest are removed.
+    /// The maximum number of entries for each user, and for the server; the oldest are removed.
     public var perUser = 10_000
-    /// The maximum number of lines of refused passwords, in all names together; the oldest are removed.
+    /// The maximum number of entries for refused passwords, for all names together; the oldest are removed.
     public var refusedPasswords = 100_000
 
-    /// Makes the default retention.
+    /// Creates the default retention.
     public init() {}
 }
 
@@ -164,16 +164,16 @@ public enum ChallengeUse: String, Sendable, Hashable, CaseIterable {
     case raw
 }
 
-/// A bucket in which tries are counted: a row of the store, with the time when its window ends.
+/// A bucket for counting attempts: a row in the store, with the end of its window.
 public struct RateBucket: Sendable, Hashable {
     /// The name of the bucket, at most 600 bytes, without control characters other than line feeds.
     public let key: String
-    /// The number of tries that are allowed in a window, 0 for none.
+    /// The number of attempts allowed in a window; 0 forbids all.
     public let count: Int
     /// The window's length in seconds.
     public let seconds: Int
 
-    /// Makes a bucket; a number out of range becomes the nearest one that a limit can have, for a window a year.
+    /// Creates a bucket; numbers out of range are clamped, the window to a year.
     public init(key: String, count: Int, seconds: Int) {
         self.key = key
         self.count = max(0, count)
@@ -185,17 +185,17 @@ public struct RateBucket: Sendable, Hashable {
 public enum SigningIn: Sendable, Hashable {
     /// The user signed in.
     case signedIn
-    /// The challenge was answered before; nothing else was done.
+    /// The challenge was used before; nothing was changed.
     case challengeUsed
-    /// The device is not registered with this key any longer; the challenge is used up.
+    /// The device is no longer registered with this key; the challenge is used up.
     case unknownKey
 }
 
-/// A condition that must still hold when a device is registered: the proof that its user has given for it.
+/// A condition that must still hold when a device is registered: how its user was authenticated.
 public enum RegistrationCondition: Sendable, Hashable {
-    /// This device of the same user has this key.
+    /// This device of the same user still has this key.
     case device(LoginName, keyID: String)
-    /// The server's document of this name has this content.
+    /// The server's document with this name still has this content.
     case document(String, Data)
 }
 
@@ -203,7 +203,7 @@ public enum RegistrationCondition: Sendable, Hashable {
 public enum Registration: Sendable, Hashable {
     /// The device is registered.
     case registered
-    /// The challenge was answered before.
+    /// The challenge was used before.
     case challengeUsed
     /// The key belongs to another user or another device.
     case keyInUse
@@ -213,21 +213,21 @@ public enum Registration: Sendable, Hashable {
     case conditionFailed
 }
 
-/// The operations of a store that wait for its database at one moment: for a connection, or for another's write.
+/// The operations waiting for a store's database at one moment: for a connection, or for another write.
 public struct StoreWait: Sendable, Equatable {
-    /// The number of operations that wait.
+    /// The number of waiting operations.
     public var operations: Int
-    /// The time that the first of them has waited; zero if none waits.
+    /// The time that the first of them has waited; zero if none is waiting.
     public var longest: Duration
 
-    /// Makes a value; without arguments, none waits.
+    /// Creates a value; without arguments, nothing is waiting.
     public init(operations: Int = 0, longest: Duration = .zero) {
         self.operations = operations
         self.longest = longest
     }
 }
 
-/// A list of the operations that wait, each with the time of its arrival.
+/// A list of the waiting operations, with their arrival times.
 final class WaitingOperations: Sendable {
     private struct State {
         var next = 0
@@ -245,10 +245,10 @@ final class WaitingOperations: Sendable {
         }
     }
 
-    /// Removes an operation that waits no longer; does nothing if it was removed before.
+    /// Removes an operation that no longer waits; does nothing if it was removed before.
     func remove(_ number: Int) { state.withLock { _ = $0.arrivals.removeValue(forKey: number) } }
 
-    /// The operations that wait now.
+    /// The currently waiting operations.
     var now: StoreWait {
         state.withLock { state in
             guard let first = state.arrivals.values.min() else { return StoreWait() }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// An app names a server, a user and a transport to use this module.
+// An app needs a server, a user and a transport to use this module.
 @_exported public import LoginAssertion
 @_exported public import LoginTransport
 @_exported public import WhorlSecretMemory
 
-// The types of a failure's details, and of a prompt's presenter; a program need not know the modules that define them.
+// The types in an error's details, and the type of presenters; a program need not know the modules that define them.
 @_exported public import struct WhorlService.Prompt
 @_exported public import enum WhorlService.PromptAction
 @_exported public import class WhorlService.PromptEntry

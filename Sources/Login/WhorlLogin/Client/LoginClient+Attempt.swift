@@ -6,25 +6,24 @@ internal import LoginTransport
 public import WhorlSecretMemory
 
 extension LoginClient {
-    /// Signs in with a challenge, one prompt and a signature of the chip, and returns the session.
+    /// Signs in with a challenge, one prompt and a signature of the TPM, and returns the session.
     ///
-    /// If the key is unusable (a finger was added or removed; the chip was cleared; the server does not know it, or
-    /// requires another after the fingers changed), it throws `mustEnableAgain`. It does not delete a key: a key stays
-    /// until the login is enabled again or disabled, and a key that the server refused is retried at the next attempt,
-    /// so that a temporary fault of the server does not cost a device its key.
+    /// If the key is unusable, it throws `mustEnableAgain`: a finger was added or removed, the TPM was cleared, or the
+    /// server does not know the key or requires a new one after the fingers changed. It does not delete the key, which
+    /// stays until the login is enabled again or disabled. A key that the server refused is tried again at the next
+    /// attempt, so that a temporary fault of the server does not cost a device its key.
     ///
     /// - Parameters:
-    ///   - user: The user; without one, the only user who has enabled the login on this device.
-    ///   - reason: The reason that the prompt shows; the default is `sign in to HOST as USER`.
-    ///   - claims: Additional claims of the program for the server, which are signed too: at most 16, with names of
-    ///     `a`–`z`, `0`–`9` and `_` and values of at most 256 bytes.
+    ///   - user: The user; `nil` for the only user who has enabled the login on this device.
+    ///   - reason: The reason shown in the prompt; by default `sign in to HOST as USER`.
+    ///   - claims: Additional signed claims for the server: at most 16, with names of `a`–`z`, `0`–`9` and `_` and
+    ///     values of at most 256 bytes.
     ///   - password: The user's password, if the server requires both.
-    ///   - service: The service that the session's token is for, by that service's own name: no other service accepts
-    ///     it. Without one it is for the login server itself, which lists the user's devices for it.
-    ///     `LoginOrigin.credentialsService` is for ``disable(_:telling:)`` and ``enable(_:with:deviceName:reason:)``,
-    ///     within a minute.
+    ///   - service: The service that the session token is for; no other service accepts it. `nil` for the login server
+    ///     itself, for listing the user's devices. `LoginOrigin.credentialsService` is for ``disable(_:telling:)`` and
+    ///     ``enable(_:with:deviceName:reason:)``, within a minute.
     /// - Returns: The session.
-    /// - Throws: a ``LoginError``.
+    /// - Throws: A ``LoginError``.
     public func attempt(
         _ user: LoginName? = nil,
         reason: String? = nil,
@@ -35,20 +34,20 @@ extension LoginClient {
         try await desk().attempt(user, reason, .init(app: claims, service: service), password)
     }
 
-    /// Signs in, and enables the login first if necessary: one call, with a prompt for each of the two.
+    /// Signs in, and enables the login first if necessary.
     ///
-    /// A touch counts for one signature, so enabling the login and then signing in takes two.
+    /// A touch authorizes one signature, so enabling the login and then signing in takes two prompts.
     ///
     /// - Parameters:
     ///   - user: The user.
     ///   - deviceName: The display name of this device at the server, in the form that `LoginName` accepts.
-    ///   - reason: The reason that the prompt shows.
-    ///   - claims: Additional claims of the program for the server.
-    ///   - service: The service that the session's token is for; see ``attempt(_:reason:claims:password:service:)``.
-    ///   - credential: Called only if a key has to be registered at the server; if it returns `nil`, the call throws
-    ///     the error that made it necessary, `notEnabled` or `mustEnableAgain`.
+    ///   - reason: The reason shown in the prompt.
+    ///   - claims: Additional claims for the server.
+    ///   - service: The service that the session token is for; see ``attempt(_:reason:claims:password:service:)``.
+    ///   - credential: Called only if a key must be registered at the server. If it returns `nil`, the call throws the
+    ///     error that made it necessary, `notEnabled` or `mustEnableAgain`.
     /// - Returns: The session.
-    /// - Throws: a ``LoginError``.
+    /// - Throws: A ``LoginError``.
     public func start(
         _ user: LoginName,
         deviceName: String,
@@ -74,7 +73,7 @@ extension LoginClient {
 }
 
 extension LoginCall {
-    /// Signs in; each key that is tried has a prompt of its own.
+    /// Signs in, with one prompt for each key that is tried.
     func attempt(
         _ user: LoginName?,
         _ reason: String?,
@@ -88,7 +87,7 @@ extension LoginCall {
         var record: LoginRecord? = found
         var tried: [LoginRecord.Key] = []
         var loss = LoginError(.notEnabled)
-        // There are several keys only if answers were lost or another login was enabled during this call: the server
+        // There are several keys only if responses were lost or another login was enabled during this call: the server
         // has one of them.
         while let now = record, let key = now.keys.first(where: { !tried.contains($0) }) {
             do throws(LoginError) {
@@ -120,7 +119,7 @@ extension LoginCall {
         guard let pair = owner.pair(key), let device = LoginName(device) else {
             throw LoginError(.mustEnableAgain(.keyLost))
         }
-        // There is no prompt for an unusable key.
+        // No prompt for an unusable key.
         if let loss = try await owner.loss(of: pair.item, madeFor: key.fingers) {
             throw LoginError(.mustEnableAgain(loss))
         }

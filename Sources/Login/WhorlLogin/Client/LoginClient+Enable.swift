@@ -7,22 +7,22 @@ internal import WhorlSecretMemory
 internal import WhorlService
 
 extension LoginClient {
-    /// Makes a key for a user on this device, and registers it at the server, with one prompt.
+    /// Creates a key for a user on this device and registers it at the server, with one prompt.
     ///
-    /// It may be called again at any time: the device keeps its name, and the server replaces the old key with the new
-    /// one. If the process ended, or the server's answer was lost, calling it again continues from there; until the
-    /// server has accepted the new key, the old one stays.
+    /// It can be called again at any time: the device keeps its name, and the server replaces the old key with the new
+    /// one. If the process ended or the server's response was lost, calling it again continues. The old key stays until
+    /// the server has accepted the new one.
     ///
     /// - Parameters:
     ///   - user: The user; the name must not contain a colon if the credential is a password.
     ///   - credential: A credential that identifies this user to the server.
     ///   - deviceName: The display name of this device at the server, in the form that `LoginName` accepts.
-    ///   - reason: The reason that the prompt shows.
+    ///   - reason: The reason shown in the prompt.
     /// - Returns: The enabled login.
-    /// - Throws: `userUnusable`, `deviceNameUnusable`, `otherAccount`; `service` if the owner was not recognized, in
+    /// - Throws: `userUnusable`, `deviceNameUnusable`, `otherAccount`; `service` if the owner was not authenticated, in
     ///   which case nothing was changed; `changedMeanwhile` if the login was disabled during the call; `unauthorized`
     ///   and other refusals, after which the former key is unchanged; `transport`, `serverFailed` and `answerRefused`,
-    ///   after which it is not known whether the server has the new key.
+    ///   after which the server may or may not have the new key.
     @discardableResult
     public func enable(
         _ user: LoginName,
@@ -35,14 +35,14 @@ extension LoginClient {
 }
 
 extension LoginCall {
-    /// Makes a key and registers it, with one prompt.
+    /// Creates a key and registers it, with one prompt.
     func enable(
         _ user: LoginName,
         with credential: LoginCredential,
         deviceName: String,
         _ reason: String?
     ) async throws(LoginError) -> EnabledLogin {
-        // Everything that can be refused early is refused before the prompt.
+        // Refuse as much as possible before the prompt.
         guard LoginName(deviceName) != nil else { throw LoginError(.deviceNameUnusable) }
         let authorization = try credential.authorization(of: user)
         try await checkAccounts(beside: user)
@@ -67,8 +67,8 @@ extension LoginCall {
         }
 
         try await makeRoom(for: user)
-        // If another attempt has learned in between that the server does not have this key, or another key was accepted
-        // too, the next attempt resolves it.
+        // If another attempt has found out in between that the server does not have this key, or another key was
+        // accepted as well, the next attempt resolves it.
         try await change(user, of: device) { $0.map { $0.knowing(known) ?? $0.trying(known) } }
         guard let pair = owner.pair(known), let login = EnabledLogin(user, device.text, pair) else {
             throw LoginError(.notReleased)
@@ -83,10 +83,10 @@ extension LoginCall {
     ///   - user: The user.
     ///   - device: The device.
     ///   - challenge: The server's challenge.
-    ///   - reason: The reason that the prompt shows.
+    ///   - reason: The reason shown in the prompt.
     ///   - request: Returns the request with an assertion.
-    /// - Returns: The key with the fingers that the owner was recognized with, and the time when the server accepted it.
-    /// - Throws: as ``enable(_:with:deviceName:_:)``.
+    /// - Returns: The key with the fingers enrolled at the prompt, and the time when the server accepted it.
+    /// - Throws: The errors of ``enable(_:with:deviceName:_:)``.
     private func register(
         _ made: LoginRecord.Key,
         of user: LoginName,
@@ -115,8 +115,8 @@ extension LoginCall {
                     reason
                 )
                 if kept != key {
-                    // The key is stored before it is sent: whatever happens from here on, this device knows the key
-                    // that the server may have.
+                    // The key is stored before it is sent: whatever happens next, this device knows the key that the
+                    // server may have.
                     let (isFirst, next) = (kept == nil, key)
                     try await change(user, of: device) { record in
                         let present = record ?? (isFirst ? LoginRecord(device: device.text) : nil)
@@ -135,7 +135,7 @@ extension LoginCall {
 
     /// Changes the record of the device that is being enabled.
     ///
-    /// - Throws: `changedMeanwhile` if the record belongs to another device, or if there is none and none is added: the
+    /// - Throws: `changedMeanwhile` if the record belongs to another device, or if none exists and none is added: the
     ///   login was disabled.
     private func change(
         _ user: LoginName,
@@ -165,13 +165,13 @@ extension LoginCall {
         }
     }
 
-    /// Returns the access control of a new key; a finger must be enrolled, and the reader connected.
+    /// Returns the access control for a new key; a finger must be enrolled, and the reader connected.
     private func accessForNewKey() async throws(LoginError) -> AccessControl {
         let now = await owner.preflight()
         let access = options.access(withPasscode: now.isPasscodeSet)
         switch now.obstacle {
         case nil: break
-        // If fingers are locked, the passcode lifts the lock at the prompt.
+        // If fingers are locked out, the passcode unlocks them in the prompt.
         case let obstacle? where obstacle.code == .biometryLockout && access.takesPasscode: break
         case let obstacle?: throw LoginError(.service(obstacle))
         }
@@ -192,9 +192,9 @@ extension LoginError {
     }
 }
 
-/// The proof of the chip that goes along with a new key.
+/// The TPM's proof for a new key.
 extension LoginCall {
-    /// Makes a key, and the attestation that goes with it if the options want one.
+    /// Creates a key, and its attestation if the options require one.
     func makeKey(
         _ access: AccessControl,
         for user: LoginName,

@@ -13,20 +13,20 @@ package import WhorlService
 ///     try await login.enable(user, with: .password(password), deviceName: "ada’s laptop")
 ///     let session = try await login.attempt()           // one touch
 ///
-/// The key is made in the chip and never leaves it; the chip signs with it only for its owner. The server issues a
-/// fresh challenge for each assertion, and accepts it once (Docs/LoginProtocol.md). This device keeps one record for
-/// each user of a server, in the keychain.
+/// The key is created in the TPM and never leaves it; the TPM signs with it only after the owner authenticates. The
+/// server issues a new challenge for each assertion, and accepts it once (Docs/LoginProtocol.md). This device stores
+/// one record for each user of a server, in the keychain.
 ///
-/// Its functions may be called from any task; cancelling the task ends the prompt, the request and the call.
+/// Its functions can be called from any task; cancelling the task ends the prompt, the request and the call.
 public struct LoginClient: Sendable {
     /// The server.
     public let server: LoginOrigin
-    /// The options for making and using keys.
+    /// The options for creating and using keys.
     public let options: LoginOptions
     let transport: any LoginTransport
     private let surroundings: @Sendable () -> ContextParts
 
-    /// Makes a client in an environment that the caller chooses.
+    /// Creates a client in a custom environment.
     package init(
         server: LoginOrigin,
         transport: any LoginTransport,
@@ -41,8 +41,8 @@ public struct LoginClient: Sendable {
 
     /// Returns the state of the login on this device, without a request to the server or a prompt.
     ///
-    /// - Parameter user: The user; without one, the only user who has enabled the login.
-    /// - Returns: The state as known on this device; the server may have revoked the device.
+    /// - Parameter user: The user; `nil` for the only user who has enabled the login.
+    /// - Returns: The state known on this device; the server may have revoked the device.
     /// - Throws: `severalAccounts`, `service`.
     public func status(of user: LoginName? = nil) async throws(LoginError) -> LoginStatus {
         let desk = desk()
@@ -59,7 +59,7 @@ public struct LoginClient: Sendable {
         return record.pending.isEmpty ? .enabled(login) : .unfinished(login)
     }
 
-    /// Makes the context of one call.
+    /// Creates the context of one call.
     func desk() -> LoginCall {
         LoginCall(server: server, transport: transport, options: options, parts: surroundings())
     }
@@ -67,31 +67,31 @@ public struct LoginClient: Sendable {
 
 /// The state of the login on this device.
 public enum LoginStatus: Sendable, Hashable {
-    /// There is no key.
+    /// No key exists.
     case notEnabled
-    /// A key was sent to the server and no answer came; the next attempt finds out, and enabling again continues.
+    /// A key was sent to the server without a response; the next attempt finds out, or enabling again continues.
     case unfinished(EnabledLogin)
-    /// There is a key that the server has accepted.
+    /// A key exists that the server has accepted.
     case enabled(EnabledLogin)
-    /// There is a key that cannot sign in; the next attempt retries a key that the server refused.
+    /// A key exists that cannot be used to sign in; the next attempt retries a key that the server refused.
     case mustEnableAgain(LoginError.Reason)
 }
 
-/// A login that is enabled.
+/// An enabled login.
 public struct EnabledLogin: Sendable, Hashable {
     /// The user.
     public let user: LoginName
-    /// The server's name of this device.
+    /// The server's name for this device.
     public let device: LoginName
     /// The display name that was set when the login was enabled.
     public let name: String
-    /// The key's name (RFC 7638).
+    /// The key's ID (RFC 7638).
     public let keyID: String
-    /// The time when the server accepted the key; `nil` while it has not answered.
+    /// The time when the server accepted the key; `nil` while it has not responded.
     public let enabledAt: Date?
-    /// The fingers that open the key: the current set, or also those that are added later.
+    /// The fingers that unlock the key: the current set, or also those enrolled later.
     public let fingers: LoginOptions.Fingers
-    /// Whether the passcode also opens the key.
+    /// Whether the passcode unlocks the key as well.
     public let takesPasscode: Bool
 
     init?(_ user: LoginName, _ device: String, _ pair: LoginKeyPair) {
@@ -106,33 +106,33 @@ public struct EnabledLogin: Sendable, Hashable {
     }
 }
 
-/// A session that a server has opened.
+/// A session at a server.
 ///
-/// The token is the session: anyone who has it is signed in. It is kept in locked memory, and the value has no
+/// The token is the session: anyone who has it is signed in. It is stored in locked memory, and the value has no
 /// description.
 public struct LoginSession: Sendable {
-    /// The token, ASCII, as it follows `Authorization: Bearer`.
+    /// The token, ASCII, to be used after `Authorization: Bearer`.
     public let token: SecretBox
-    /// The time until which the server accepts it.
+    /// The time when it expires.
     public let expiresAt: Date
-    /// The user who is signed in.
+    /// The signed-in user.
     public let user: LoginName
-    /// The device, by the server's name of it.
+    /// The server's name for the device.
     public let device: LoginName
-    /// The method by which the owner of the device was recognized.
+    /// The method that was used to authenticate the owner of the device.
     public let method: LoginClaims.Method
-    /// The kind of the reader that the finger was on; `nil` for a passcode.
+    /// The type of the fingerprint reader; `nil` for a passcode.
     package let readerKind: ReaderInfo.Kind?
 }
 
 extension LoginClient {
-    /// Deletes the key on this device, whatever the server replies, and has the server revoke the device if a
+    /// Deletes the key on this device, whatever the server replies, and revokes the device at the server if a
     /// credential is given.
     ///
     /// - Parameters:
-    ///   - user: The user; without one, the only user who has enabled the login.
+    ///   - user: The user; `nil` for the only user who has enabled the login.
     ///   - credential: A credential that identifies this user to the server, such as a session of
-    ///     ``attempt(_:reason:claims:password:service:)``; without one the server is not informed, and lists the device
+    ///     ``attempt(_:reason:claims:password:service:)``. Without one the server is not notified, and lists the device
     ///     until it is revoked there.
     /// - Returns: The result.
     /// - Throws: `severalAccounts`, `recordDamaged`, `service`: only failures on this device.
@@ -143,7 +143,7 @@ extension LoginClient {
     ) async throws(LoginError) -> DisabledLogin {
         let desk = desk()
         guard let (user, record) = try await desk.found(user) else { return .wasNotEnabled }
-        // The key is deleted first: from here on it cannot sign in, whatever the network does.
+        // The key is deleted first, so that it cannot sign in, whatever happens on the network.
         try await desk.delete(user)
         guard let credential else { return .here }
         do throws(LoginError) {
@@ -152,7 +152,7 @@ extension LoginClient {
             }
             let authorization = try credential.authorization(of: user)
             let answer = try await desk.send(.revoke(device, authorization: authorization, to: server))
-            // The server need not revoke a device that it does not have.
+            // The server cannot revoke a device that it does not have.
             if answer.status != 404 { try answer.check(204) }
             return .everywhere
         } catch {
@@ -163,35 +163,36 @@ extension LoginClient {
 
 /// The result of disabling a login.
 public enum DisabledLogin: Sendable, Hashable {
-    /// There was no login.
+    /// The login was not enabled.
     case wasNotEnabled
-    /// The key is deleted here; the server was not informed.
+    /// The key was deleted here; the server was not notified.
     case here
-    /// The key is deleted here, and revoked at the server.
+    /// The key was deleted here, and revoked at the server.
     case everywhere
-    /// The key is deleted here; the server could not be informed, for this reason.
+    /// The key was deleted here; the server could not be notified, for this reason.
     case hereOnly(LoginError)
 }
 
-/// The options for making and using a login's key.
+/// The options for creating and using a login's key.
 public struct LoginOptions: Sendable {
-    /// The fingers that open a key.
+    /// The fingers that unlock a key.
     public enum Fingers: String, Sendable, Hashable {
-        /// The fingers that were enrolled when the key was made; a finger that is added later does not open it.
+        /// The fingers that were enrolled when the key was created; fingers added later do not unlock it.
         case currentSet
-        /// Any enrolled finger; the server sees that the set has changed, and may refuse.
+        /// Any enrolled finger; the server can see that the set has changed, and may refuse.
         case any
     }
 
-    /// The fingers that open a new key; the default is ``Fingers/currentSet``.
+    /// The fingers that unlock a new key; the default is ``Fingers/currentSet``.
     public var fingers = Fingers.currentSet
-    /// Whether the passcode also opens it, if one is set; the default is `true`.
+    /// Whether the passcode unlocks it as well, if one is set; the default is `true`.
     public var takesPasscode = true
-    /// Whether a new key is enabled with an attestation, by which the server sees that a TPM guards the key.
+    /// Whether a new key is enabled with an attestation, which shows the server that a TPM protects the key.
     ///
-    /// The attestation names this machine's TPM to the server, for as long as the TPM exists; the default is `false`.
+    /// The attestation identifies this machine's TPM to the server, for the lifetime of the TPM; the default is
+    /// `false`.
     public var attests = false
-    /// Whether several users may enable the login to one server on this device.
+    /// Whether several users can enable the login to one server on this device.
     public var allowsSeveralAccounts = false
     /// The presenter of the prompt; `nil` for the default.
     public var presenter: (any PromptPresenter)?
@@ -199,13 +200,13 @@ public struct LoginOptions: Sendable {
     public var cancelTitle: String?
     /// The text of the fallback button; `nil` for the default, empty hides it.
     public var fallbackTitle: String?
-    /// The time that a prompt waits for each touch.
+    /// The timeout of a prompt for each touch.
     public var patience = Duration.seconds(60)
 
-    /// Makes the default options.
+    /// Creates the default options.
     public init() {}
 
-    /// Returns the access control of a new key.
+    /// Returns the access control for a new key.
     func access(withPasscode isPasscodeSet: Bool) -> AccessControl {
         let finger: AccessControl =
             switch fingers {
@@ -213,7 +214,7 @@ public struct LoginOptions: Sendable {
             case .any: .biometryAny
             }
         guard takesPasscode, isPasscodeSet else { return finger }
-        // Neither of the two is one that cannot be joined.
+        // Both can be combined, so this does not fail.
         return (try? .either(finger, .devicePasscode)) ?? finger
     }
 }

@@ -4,21 +4,21 @@ public import LoginAssertion
 public import LoginTransport
 public import WhorlService
 
-/// An error of signing in, or of making, using or deleting a key.
+/// An error in signing in, or in creating, using or deleting a key.
 ///
 /// It contains no password, token, challenge or signature, and no text from the server.
 public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
     public enum Code: Sendable, Hashable {
-        /// The login is not enabled on this device for that server and user, or there is no key of that name.
+        /// The login is not enabled on this device for that server and user, or no key with that name exists.
         case notEnabled
-        /// The key cannot sign in: the user must sign in with another credential, then enable the login again.
+        /// The key cannot be used: the user must sign in with other credentials, then enable the login again.
         ///
         /// The key stays until the login is enabled again or disabled.
         case mustEnableAgain(Reason)
         /// Another user has enabled the login to this server on this device.
         case otherAccount(LoginName)
-        /// Several users have enabled the login, and none was named.
+        /// Several users have enabled the login, and none was specified.
         case severalAccounts
         /// The user's name cannot be used: HTTP does not allow a colon in it.
         case userUnusable
@@ -26,41 +26,41 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case deviceNameUnusable
         /// The program's additional claims are too many or too long.
         case claimsRefused
-        /// The owner was recognized, but the key did not open, for example because a finger was removed during the
-        /// call.
+        /// The owner was authenticated, but the key was not unlocked, for example because a finger was removed during
+        /// the call.
         case notReleased
-        /// The owner of the device was not recognized, or the device's TPM or state directory failed.
+        /// The owner of the device was not authenticated, or the device's TPM or state directory failed.
         case service(ServiceError)
         /// Another task or program has changed the login on this device during the call, for example by disabling it.
         case changedMeanwhile
-        /// The record of the login on this device was changed from outside.
+        /// The record of the login on this device was tampered with.
         case recordDamaged
-        /// No answer came.
+        /// There was no response.
         case transport(LoginTransportError)
-        /// The answer does not follow the protocol.
+        /// The response does not follow the protocol.
         case answerRefused(AnswerFault)
-        /// The password or the session token is not right.
+        /// The password or the session token is wrong.
         case unauthorized
         /// The server refused the request.
         case refused(Refusal)
-        /// The server accepts no more tries for this number of seconds.
+        /// The server accepts no more attempts for this number of seconds.
         case tooManyTries(seconds: Int)
-        /// The server has failed, with this status.
+        /// The server failed with this status.
         case serverFailed(status: Int)
     }
 
     /// The reason why a key can no longer be used.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// The server does not know the key: it was revoked, or replaced.
+        /// The server does not know the key: it was revoked or replaced.
         case unknownToServer = "unknownToServer"
-        /// The server accepts no key after the fingers changed.
+        /// The server requires a new key after the fingers changed.
         case serverWantsItAgain = "serverWantsItAgain"
         /// A finger was added or removed, and the key is bound to the former set.
         case fingersChanged = "fingersChanged"
-        /// The chip was cleared or replaced, or the record is damaged.
+        /// The TPM was cleared or replaced, or the record is damaged.
         case keyLost = "keyLost"
 
-        /// Whether the reason comes from the server, which may revoke it, rather than from this device.
+        /// Whether the reason comes from the server, which may withdraw it, rather than from this device.
         var isOfServer: Bool {
             switch self {
             case .unknownToServer, .serverWantsItAgain: true
@@ -69,27 +69,27 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The fault of an answer.
+    /// The fault of a response.
     public enum AnswerFault: String, Sendable, Hashable, CaseIterable {
-        /// It is larger than any answer of the protocol.
+        /// It is larger than the protocol allows.
         case tooLarge = "tooLarge"
         /// It redirects to another address.
         case redirected = "redirected"
         /// Its format is wrong.
         case malformed = "malformed"
-        /// It comes from a server that names another origin.
+        /// It comes from a server with another origin.
         case otherOrigin = "otherOrigin"
         /// It is about another user, device or key.
         case otherDevice = "otherDevice"
     }
 
-    /// The reason why the server refused; the names are the protocol's.
+    /// The server's reason for refusing; the names are those of the protocol.
     public enum Refusal: String, Sendable, Hashable, CaseIterable {
         /// The server could not read the request.
         case malformed = "malformed"
-        /// The challenge is unknown to the server, expired or used.
+        /// The challenge is unknown to the server, expired, or already used.
         case challengeUnknown = "challenge_unknown"
-        /// The assertion does not meet the server's expectations.
+        /// The assertion does not match the server's expectations.
         case assertionRefused = "assertion_refused"
         /// The key belongs to another user or device.
         case keyInUse = "key_in_use"
@@ -97,7 +97,7 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case tooManyDevices = "too_many_devices"
         /// The server requires an attested key.
         case attestationRequired = "attestation_required"
-        /// The server does not take the chip's proof.
+        /// The server does not accept the TPM's proof.
         case attestationRefused = "attestation_refused"
         /// Anything else.
         case other = "other"
@@ -106,20 +106,20 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
     public let code: Code
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code) { self.code = code }
 
     /// The code, for logs.
     public var description: String { "\(code)" }
 
-    /// Whether the user must sign in with another credential and enable the login again.
+    /// Whether the user must sign in with other credentials and enable the login again.
     public var mustEnableAgain: Bool {
         if case .mustEnableAgain = code { true } else { false }
     }
 }
 
 extension LoginError: ReportedError {
-    /// The name of the code, without the values that belong to it.
+    /// The name of the code, without its associated values.
     public var codeName: String {
         switch code {
         case .notEnabled: "notEnabled"
@@ -142,7 +142,7 @@ extension LoginError: ReportedError {
         }
     }
 
-    /// The cause that a lower layer or the server's answer gives; may be empty.
+    /// The cause reported by a lower layer or by the server's response; may be empty.
     public var cause: String {
         switch code {
         case .mustEnableAgain(let reason): reason.rawValue
@@ -157,7 +157,7 @@ extension LoginError: ReportedError {
         }
     }
 
-    /// The kind of handling that the failure asks for.
+    /// The category of the error, which determines how to handle it.
     public var category: ErrorCategory {
         switch code {
         case .notEnabled: .notFound

@@ -4,38 +4,38 @@ public import FoundationEssentials
 public import LoginAssertion
 public import WhorlService
 
-/// A key pair whose private half signs only for its owner, with the names of react-native-biometrics.
+/// A key pair that signs only after its owner authenticates, with the names of react-native-biometrics.
 ///
 ///     let keys = BiometricKeys()
 ///     let publicKey = try await keys.createKeys()                     // to the server: publicKey.der
 ///     let signature = try await keys.createSignature(promptMessage: "sign in", payload: challenge)
 ///
-/// It is for your own servers that issue bytes and accept a signature over them; ``LoginClient`` has a protocol on top.
-/// A program may have several pairs, each under a name.
+/// It is for your own servers, if they issue bytes and accept a signature over them; ``LoginClient`` adds a protocol. A
+/// program may have several pairs with different names.
 public struct BiometricKeys: Sendable {
     /// The name of the pair within the program.
     public let name: String
-    /// The options for making and using keys.
+    /// The options for creating and using keys.
     public let options: LoginOptions
     private let surroundings: @Sendable () -> ContextParts
 
-    /// Makes an interface to the pair of a name in an environment that the caller chooses; no key is made yet.
+    /// Creates an interface to the pair with a name in a custom environment; no key is created yet.
     package init(_ name: String, options: LoginOptions, parts: @escaping @Sendable () -> ContextParts) {
         self.name = name
         self.options = options
         surroundings = parts
     }
 
-    /// Returns whether a prompt for a finger could succeed now, and the reason if not; there is no prompt.
+    /// Returns whether a prompt for a finger could currently succeed, and the reason if not; shows no prompt.
     public func isSensorAvailable() async -> SensorAvailability {
         SensorAvailability(await Owner(parts: surroundings(), options: options).preflight())
     }
 
-    /// Makes a pair, and replaces the present one; there is no prompt.
+    /// Creates a pair, replacing the current one; shows no prompt.
     ///
-    /// - Returns: The public half; a server stores `LoginKey.der` (SubjectPublicKeyInfo), in Base64 as
+    /// - Returns: The public key; a server stores `LoginKey.der` (SubjectPublicKeyInfo), in Base64 as
     ///   `der.base64EncodedString()`.
-    /// - Throws: `service` if no finger is enrolled or the machine cannot make one.
+    /// - Throws: `service` if no finger is enrolled or the machine cannot create a pair.
     public func createKeys() async throws(LoginError) -> LoginKey {
         let (owner, records) = desk()
         let now = await owner.preflight()
@@ -54,30 +54,30 @@ public struct BiometricKeys: Sendable {
         return pair.key
     }
 
-    /// Returns whether a pair exists that can still sign; there is no prompt.
+    /// Returns whether a usable pair exists; shows no prompt.
     public func keysExist() async throws(LoginError) -> Bool {
         let (owner, records) = desk()
         guard let pair = try await pair(records) else { return false }
         return try await owner.loss(of: pair.item, madeFor: pair.record.fingers) == nil
     }
 
-    /// Returns the public half; `nil` if there is no pair.
+    /// Returns the public key; `nil` if no pair exists.
     public func publicKey() async throws(LoginError) -> LoginKey? { try await pair(desk().records)?.key }
 
-    /// Deletes the pair permanently; there is no prompt.
+    /// Deletes the pair permanently; shows no prompt.
     ///
-    /// - Returns: Whether there was a pair.
+    /// - Returns: Whether a pair existed.
     @discardableResult
     public func deleteKeys() async throws(LoginError) -> Bool { try await desk().records.delete(name) }
 
-    /// Prompts the owner, and has the chip sign.
+    /// Prompts the owner, and signs with the TPM.
     ///
     /// - Parameters:
-    ///   - promptMessage: The reason that the prompt shows; it must not be empty or blank.
-    ///   - payload: The bytes to sign, of any size; the chip gets their SHA-256.
+    ///   - promptMessage: The reason shown in the prompt; it must not be empty or blank.
+    ///   - payload: The bytes to sign, of any size; the TPM receives their SHA-256 digest.
     /// - Returns: The signature over the payload: ECDSA with P-256 and SHA-256, DER (RFC 3279, 2.2.3).
-    /// - Throws: `notEnabled` without a pair; `mustEnableAgain` if it can no longer be used: it stays until
-    ///   ``createKeys()`` replaces it, or ``deleteKeys()`` is called; `service`.
+    /// - Throws: `notEnabled` if no pair exists; `mustEnableAgain` if it is no longer usable, until ``createKeys()``
+    ///   replaces it or ``deleteKeys()`` is called; `service`.
     public func createSignature(promptMessage: String, payload: Data) async throws(LoginError) -> Data {
         let (owner, records) = desk()
         guard let pair = try await pair(records) else { throw LoginError(.notEnabled) }
@@ -87,9 +87,9 @@ public struct BiometricKeys: Sendable {
         return try await owner.signAsking(payload, with: pair.item, promptMessage).der
     }
 
-    /// Prompts for a finger (or the passcode, if the options allow it), for uses that need no key.
+    /// Prompts for a finger (or the passcode, if the options allow it), without using a key.
     ///
-    /// - Returns: `true` if the owner was recognized; `false` if the person cancelled.
+    /// - Returns: `true` if the owner was authenticated; `false` if the user cancelled.
     /// - Throws: `service` for every other outcome.
     public func simplePrompt(promptMessage: String) async throws(LoginError) -> Bool {
         let owner = desk().owner
@@ -119,37 +119,37 @@ public struct BiometricKeys: Sendable {
     }
 }
 
-/// The availability of a sensor for fingers.
+/// The availability of a fingerprint sensor.
 public enum SensorAvailability: Sendable, Hashable {
-    /// The kind of a sensor.
+    /// The type of a sensor.
     public enum Kind: String, Sendable, Hashable {
-        /// A fingerprint reader; the name is react-native-biometrics's.
+        /// A fingerprint reader, as named by react-native-biometrics.
         case touchID = "TouchID"
     }
 
-    /// The reason why no finger can be used.
+    /// The reason why fingers cannot be used.
     public enum Obstacle: String, Sendable, Hashable, CaseIterable {
-        /// There is no usable reader, or it is ambiguous which one is meant.
+        /// No usable reader was found, or the choice is ambiguous.
         case noReader
-        /// The reader that fingers are enrolled for is not connected.
+        /// The reader with enrolled fingers is not connected.
         case disconnected
         /// No finger is enrolled for the reader.
         case notEnrolled
-        /// Fingers are locked, since too many touches did not match.
+        /// Fingers are locked out after too many failed touches.
         case lockedOut
-        /// The person has told this program not to use fingers.
+        /// The user has disabled fingers for this program.
         case optedOut
-        /// The enrolled fingers were changed from outside, or are an older state.
+        /// The enrolled fingers were tampered with, or are from an older state.
         case notTrusted
-        /// The state directory, or the chip that protects it, cannot be used.
+        /// The state directory, or the TPM that protects it, cannot be used.
         case storeFailed
         /// Anything else.
         case other
     }
 
-    /// A finger can be used.
+    /// Fingers can be used.
     case available(Kind)
-    /// No finger can be used, for this reason; the error has the message for people, and the recovery.
+    /// Fingers cannot be used for this reason; the error contains the message to display, and the remedy.
     case unavailable(Obstacle, ServiceError)
 
     init(_ preflight: Preflight) {

@@ -6,54 +6,53 @@ internal import WhorlService
 
 /// The record of one user of one server on this device: the device's name there, and its keys.
 ///
-/// It is one value, written at once, so that a process that ends cannot leave a part of it. Keys that are being
-/// registered at the server are kept in addition to the registered one: whichever of them the server has, the next
-/// attempt finds it.
+/// It is one value, written atomically, so that no part of it can be lost. Keys that are being registered at the server
+/// are stored in addition to the registered one: whichever one the server has, the next attempt finds it.
 struct LoginRecord: Sendable, Hashable {
-    /// A key in the chip.
+    /// A key in the TPM.
     struct Key: Codable, Sendable, Hashable {
         /// The sealed item, which is not secret.
         var item: Data
-        /// The set of fingers that it was made for, as the domain state of the program.
+        /// The set of fingers that it was created for, as the domain state for the program.
         var fingers: Data?
         /// The display name of the device at the server.
         var name: String
-        /// The time when the server accepted it; `nil` while that is not known.
+        /// The time when the server accepted it; `nil` while unknown.
         var enabledAt: Date?
     }
 
     /// A key that the server refused.
     ///
-    /// The server may be at fault, for example if it uses another database for a while: the key is tried again, and is
-    /// kept until the server has accepted another.
+    /// The server may be at fault, for example because it temporarily uses another database. The key is tried again,
+    /// and kept until the server has accepted another.
     struct Refused: Codable, Sendable, Hashable {
         var key: Key
         /// The raw value of the ``LoginError/Reason``.
         var reason: String
     }
 
-    /// The server's name of the device: 16 random bytes in Base64url, the same for each further key.
+    /// The server's name for the device: 16 random bytes in Base64url, the same for each new key.
     var device: String
     /// The key that the server has accepted.
     var key: Key?
-    /// The keys that were sent to the server and not answered yet, the newest first.
+    /// The keys sent to the server without a response so far, newest first.
     private(set) var pending: [Key] = []
-    /// The keys that the server refused since it accepted the last one, the newest first.
+    /// The keys refused by the server since it accepted the last one, newest first.
     private(set) var refused: [Refused] = []
 
-    /// The maximum number of pending keys, and of refused keys; if there are more, the oldest is dropped.
+    /// The maximum number of pending keys, and of refused keys; beyond it, the oldest is dropped.
     static let mostPending = 4
 
-    /// Makes the record of a device without a key.
+    /// Creates the record of a device without a key.
     init(device: String) { self.device = device }
 
     /// Returns a name for a new device.
     static func newDevice() -> String { Base64URL.encode((0..<16).map { _ in UInt8.random(in: 0...255) }) }
 
-    /// The keys that the server may have, the newest first, followed by those that it refused.
+    /// The keys that the server may have, newest first, followed by the refused ones.
     var keys: [Key] { pending + [key].compactMap(\.self) + refused.map(\.key) }
 
-    /// Whether there is a key that the server has not refused.
+    /// Whether a key exists that the server has not refused.
     var isLive: Bool { key != nil || !pending.isEmpty }
 
     /// Returns the record to store before this key is sent to the server.
@@ -65,8 +64,8 @@ struct LoginRecord: Sendable, Hashable {
 
     /// Returns the record after the server has confirmed this key; `nil` if the key was neither pending nor refused.
     ///
-    /// The key has replaced older ones at the server, and those that were refused. A newer key may have arrived there
-    /// since, and stays pending.
+    /// The key has replaced older and refused keys at the server. A newer key may have arrived there since then, and
+    /// stays pending.
     func knowing(_ key: Key) -> LoginRecord? {
         let place = pending.firstIndex { $0.item == key.item }
         guard place != nil || refused.contains(where: { $0.key.item == key.item }) else { return nil }
@@ -77,7 +76,7 @@ struct LoginRecord: Sendable, Hashable {
         return record
     }
 
-    /// Returns the record without a key that can never be used again.
+    /// Returns the record without a key that has become permanently unusable.
     ///
     /// The device keeps its name: the next key replaces this one at the server, where it may still be listed.
     func forgetting(_ key: Key) -> LoginRecord {
@@ -105,7 +104,7 @@ extension LoginRecord: Codable {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         device = try members.decode(String.self, forKey: .device)
         key = try members.decodeIfPresent(Key.self, forKey: .key)
-        // An older record with one pending key has the key itself there.
+        // In an older record with one pending key, this is the key itself.
         if let one = try? members.decodeIfPresent(Key.self, forKey: .pending) {
             pending = [one]
         } else {
@@ -115,13 +114,13 @@ extension LoginRecord: Codable {
     }
 }
 
-/// A key of a record, with the sealed item and the public key that are read from it.
+/// A key of a record, with its sealed item and public key.
 struct LoginKeyPair {
     let record: LoginRecord.Key
     let item: SealedItem
     let key: LoginKey
 
-    /// Reads a key; `nil` if it is not a key of this service.
+    /// Parses a key; returns `nil` if it does not belong to this service.
     init?(_ record: LoginRecord.Key, of service: some ServiceAsker) {
         guard let item = try? service.sealedItem(encoded: record.item),
             let key = item.publicKey.flatMap({ LoginKey(x963: $0) })

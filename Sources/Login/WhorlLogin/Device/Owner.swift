@@ -5,14 +5,14 @@ internal import FoundationEssentials
 internal import LoginAssertion
 internal import WhorlService
 
-/// The owner of the device: prompts, and the operations with a key that need them.
+/// The owner of the device: prompts, and the key operations that need them.
 struct Owner {
     let parts: ContextParts
     let options: LoginOptions
 
     private var presenter: any PromptPresenter { options.presenter ?? parts.presenter }
 
-    /// The result of one prompt, which a signature can use without another.
+    /// The result of one prompt, which a signature can use without another prompt.
     struct Recognition {
         let evaluation: Evaluation
         fileprivate let session: OwnerSession
@@ -26,15 +26,15 @@ struct Owner {
         }
     }
 
-    /// Returns the current state of the machine; there is no prompt.
+    /// Returns the current state of the machine; shows no prompt.
     func preflight(_ policy: Policy = .biometrics) async -> Preflight {
         await parts.preflight(policy, for: parts.application)
     }
 
-    /// Prompts the owner for the requirements of a key, or for a yes.
+    /// Prompts the owner for the requirements of a key, or for a confirmation.
     ///
-    /// The prompt is separate from the signature and precedes it, since the assertion says how the owner was recognized
-    /// and with which set of fingers.
+    /// The prompt is separate from the signature and precedes it, because the assertion contains how the owner was
+    /// authenticated and with which set of fingers.
     func recognize(
         for access: AccessControl,
         _ purpose: TouchPurpose,
@@ -47,7 +47,7 @@ struct Owner {
         return Recognition(evaluation: evaluation, session: session, purpose: purpose)
     }
 
-    /// Returns the chip's signature for the result of a prompt, without another prompt.
+    /// Returns the TPM's signature for the result of a prompt, without another prompt.
     func sign(
         _ message: Data,
         with key: SealedItem,
@@ -56,7 +56,7 @@ struct Owner {
     ) async throws(LoginError) -> Data {
         var request = request(.deviceOwner, recognition.purpose, reason)
         request.session = recognition.session
-        // Only what the claims say was shown may open the key.
+        // The key may be unlocked only by what is in the claims.
         request.interactionAllowed = false
         return try await called(
             await signature(over: message, with: key, request).raw,
@@ -64,7 +64,7 @@ struct Owner {
         )
     }
 
-    /// Returns a signature with its own prompt, for messages that do not say how the owner was recognized.
+    /// Returns a signature with its own prompt, for messages that do not contain how the owner was authenticated.
     func signAsking(_ message: Data, with key: SealedItem, _ reason: String) async throws(LoginError)
         -> Signature
     {
@@ -87,20 +87,20 @@ struct Owner {
         ).product
     }
 
-    /// Returns the key of a record; `nil` if it cannot be read.
+    /// Returns the key of a record; `nil` if it cannot be parsed.
     func pair(_ record: LoginRecord.Key) -> LoginKeyPair? { LoginKeyPair(record, of: parts) }
 
-    /// Makes a new key in the chip.
+    /// Creates a new key in the TPM.
     func makeKey(_ access: AccessControl) async throws(LoginError) -> SealedItem {
         try await called(await parts.makeKey(access: access, applicationPassword: nil))
     }
 
-    /// Returns the chip's identity, with a new attestation key.
+    /// Returns the TPM's identity, with a new attestation key.
     func chipIdentity() async throws(LoginError) -> ChipIdentity {
         try await called(await parts.ask(ReadChipIdentity()))
     }
 
-    /// Makes a new key in the chip, with the chip's evidence.
+    /// Creates a new key in the TPM, with the TPM's evidence.
     func makeKey(
         _ access: AccessControl,
         attestedFor credential: ChipCredential
@@ -108,8 +108,8 @@ struct Owner {
         try await called(await parts.ask(MakeAttestedKey(access: access, attestedFor: credential)))
     }
 
-    /// Returns the reason why a key that was made for a set of `fingers` can no longer be used, as far as it is known
-    /// without a prompt; `nil` if none is known.
+    /// Returns the reason why a key created for a set of `fingers` is no longer usable, as far as known without a
+    /// prompt; otherwise `nil`.
     func loss(of key: SealedItem, madeFor fingers: Data?) async throws(LoginError) -> LoginError.Reason? {
         let standing = try await called(
             await parts.standing(of: [key]).first,
@@ -122,7 +122,7 @@ struct Owner {
         }
         guard key.access.isBoundToCurrentSet else { return nil }
         let now = await preflight()
-        // With the passcode as an alternative the key would still open; but a person who knows the passcode may have
+        // With the passcode as an alternative the key could still be unlocked, but someone with the passcode may have
         // added a finger.
         if let state = now.domainState { return state == fingers ? nil : .fingersChanged }
         return now.obstacle?.code == .biometryNotEnrolled ? .fingersChanged : nil
@@ -150,7 +150,7 @@ struct Owner {
 }
 
 extension LoginError {
-    /// Makes the error that stands for the vault's refusal of a key.
+    /// Creates the error for a key that the vault refuses.
     init(refusal error: ServiceError) {
         switch error.code {
         case .enrollmentChanged: self.init(.mustEnableAgain(.fingersChanged))

@@ -5,12 +5,12 @@ internal import FoundationEssentials
 internal import LoginAssertion
 internal import WhorlService
 
-/// A store of records: one generic password of the keychain for each, with the server as its service and the user as
+/// A store of records: one generic password in the keychain for each, with the server as its service and the user as
 /// its account.
 ///
-/// A row of the keychain meets all needs of a record: it is written in one durable transaction, encrypted and bound to
-/// its attributes under the state key, which the chip seals; another program of the user has another access group; and
-/// a test device has rows of its own. The key inside is a ``SealedItem``, which only the chip opens.
+/// The keychain meets all requirements of a record. A row is written in one durable transaction. It is encrypted and
+/// bound to its attributes with the state key, which the TPM seals. Other programs of the user have other access
+/// groups, and a test device has separate rows. The key inside is a ``SealedItem``, which only the TPM can open.
 struct RecordStore: Sendable {
     let parts: ContextParts
     /// The service, which distinguishes these rows from others of the program.
@@ -18,7 +18,7 @@ struct RecordStore: Sendable {
 
     private static let queue = DispatchQueue(label: "whorl.login-records", attributes: .concurrent)
 
-    /// Returns the accounts that have a record, older ones first.
+    /// Returns the accounts that have a record, oldest first.
     func accounts() async throws(LoginError) -> [String] {
         try await inKeychain { rows throws(ServiceError) in
             try rows.rows(match(nil, rows), withValues: false, limit: .max).compactMap { item in
@@ -28,9 +28,9 @@ struct RecordStore: Sendable {
         }
     }
 
-    /// Returns the record; `nil` if there is none.
+    /// Returns the record; `nil` if it does not exist.
     ///
-    /// A record that cannot be read counts as none, and the next one replaces it.
+    /// A record that cannot be decoded counts as missing, and the next one replaces it.
     func record<Record: Decodable & Sendable>(of account: String, as: Record.Type) async throws(LoginError)
         -> Record?
     {
@@ -39,16 +39,16 @@ struct RecordStore: Sendable {
         }
     }
 
-    /// Stores a record, and replaces the present one; it is on the disk when this returns.
+    /// Stores a record, replacing the current one; it is on disk when this returns.
     func put(_ record: some Codable & Sendable, of account: String, label: String) async throws(LoginError) {
         try await change(account, label: label) { _ in record }
     }
 
     /// Changes the current record in one transaction: an earlier read of it does not count.
     ///
-    /// `change` returns the new record, or `nil` to leave it unchanged. Its argument is `nil` if there is no record, or
-    /// none that can be read; the record that it returns then is added. It is called again if another process changes
-    /// the record first. The change is on the disk when this returns; the result says whether anything was written.
+    /// `change` returns the new record, or `nil` to leave it unchanged. Its argument is `nil` if no record exists or
+    /// can be decoded; the returned record is then added. It is called again if another process changes the record
+    /// first. The change is on disk when this returns; the result is whether anything was written.
     @discardableResult
     func change<Record: Codable & Sendable>(
         _ account: String,
@@ -86,14 +86,14 @@ struct RecordStore: Sendable {
         try await inKeychain { rows throws(ServiceError) in try rows.delete([match(account, rows)]) > 0 }
     }
 
-    /// The most attempts to change a record: each one begins again because another process has changed it.
+    /// The maximum number of attempts to change a record; each one starts over because another process has changed it.
     private static let tries = 1000
 
-    /// Returns the record in a row; `nil` for a value that does not decrypt or is no record, which was edited from
-    /// outside.
+    /// Returns the record in a row; `nil` if the value was tampered with, so that it does not decrypt or is not a
+    /// record.
     private static func decoded<Record: Decodable>(_ item: KeychainRow) -> Record? {
         guard case .value(let value) = item.contents else { return nil }
-        // A value that is no record counts as none.
+        // A value that is not a record counts as missing.
         return try? JSONDecoder().decode(Record.self, from: value)
     }
 
@@ -107,14 +107,14 @@ struct RecordStore: Sendable {
         _ label: String,
         _ rows: any KeychainRowService
     ) throws(ServiceError) -> NewKeychainRow {
-        // A record has nothing that JSON cannot hold.
+        // JSON can represent every record.
         guard let value = try? JSONEncoder().encode(record) else {
             throw ServiceError(.storeFailed, cause: "the record of the login cannot be written")
         }
         let description = KeychainRecord(
             .genericPassword,
             accessGroup: rows.groups[0],
-            // `kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`: the key inside is sealed, and the rest is no secret.
+            // `kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`: the key inside is sealed, and the rest is not secret.
             accessible: "cku",
             flags: 0,
             isSynchronizable: false,
@@ -130,7 +130,7 @@ struct RecordStore: Sendable {
         return match
     }
 
-    /// Performs keychain calls, which block, on a thread of Dispatch instead of one of the shared pool.
+    /// Performs keychain calls, which block, on a Dispatch thread instead of one of the shared pool.
     private func inKeychain<Value: Sendable>(
         _ body: @escaping @Sendable (any KeychainRowService) throws(ServiceError) -> Value
     ) async throws(LoginError) -> Value {

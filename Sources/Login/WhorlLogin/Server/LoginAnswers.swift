@@ -10,7 +10,9 @@ struct Challenge {
     /// 32 bytes.
     let bytes: Data
 
-    /// - Throws: `answerRefused` for any other size, and if the server's origin differs: an assertion for that origin
+    /// Creates a challenge from a response.
+    ///
+    /// - Throws: `answerRefused` if the size is wrong, or if the server's origin differs: an assertion for that origin
     ///   would be valid elsewhere, or nowhere.
     init(_ response: LoginResponse, from origin: LoginOrigin) throws(LoginError) {
         struct Answer: Decodable {
@@ -38,7 +40,7 @@ extension LoginResponse {
             let enabledAt: Int
         }
         let answer = try decoded(as: Answer.self, status: 201)
-        // Names are compared by their bytes: text that only looks the same is another name.
+        // Names are compared by their bytes: text that only looks the same is a different name.
         guard LoginName(answer.user) == user, LoginName(answer.device) == device, answer.keyID == key.id
         else {
             throw LoginError(.answerRefused(.otherDevice))
@@ -46,7 +48,7 @@ extension LoginResponse {
         return try Self.date(answer.enabledAt)
     }
 
-    /// Returns a server's credential for this device's chip, which alone can tell whether it is one.
+    /// Returns a server's credential for this device's TPM, which alone can validate it.
     func credential() throws(LoginError) -> (nonce: Data, credential: Data, secret: Data) {
         struct Answer: Decodable {
             let nonce: String
@@ -64,8 +66,8 @@ extension LoginResponse {
 
     /// Returns the session, after validation of its token.
     func session() throws(LoginError) -> (token: SecretBox, expiresAt: Date) {
-        /// The decoder makes a text of the token: a copy that cannot be wiped. It exists only briefly, and is copied
-        /// into locked memory here.
+        /// The decoder creates a text from the token, a copy that cannot be wiped. It exists only briefly, and is
+        /// copied into locked memory here.
         struct Answer: Decodable {
             let token: String
             let tokenType: String
@@ -109,7 +111,7 @@ extension LoginResponse {
         }
     }
 
-    /// The code of a problem document (RFC 9457); its texts are not used.
+    /// The code of a problem document (RFC 9457); its text is ignored.
     private var problem: String? {
         struct Problem: Decodable { let code: String }
         guard contentType?.isMedia("application/problem+json") == true else { return nil }
@@ -130,7 +132,7 @@ extension LoginResponse {
 }
 
 extension String {
-    /// Whether a `Content-Type` names this media type, ignoring its parameters.
+    /// Returns whether a `Content-Type` names this media type, ignoring its parameters.
     fileprivate func isMedia(_ type: String) -> Bool {
         prefix { $0 != ";" }.split(separator: " ").first?.lowercased() == type
     }

@@ -29,8 +29,7 @@ struct LoginCall {
         try await records.record(of: user.text, as: LoginRecord.self)
     }
 
-    /// Returns the record of a user, or the only one with a key; keys that the server refused count only if there are
-    /// no others.
+    /// Returns the record of a user, or the only one with a key; refused keys count only if there are no others.
     func found(_ user: LoginName?) async throws(LoginError) -> (LoginName, LoginRecord)? {
         if let user { return try await record(of: user).map { (user, $0) } }
         var found: [(LoginName, LoginRecord)] = []
@@ -43,14 +42,14 @@ struct LoginCall {
         return found.first
     }
 
-    /// Returns the users that have a record on this device.
+    /// Returns the users with a record on this device.
     func users() async throws(LoginError) -> [LoginName] {
         try await records.accounts().compactMap { LoginName($0) }
     }
 
-    /// Changes the current record in one transaction: another process may have changed it since it was read.
+    /// Changes the current record in one transaction, because another process may have changed it since it was read.
     ///
-    /// - Returns: Whether it was changed; it is not if `change` returns `nil`.
+    /// - Returns: Whether it was changed; `false` if `change` returns `nil`.
     @discardableResult
     func change(
         _ user: LoginName,
@@ -67,7 +66,7 @@ struct LoginCall {
         do {
             return try await transport.send(request)
         } catch {
-            // Another error may contain what was sent, so only its existence is reported.
+            // Other errors may contain request data, so only their existence is reported.
             let unknown = error is CancellationError ? LoginTransportError.cancelled : .failed
             throw LoginError(.transport(error as? LoginTransportError ?? unknown))
         }
@@ -81,11 +80,11 @@ struct LoginCall {
         try Challenge(await send(.challenge(for: user, on: device, purpose, to: server)), from: server)
     }
 
-    /// Prompts the owner, answers a challenge and returns the result; if the challenge has expired, it fetches another,
-    /// prompts again and answers that one, once.
+    /// Prompts the owner, answers a challenge and returns the result; if the challenge has expired, repeats this once
+    /// with a new one.
     ///
-    /// A challenge may expire while the owner is prompted. What the owner has shown counts for one signature alone, so the
-    /// next challenge needs a prompt of its own.
+    /// A challenge may expire during the prompt. The owner's authentication counts for only one signature, so the next
+    /// challenge requires another prompt.
     func answering<Value>(
         _ challenge: Challenge,
         _ purpose: LoginClaims.Purpose,
@@ -106,17 +105,17 @@ struct LoginCall {
 
     // MARK: - The assertion
 
-    /// The program's own part of an assertion.
+    /// The app's part of an assertion.
     struct Wishes {
-        /// The claims that only concern the program and its service.
+        /// The claims that only concern the app and its service.
         var app: [String: String] = [:]
-        /// The service that the session's token is for; `nil` for the login server itself.
+        /// The service that the session token is for; `nil` for the login server itself.
         var service: String?
     }
 
-    /// Returns an assertion of the device, signed by the chip.
+    /// Returns an assertion of the device, signed by the TPM.
     ///
-    /// Nothing but the chip takes time between the touch and the signature: the challenge was fetched before.
+    /// Only the TPM takes time between the touch and the signature, because the challenge was fetched before.
     func assertion(
         _ purpose: LoginClaims.Purpose,
         of user: LoginName,
@@ -146,12 +145,12 @@ struct LoginCall {
         return draft.signed(try await owner.sign(draft.signingInput, with: pair.item, recognition, reason))
     }
 
-    /// Returns the reason of the prompt: the program's, or a default.
+    /// Returns the reason for the prompt: the app's, or a default.
     func reason(_ given: String?, for user: LoginName) -> String {
         if let given, !DisplayText.isBlank(given) { return given }
         return "sign in to \(host) as \(user)"
     }
 
-    /// The server's name and port, for a prompt.
+    /// The server's name and port, for prompts.
     var host: String { String(server.text.drop { $0 != "/" }.dropFirst(2)) }
 }

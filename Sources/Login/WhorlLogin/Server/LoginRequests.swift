@@ -10,8 +10,8 @@ internal import WhorlService
 public enum LoginCredential: Sendable {
     /// The user's password at that server, UTF-8.
     case password(SecretBox)
-    /// A session's token that was requested for the service `LoginOrigin.credentialsService`: no other token can change
-    /// the keys of a user. To enable a login, the token may be at most one minute old.
+    /// A session token requested for the service `LoginOrigin.credentialsService`: no other token can change a user's
+    /// keys. To enable a login, the token may be at most one minute old.
     case session(SecretBox)
 
     /// Returns the value of the header field `Authorization`.
@@ -21,7 +21,7 @@ public enum LoginCredential: Sendable {
             guard !user.text.contains(":") else { throw LoginError(.userUnusable) }
             return .joined("Basic ", base64: [SecretBox(plain: user.text + ":"), password])
         case .session(let token):
-            // It becomes a header's value unchanged, so it must not contain a line end.
+            // It becomes a header's value unchanged, so it must not contain a line ending.
             guard token.isTokenText else { throw LoginError(.unauthorized) }
             return .joined([SecretBox(plain: "Bearer "), token])
         }
@@ -81,12 +81,12 @@ extension LoginRequest {
 
     static func revoke(_ device: LoginName, authorization: SecretBox, to origin: LoginOrigin) -> LoginRequest
     {
-        // A device's name is made by this module: 16 bytes in Base64url.
+        // Device names come from this module: 16 bytes in Base64url.
         LoginRequest(to: origin, .delete, "/v1/devices/\(device.text)", authorization: authorization)
     }
 }
 
-/// A JSON object of texts that is written directly into locked memory, since one of them may be a password.
+/// A JSON object of strings that is written directly to locked memory, because one of them may be a password.
 enum JSONText {
     enum Value {
         case text(String)
@@ -96,7 +96,7 @@ enum JSONText {
     static func object(_ members: [(name: String, value: Value)]) -> SecretBox {
         var size = 2
         for (name, value) in members {
-            // Each byte takes at most six bytes.
+            // Each byte is encoded in at most six bytes.
             size += name.utf8.count + 6 + 6 * value.size
         }
         var room = SecretBuffer(capacity: size)
@@ -144,14 +144,14 @@ extension JSONText.Value {
 }
 
 extension SecretBox {
-    /// Makes the bytes of a text that is not secret.
+    /// Creates the bytes of a text that is not secret.
     convenience init(plain text: String) {
         let bytes = Array(text.utf8)
         self.init(SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) })
     }
 
-    /// Whether it is 1 to 12,288 characters that a bearer token may have (RFC 6750, 2.1): none of them can end a header
-    /// line or a text in JSON.
+    /// Whether it consists of 1 to 12,288 characters allowed in a bearer token (RFC 6750, 2.1); none of them can end a
+    /// header line or a JSON string.
     var isTokenText: Bool {
         (1...12_288).contains(bytes.count)
             && bytes.withUnsafeBytes { bytes in
