@@ -8,67 +8,70 @@ extension LoginServer {
     public struct Configuration: Sendable {
         /// The certificate chain and the private key, both PEM files.
         public struct Certificate: Sendable {
-            /// The path of the chain: the server's certificate first, then those that signed it.
+            /// The path of the chain: the server's certificate, followed by its issuers.
             public var chain: String
-            /// The path of the key, which is not encrypted.
+            /// The path of the unencrypted key.
             public var key: String
 
-            /// Makes a certificate of the paths of its files.
+            /// Creates a certificate from the paths of its files.
             public init(chain: String, key: String) {
                 self.chain = chain
                 self.key = key
             }
         }
 
-        /// The address that it listens on.
+        /// The address to listen on.
         public var host = "127.0.0.1"
-        /// The port that it listens on; 0 takes a free one.
+        /// The port to listen on; 0 for any free port.
         public var port = 0
-        /// The path of the Unix socket that it listens on instead; its directory says who may connect, as proxies do.
+        /// The path of the Unix socket to listen on instead; the permissions of its directory determine who can
+        /// connect, usually a proxy.
         public var socket: String?
-        /// The address at which operators are told counts, which are not told at the other one then; `nil` for none.
+        /// The address for operators, which then is the only one with metrics; `nil` for none.
         public var operations: OperationsAddress?
-        /// The file with the token for operators' programs, which change users and devices at the operations address; `nil`
-        /// for none.
+        /// The file with the token for operators' programs, which manage users and devices at the operations address;
+        /// `nil` for none.
         public var adminTokenFile: String?
-        /// The certificate; with one, the server uses TLS.
+        /// The certificate; if set, the server uses TLS.
         public var certificate: Certificate?
-        /// The file that seals the signing keys; it is made if it is missing.
+        /// The file that seals the signing keys; created if missing.
         public var keyFile: String
         /// The lifetime of a session token, in seconds: 60 to 86,400.
         public var tokenLifetime = 900
         /// The addresses, or networks such as `10.0.0.0/8`, of proxies whose `X-Forwarded-For` is trusted.
         public var trustedProxies: [String] = []
-        /// The configuration of the relying party, which judges assertions.
+        /// The configuration of the relying party, which verifies assertions.
         public var relyingParty: RelyingParty.Configuration
-        /// The file with the certificates of the makers of TPMs that are trusted, PEM; `nil` for none.
+        /// The PEM file with the certificates of trusted TPM manufacturers; `nil` for none.
         public var attestationRoots: String?
-        /// The time that a request may take to arrive, and that a connection may be idle, in seconds.
+        /// The timeout for receiving a request and for an idle connection, in seconds.
         public var requestTimeout = 10
-        /// The maximum number of connections at once.
+        /// The maximum number of connections at a time.
         public var connections = 4_096
-        /// The maximum number of connections from one address, which is 64 bits of IPv6; this machine and trusted
-        /// proxies may use all of them.
+        /// The maximum number of connections from one address, or 64 bits of IPv6; this machine and trusted proxies may
+        /// use all of them.
         public var connectionsPerAddress = 64
-        /// The limits of wrong passwords.
+        /// The limits for wrong passwords.
         public var passwordLimits = PasswordLimits()
-        /// The number of passwords that are checked at a time; each takes a core and 16 MiB.
+        /// The number of passwords checked at a time; each check uses a core and 16 MiB.
         public var passwordThreads = 2
-        /// The interval at which keys are read again and old rows are removed; only tests make it shorter.
+        /// The interval for reading keys again and removing old rows; shorter only in tests.
         var upkeepInterval = Duration.seconds(60)
-        /// The cost of checking a password; only tests make it cheap.
+        /// The cost of checking a password; lower only in tests.
         var passwordCost = PasswordHash.Cost.standard
 
-        /// Makes the default configuration for an origin.
+        /// Creates the default configuration for an origin.
         public init(origin: LoginOrigin, keyFile: String) {
             self.keyFile = keyFile
             relyingParty = RelyingParty.Configuration(origin: origin)
         }
 
-        /// The maximum lifetime of a token after a password, in seconds: the account page does not need a longer one.
+        /// The maximum lifetime of a token after a password, in seconds, which is enough for the account page.
         static let longestAccountToken = 600
 
-        /// - Throws: an error for values that are impossible or unsafe.
+        /// Validates the configuration.
+        ///
+        /// - Throws: An error for values that are impossible or unsafe.
         func check() throws(ServerError) {
             guard (60...TokenKeySet.longestTokenLifetime).contains(tokenLifetime) else {
                 throw ServerError(
@@ -110,7 +113,7 @@ extension LoginServer {
                     hint: "use 127.0.0.1:PORT, [::1]:PORT or unix:PATH"
                 )
             }
-            // Passwords and tokens must not cross a network as plain text.
+            // Passwords and tokens must not be sent over a network as plain text.
             let isLocal = host == "localhost" || host == "::1" || host.hasPrefix("127.")
             guard isLocal || socket != nil || certificate != nil || !trustedProxies.isEmpty else {
                 throw ServerError(

@@ -3,14 +3,16 @@
 internal import Foundation
 internal import RelyingParty
 
-/// The small named documents of a store, which all instances share.
+/// The small named documents in a store, shared by all instances.
 protocol Documents: Sendable {
     /// Returns a document; `nil` if it does not exist.
     func document(_ name: String) async throws -> Data?
-    /// Returns the names of documents that begin with a prefix and come after a name, in their order.
+    /// Returns the names of documents that start with a prefix and come after a name, sorted.
     func documentNames(withPrefix prefix: String, after name: String, atMost count: Int) async throws
         -> [String]
-    /// - Returns: `false`, and nothing has changed, if the document is not what it was.
+    /// Writes a document if it has not changed.
+    ///
+    /// - Returns: `false` without any effect if the document is no longer `old`.
     func setDocument(_ name: String, to new: Data?, ifWas old: Data?) async throws -> Bool
 }
 

@@ -11,9 +11,9 @@ public import ServiceLifecycle
 
 /// The web server: the relying party behind HTTP (Server/openapi.yaml).
 public struct LoginServer: Service {
-    /// The address and the port that the server listens on.
+    /// The address and port of a running server.
     public struct Listening: Sendable {
-        /// The address as it was configured.
+        /// The configured address.
         public let host: String
         /// The port; the assigned one if 0 was configured.
         public let port: Int
@@ -24,14 +24,14 @@ public struct LoginServer: Service {
     private let logger: Logger
     private let onListening: @Sendable (Listening) async -> Void
 
-    /// Reads the store and the key file, which is made if it is missing.
+    /// Reads the store and the key file, which is created if it is missing.
     ///
     /// - Parameters:
     ///   - store: The store of users, devices, challenges and keys.
     ///   - configuration: The configuration of the server.
-    ///   - logger: Takes a line for each request.
+    ///   - logger: Receives a line for each request.
     ///   - now: The clock.
-    ///   - onListening: Is called once, when the server accepts requests.
+    ///   - onListening: Called once, when the server accepts requests.
     /// - Throws: ``ServerError``, and the store's error.
     public init(
         store: any RelyingPartyStore,
@@ -51,8 +51,8 @@ public struct LoginServer: Service {
         self.onListening = onListening
     }
 
-    /// Serves until the task is cancelled or, in a service group, until it is asked to stop: requests in progress are
-    /// answered then, new ones are not accepted.
+    /// Runs until the task is cancelled or, in a service group, until it is asked to stop: requests in progress are
+    /// then completed, and new ones are not accepted.
     ///
     /// - Throws: ``ServerError`` if it cannot listen, or the certificate is not valid.
     public func run() async throws {
@@ -83,7 +83,7 @@ public struct LoginServer: Service {
         }
     }
 
-    /// The services beside the requests.
+    /// The services that run in addition to requests.
     private var services: [any Service] {
         let upkeep = Upkeep(service: service, logger: logger, interval: configuration.upkeepInterval)
         guard let address = configuration.operations else { return [upkeep] }
@@ -96,8 +96,7 @@ public struct LoginServer: Service {
         return [upkeep, operations]
     }
 
-    /// The check whether a peer may connect: without TLS only a peer whose passwords and tokens cross no network, or a
-    /// proxy.
+    /// Whether a peer may connect: without TLS only a proxy, or a peer that uses no network.
     private var admission: @Sendable (SocketAddress?) -> Bool {
         guard configuration.certificate == nil else { return { _ in true } }
         return { [proxies = service.proxies, logger] peer in
@@ -138,12 +137,12 @@ public struct LoginServer: Service {
 }
 
 extension LoginService {
-    /// The endpoints behind their middleware.
+    /// The endpoints with their middleware.
     var router: Router<ServerContext> {
         router(hasOperationsAddress ? endpoints.filter { $0.path != Endpoint.metrics } : endpoints)
     }
 
-    /// The endpoints for operators, at an address of their own.
+    /// The endpoints for operators, at a separate address.
     var operationsRouter: Router<ServerContext> {
         let others = endpoints.filter { [Endpoint.metrics, "/healthz", "/readyz"].contains($0.path) }
         return router(adminToken == nil ? others : others + adminEndpoints)

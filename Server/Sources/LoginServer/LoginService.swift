@@ -6,7 +6,7 @@ internal import Logging
 internal import LoginAssertion
 internal import RelyingParty
 
-/// The shared state of all requests.
+/// The state shared by all requests.
 struct LoginService: Sendable {
     let relyingParty: RelyingParty
     let documents: any Documents
@@ -19,10 +19,10 @@ struct LoginService: Sendable {
     let proxyWarning = OnceNotice()
     let connections: ConnectionCounter
     let certificate: CertificateFiles?
-    /// The token of operators' programs; `nil` if there are none.
+    /// The token for operators' programs, if any.
     let adminToken: AdminToken?
     let passwordCost: PasswordHash.Cost
-    /// Whether counts are told to operators alone, at an address of their own.
+    /// Whether metrics are available only to operators, at a separate address.
     let hasOperationsAddress: Bool
     let tokenLifetime: Int
     let logger: Logger

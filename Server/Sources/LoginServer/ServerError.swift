@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An error of starting the server, or of one of its commands.
+/// An error in starting the server, or of one of its commands.
 public struct ServerError: Error, Sendable, CustomStringConvertible {
     /// The kind of error.
     public enum Code: Sendable, Hashable {
-        /// An option, or a combination of two, is not valid.
+        /// An option, or a combination of options, is invalid.
         case options
         /// The key file cannot be used.
         case keyFile
@@ -12,23 +12,23 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
         case certificate
         /// The database cannot be used.
         case store
-        /// The database has no signing keys: no server was ever set up on it.
+        /// The database contains no signing keys, because no server was ever set up on it.
         case noKeys
-        /// A user does not exist, or exists already; or a password is not allowed.
+        /// A user does not exist or already exists; or a password is not allowed.
         case account
     }
 
     /// The kind of error.
     public let code: Code
-    /// A sentence that says what happened.
+    /// One sentence about the failure.
     public let message: String
-    /// A hint that says what helps, if any.
+    /// A hint about the remedy, if any.
     public let hint: String?
 
     /// One line, or two with the hint.
     public var description: String { hint.map { "\(message)\nhint: \($0)" } ?? message }
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, _ message: String, hint: String? = nil) {
         self.code = code
         self.message = message

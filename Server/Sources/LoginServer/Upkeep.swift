@@ -4,8 +4,7 @@ internal import Logging
 internal import RelyingParty
 internal import ServiceLifecycle
 
-/// A service that runs once a minute, beside the requests: it adds and drops keys, removes old rows, and reads the
-/// certificate again.
+/// A service that runs once a minute: it adds and drops keys, removes old rows, and reloads the certificate.
 struct Upkeep: Service {
     let service: LoginService
     let logger: Logger
@@ -38,7 +37,7 @@ struct Upkeep: Service {
             guard try certificate.reload() else { return }
             logger.info("now using the new certificate")
         } catch {
-            // A renewal may have written one of the two files so far.
+            // A renewal may have written only one of the two files so far.
             service.metrics.countUpkeepFailure()
             logger.error(
                 "keeping the previous certificate",

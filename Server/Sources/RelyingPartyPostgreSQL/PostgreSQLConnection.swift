@@ -4,37 +4,37 @@ internal import CPQ
 internal import Foundation
 internal import Glibc
 
-/// A connection of libpq; it belongs to one thread, which it blocks for a limited time.
+/// A libpq connection; it belongs to one thread, which it blocks for a limited time.
 struct PostgreSQLConnection: ~Copyable {
-    /// The time limit of a try to connect, and of a statement, in seconds.
+    /// The timeout for connecting, and for a statement, in seconds.
     static let patience = 5
 
     private let handle: OpaquePointer
-    /// The statements that the server has prepared for this connection, by their text.
+    /// The statements prepared for this connection, by their text.
     private var prepared: [String: String] = [:]
     /// Whether a transaction is open, which the server rolls back if the connection is lost.
     private var isInTransaction = false
     private let patience: Int
-    /// The deadline of all statements together; `nil` if each statement has a time limit of its own.
+    /// The deadline for all statements together; `nil` if each statement has a separate timeout.
     private var end: ContinuousClock.Instant?
 
     /// Connects.
     ///
-    /// The URL may override every setting but the encoding and the time limit of a statement. The C function is
+    /// The URL can override every setting except the encoding and the statement timeout. The C function is
     /// `PQconnectdbParams`; the result is freed by `PQfinish` even if it failed.
     static func open(
         url: String,
         patience: Int = patience
     ) throws(PostgreSQLFailure) -> PostgreSQLConnection {
-        // An earlier option of a name is overridden by the URL.
+        // The URL overrides earlier options with the same name.
         let options =
             PostgreSQLURL.defaults(of: url) + [
                 ("fallback_application_name", "whorl-login"),
                 ("connect_timeout", String(patience)),
-                // A host that has silently disappeared is noticed after some seconds.
+                // Detects within seconds that a host has silently disappeared.
                 ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
                 ("tcp_user_timeout", "10000"),
-                // A standby takes no change: of several hosts the primary is used, also after a failover.
+                // A standby accepts no changes: with several hosts, the primary is used, even after a failover.
                 ("target_session_attrs", "read-write"),
                 ("dbname", url),
                 ("client_encoding", "UTF8"),
@@ -51,7 +51,7 @@ struct PostgreSQLConnection: ~Copyable {
         let connection = PostgreSQLConnection(owning: handle, patience: patience)
         guard PQstatus(handle) == CONNECTION_OK else {
             let text = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
-            // libpq's error quotes a URL that it cannot read, with its password.
+            // libpq's error contains an unreadable URL, including its password.
             let isReadable = PostgreSQLURL.isReadable(url)
             throw PostgreSQLFailure(state: "", text: isReadable ? text : "the URL cannot be read")
         }
@@ -65,29 +65,28 @@ struct PostgreSQLConnection: ~Copyable {
     private init(owning handle: OpaquePointer, patience: Int) {
         self.handle = handle
         self.patience = patience
-        // Data for a server that does not read is buffered in memory, so that sending does not block.
+        // Data is buffered in memory if the server does not read, so that sending does not block.
         PQsetnonblocking(handle, 1)
-        // libpq prints notices otherwise.
+        // Otherwise libpq prints notices.
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
     }
 
     deinit { PQfinish(handle) }
 
-    /// Whether it can be used: no transaction is open, no statement is running, and the server has sent nothing, which
-    /// it does unasked only when it shuts down.
+    /// Whether the connection is usable: no transaction is open, no statement is running, and the server has sent
+    /// nothing, which it does on its own only when it shuts down.
     var isReady: Bool {
         var socket = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
         return PQtransactionStatus(handle) == PQTRANS_IDLE && poll(&socket, 1, 0) == 0
     }
 
-    /// Sets a time limit of `seconds` for all statements from now on together.
+    /// Sets a combined timeout of `seconds` for all following statements.
     mutating func mayTake(_ seconds: Int) { end = Self.end(after: seconds) }
 
-    /// Returns a deadline one second after the server's, which ends a statement by itself so that the connection stays
-    /// usable.
+    /// Returns a deadline one second after the server's, which ends a statement without making the connection unusable.
     private static func end(after seconds: Int) -> ContinuousClock.Instant { .now + .seconds(seconds + 1) }
 
-    /// Runs statements that have no parameters.
+    /// Runs statements without parameters.
     ///
     /// The C function is `PQsendQuery`.
     func run(_ sql: String) throws(PostgreSQLFailure) { try run(sql, lasts: !isInTransaction) }
@@ -96,17 +95,17 @@ struct PostgreSQLConnection: ~Copyable {
         _ = try answer(lasts: lasts) { PQsendQuery(handle, sql) }
     }
 
-    /// Runs a statement, which is prepared once for this connection.
+    /// Runs a statement, which is prepared once per connection.
     ///
     /// The C functions are `PQsendPrepare` and `PQsendQueryPrepared`; values are passed separately from the statement,
-    /// all in binary form.
+    /// all in binary format.
     mutating func run(
         _ sql: String,
         _ values: [PostgreSQLValue]
     ) throws(PostgreSQLFailure) -> PostgreSQLRows {
         let name = try prepare(sql, values)
         let bytes = values.map(\.bytes)
-        // Each value is copied once into memory that does not move during the call.
+        // Each value is copied once to memory that does not move during the call.
         let copies = bytes.map { bytes in
             bytes.map { bytes in
                 let copy = UnsafeMutablePointer<CChar>.allocate(capacity: max(1, bytes.count))
@@ -152,7 +151,7 @@ struct PostgreSQLConnection: ~Copyable {
             try run("COMMIT", lasts: true)
             return value
         } catch {
-            // If this fails too, the connection is not used again, and the server rolls back.
+            // If this fails as well, the connection is not used again, and the server rolls back.
             try? run("ROLLBACK", lasts: false)
             throw error
         }
@@ -160,7 +159,7 @@ struct PostgreSQLConnection: ~Copyable {
 }
 
 extension PostgreSQLConnection {
-    /// Sends a request and waits for the reply, the last one if there are several.
+    /// Sends a request and waits for the last reply.
     ///
     /// If the reply to a lasting change is lost, it is unknown whether the change was made.
     private func answer(
@@ -199,7 +198,7 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// Waits for the socket; a reply that has arrived in time is accepted, however late the thread looks.
+    /// Waits for the socket; a reply that arrived in time is accepted, even if the thread checks late.
     private func wait(
         for events: Int32,
         until end: ContinuousClock.Instant
@@ -224,7 +223,7 @@ extension PostgreSQLFailure {
         Self(state: "", text: "the server did not answer in time", isLost: true, isLate: true)
     }
 
-    /// Returns the same error, undecided if the change lasts.
+    /// Returns the same error, marked as undecided if the change is lasting.
     fileprivate func undecided(_ lasts: Bool) -> Self {
         var failure = self
         failure.isUndecided = isLost && lasts

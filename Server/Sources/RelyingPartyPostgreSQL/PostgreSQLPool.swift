@@ -5,15 +5,16 @@ internal import Foundation
 internal import RelyingParty
 internal import Synchronization
 
-/// A pool of connections, each with a thread of its own, since libpq blocks the thread that calls it.
+/// A pool of connections, each with its own thread, because libpq blocks the calling thread.
 ///
-/// Tasks wait in a line without a thread. A connection is made when it is first needed, and again after it was lost.
+/// Tasks wait in a queue without using a thread. A connection is opened when it is first needed, and again after it was
+/// lost.
 final class PostgreSQLPool: Sendable {
     private let line: PostgreSQLLine
     private let size: Int
 
-    /// Starts a thread for each of `size` connections; a task may wait in line for at most `patience` seconds, and its
-    /// statements may take as long.
+    /// Starts a thread for each of `size` connections; a task waits in the queue for at most `patience` seconds, and
+    /// its statements may take the same time.
     init(url: String, size: Int, patience: Int) {
         self.size = max(1, size)
         line = PostgreSQLLine(patience: .seconds(patience))
@@ -29,19 +30,21 @@ final class PostgreSQLPool: Sendable {
 
     deinit { line.close(threads: size) }
 
-    /// The tasks that wait in line for a connection now.
+    /// The tasks currently waiting for a connection.
     var waiting: StoreWait { line.waiting }
 
-    /// The work on a connection: one statement or one transaction, or work that may be done twice.
+    /// The work on a connection: one statement or one transaction, or work that can safely be repeated.
     typealias Body<Value> =
         @Sendable (inout PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
 
     /// Runs `body` on a connection, to its end even if the task is cancelled.
     ///
-    /// If the server does not reply in time, the connection is given up and `body` does not run again. It runs again,
-    /// once, if the connection was lost before any change could last, or if another transaction was in the way. If the
-    /// reply to a lasting change is lost, `afterLoss` runs instead, and checks whether it took effect. Without it,
-    /// throws `store`: a second run could report a change that was made as one that is impossible, or make it twice.
+    /// If the server does not reply in time, the connection is dropped and `body` is not repeated. It is repeated once
+    /// if the connection was lost before any change could last, or if another transaction was in the way.
+    ///
+    /// If the reply to a lasting change is lost, `afterLoss` runs instead, and checks whether the change took effect.
+    /// Without it, throws `store`: repeating the change could report it as impossible although it was made, or make it
+    /// twice.
     func perform<Value: Sendable>(
         afterLoss: Body<Value>? = nil,
         _ body: @escaping Body<Value>
@@ -57,7 +60,8 @@ final class PostgreSQLPool: Sendable {
         }.get()
     }
 
-    /// Runs `body`, which changes nothing, or may run twice: a challenge that was taken is unknown the second time.
+    /// Runs `body`, which makes no changes or can safely run twice: a challenge that was used is unknown the second
+    /// time.
     func performRepeatably<Value: Sendable>(
         _ body: @escaping Body<Value>
     ) async throws(RelyingPartyError) -> Value {
@@ -65,7 +69,7 @@ final class PostgreSQLPool: Sendable {
     }
 }
 
-/// The state of a thread of the pool: its connection, or none at the moment.
+/// The state of a thread of the pool: its connection, if any.
 struct PostgreSQLSession: ~Copyable {
     private let url: String
     private let patience: Int
@@ -101,7 +105,8 @@ struct PostgreSQLSession: ~Copyable {
     private mutating func attempt<Value>(
         _ body: (inout PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) throws(PostgreSQLFailure) -> Value {
-        // A connection that was cut while idle, as by a restart of the server, is replaced without an error.
+        // A connection that was closed while idle, for example by a restart of the server, is replaced without an
+        // error.
         if connection?.isReady == false { connection = nil }
         if connection == nil { connection = try .open(url: url, patience: patience) }
         do throws(PostgreSQLFailure) {
@@ -131,14 +136,14 @@ extension RelyingPartyError {
     }
 }
 
-/// A queue of jobs that wait for a connection, in the order of arrival, without a thread.
+/// A queue of jobs waiting for a connection, in order of arrival, without a thread.
 ///
-/// No job waits longer than the line's patience, even if all connections are stuck.
+/// No job waits longer than the queue's patience, even if all connections are stuck.
 final class PostgreSQLLine: Sendable {
-    /// The maximum number of jobs that wait; further jobs are refused at once since the database is too slow.
+    /// The maximum number of waiting jobs; further jobs are refused immediately, because the database is too slow.
     private static let longest = 4_096
 
-    /// A job for a connection, which is told if it gets none.
+    /// A job for a connection, which is notified if it gets none.
     struct Job: Sendable {
         let since = ContinuousClock.now
         let run: @Sendable (inout PostgreSQLSession) -> Void
@@ -146,7 +151,7 @@ final class PostgreSQLLine: Sendable {
     }
 
     private struct State {
-        /// The jobs: those from `next` on wait, those before are gone.
+        /// The jobs: those from `next` on are waiting, earlier ones are finished.
         private var jobs: [Job] = []
         private var next = 0
         /// Whether a check for jobs that have waited too long is scheduled.
@@ -171,14 +176,14 @@ final class PostgreSQLLine: Sendable {
 
     private let patience: Duration
     private let state = Mutex(State())
-    /// The semaphore that counts arrived jobs; some of them may be refused before a thread takes them.
+    /// The semaphore that counts arrived jobs, some of which may be refused before a thread takes them.
     private let ready = DispatchSemaphore(value: 0)
-    /// Tells when a job has waited too long, on no thread of Swift's tasks, which may all be busy then.
+    /// Detects when a job has waited too long, without using a thread of Swift's tasks, which may all be busy.
     private static let timers = DispatchQueue(label: "whorl-login-pg-timers")
 
     init(patience: Duration) { self.patience = patience }
 
-    /// The jobs that wait now.
+    /// The currently waiting jobs.
     var waiting: StoreWait {
         state.withLock { state in
             guard let first = state.first else { return StoreWait() }
@@ -186,7 +191,7 @@ final class PostgreSQLLine: Sendable {
         }
     }
 
-    /// Puts a job at the end; refuses it if the line is too long.
+    /// Appends a job, or refuses it if the queue is too long.
     func append(_ job: Job) {
         let isFirst: Bool? = state.withLock { state in
             guard state.count < Self.longest else { return nil }
@@ -199,7 +204,7 @@ final class PostgreSQLLine: Sendable {
         if isFirst { refuseLate(from: job.since + patience) }
     }
 
-    /// Waits for a job; returns `nil` when the line is closed and no job is left.
+    /// Waits for a job; returns `nil` if the queue is closed and empty.
     func take() -> Job? {
         while true {
             ready.wait()
@@ -213,7 +218,7 @@ final class PostgreSQLLine: Sendable {
         }
     }
 
-    /// Lets each of `threads` end once the line is empty.
+    /// Ends each of `threads` once the queue is empty.
     func close(threads: Int) {
         state.withLock { $0.isClosed = true }
         for _ in 0..<threads { ready.signal() }
@@ -221,7 +226,7 @@ final class PostgreSQLLine: Sendable {
 
     private func isLate(_ job: Job, at now: ContinuousClock.Instant) -> Bool { now - job.since >= patience }
 
-    /// Refuses the jobs that have waited too long, as long as jobs wait.
+    /// Refuses the jobs that have waited too long, as long as jobs are waiting.
     private func refuseLate(from time: ContinuousClock.Instant) {
         let milliseconds = Int((max(.zero, time - .now) / Duration.milliseconds(1)).rounded(.up))
         Self.timers.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [self] in

@@ -107,7 +107,7 @@ extension PostgreSQLRelyingPartyStore {
     ) async throws(RelyingPartyError) -> [LoginName] {
         try await pool.perform { connection throws(PostgreSQLFailure) in
             try connection.transaction { connection throws(PostgreSQLFailure) in
-                // A registration at the same time is either seen here, or waits and sees the removal.
+                // A simultaneous registration is either seen here, or waits and sees the removal.
                 try connection.lock(audit.userText)
                 let rows = try connection.run(
                     """
@@ -129,12 +129,12 @@ extension PostgreSQLRelyingPartyStore {
 }
 
 extension PostgreSQLConnection {
-    /// Makes changes of a user's devices wait for each other, until the transaction ends.
+    /// Serializes changes of a user's devices until the transaction ends.
     fileprivate mutating func lock(_ user: String) throws(PostgreSQLFailure) {
         _ = try run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [.text(user)])
     }
 
-    /// Whether a condition holds, and will hold until the transaction ends; the user is locked.
+    /// Returns whether a condition holds, and will hold until the transaction ends; the user is locked.
     private mutating func holds(
         _ condition: RegistrationCondition?,
         of user: LoginName
@@ -159,7 +159,7 @@ extension PostgreSQLConnection {
         atMost devicesPerUser: Int,
         _ audit: AuditEntry
     ) throws(PostgreSQLFailure) -> Registration {
-        // Two registrations at the same time must not both take the user's last free place.
+        // Two simultaneous registrations must not both use the user's last free place.
         try lock(device.user.text)
         guard try holds(condition, of: device.user) else { return .conditionFailed }
         let others = try run(
@@ -193,7 +193,7 @@ extension PostgreSQLConnection {
 }
 
 extension PostgreSQLRows {
-    /// Returns the rows of `devices`, whose columns begin at `first`.
+    /// Returns the rows of `devices`, whose columns start at `first`.
     func devices(from first: Int) throws(PostgreSQLFailure) -> [RegisteredDevice] {
         var devices: [RegisteredDevice] = []
         for row in 0..<count {
@@ -211,7 +211,7 @@ extension PostgreSQLRows {
                     enabledAt: enabledAt,
                     lastUsedAt: int(row, first + 6),
                     domainState: bytes(row, first + 7),
-                    // An approval that a newer version has written, and this one does not know, does not count here.
+                    // An unknown approval, written by a newer version, does not count.
                     approval: text(row, first + 8).flatMap(RegisteredDevice.Approval.init(text:)),
                     attestation: text(row, first + 9).flatMap { KeyAttestation(text: $0, of: key) }
                 )

@@ -34,7 +34,7 @@ extension PostgreSQLRelyingPartyStore {
 
     /// See `RelyingPartyStore.purge(keeping:of:atMost:at:)`.
     ///
-    /// Rows that another instance removes at this moment are skipped.
+    /// Rows that another instance is removing are skipped.
     public func purge(
         keeping audit: AuditRetention,
         of user: LoginName?,
@@ -121,7 +121,7 @@ extension PostgreSQLRelyingPartyStore {
 
     /// See `RelyingPartyStore.setDocument(_:to:ifWas:)`.
     ///
-    /// If the reply was lost, and the document has the new content, it was written.
+    /// If the reply was lost but the document has the new content, it was written.
     public func setDocument(
         _ name: String,
         to data: Data?,
@@ -167,7 +167,7 @@ extension PostgreSQLConnection {
 
 /// The statements of the audit log.
 enum PostgreSQLAudit {
-    /// Returns the part of a statement that writes the line of `values`, once for each row of another part.
+    /// Returns the part of a statement that writes the entry of `values`, once for each row of another part.
     static func insert(from source: String) -> String {
         """
         INSERT INTO whorl_login.audit (at, event, "user", device, address, reason)
@@ -175,7 +175,7 @@ enum PostgreSQLAudit {
         """
     }
 
-    /// Returns the values of a line, `$1` to `$6`.
+    /// Returns the values of an entry, `$1` to `$6`.
     static func values(_ entry: AuditEntry) -> [PostgreSQLValue] {
         [
             .int(entry.at), .text(entry.event.rawValue), .text(entry.userText),
@@ -183,14 +183,14 @@ enum PostgreSQLAudit {
         ]
     }
 
-    /// Removes lines of before a time, which are the first.
+    /// Removes entries older than a given time, which come first.
     static let purgeOld = """
         DELETE FROM whorl_login.audit WHERE at < $1 AND id IN (
             SELECT id FROM whorl_login.audit ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
         )
         """
 
-    /// Removes the oldest lines of refused passwords, which strangers can cause, beyond a number.
+    /// Removes the oldest entries of refused passwords, which outsiders can cause, beyond a given number.
     static let purgeRefusedPasswords = """
         DELETE FROM whorl_login.audit WHERE id IN (
             SELECT id FROM whorl_login.audit WHERE event = 'password_refused'
@@ -202,7 +202,7 @@ enum PostgreSQLAudit {
         )
         """
 
-    /// Removes the oldest other lines of a user beyond a number.
+    /// Removes a user's oldest other entries beyond a given number.
     static let purgeOfUser = """
         DELETE FROM whorl_login.audit WHERE id IN (
             SELECT id FROM whorl_login.audit WHERE "user" = $1 AND event <> 'password_refused'

@@ -3,28 +3,28 @@
 public import Foundation
 public import RelyingParty
 
-/// A store in a PostgreSQL database, for several instances behind one balancer.
+/// A store in a PostgreSQL database, for several instances behind a load balancer.
 ///
-/// Each operation is one statement or one transaction. An acknowledged change is on the disk if the server's
-/// `synchronous_commit` says so, as it does by default. Exceptions are counts of tries, and the last step of a sign-in
-/// whose challenge was used up before. After a failover to a replica that lagged behind, an answered challenge may be
-/// back for the rest of its lifetime: replicate synchronously.
+/// Each operation is one statement or one transaction. An acknowledged change is on disk if the server's
+/// `synchronous_commit` requires it, which is the default. The exceptions are attempt counters, and the last step of a
+/// sign-in whose challenge was already used up. After a failover to a replica that lagged behind, a used challenge may
+/// be valid again for the rest of its lifetime: use synchronous replication.
 ///
-/// An operation throws `store` if the server does not reply within seconds, or is lost after it was asked for a change,
-/// which then may have taken effect or not. Queries are repeated once.
+/// An operation throws `store` if the server does not reply within seconds. It also does if the connection is lost
+/// after a change was requested, which then may or may not have taken effect. Queries are repeated once.
 public final class PostgreSQLRelyingPartyStore: Sendable {
     let pool: PostgreSQLPool
 
     /// Connects; the tables are in a schema named `whorl_login`.
     ///
-    /// A schema of that name that belongs to another program or version is refused and stays unchanged. The thread of
-    /// the caller is not blocked.
+    /// A schema with that name that belongs to another program or version is refused, and stays unchanged. The caller's
+    /// thread is not blocked.
     ///
     /// - Parameters:
-    ///   - url: `postgres://…`, as libpq reads it. A password is better kept in `~/.pgpass`, where no list of processes
-    ///     shows it.
-    ///   - connections: The maximum number of connections; each has a thread of its own.
-    ///   - ifMissing: Whether missing tables are made.
+    ///   - url: `postgres://…`, as parsed by libpq. Store the password in `~/.pgpass`, so that process listings do not
+    ///     show it.
+    ///   - connections: The maximum number of connections, each with its own thread.
+    ///   - ifMissing: Whether missing tables are created.
     /// - Throws: `store`.
     public convenience init(
         url: String,
@@ -51,7 +51,7 @@ public final class PostgreSQLRelyingPartyStore: Sendable {
         }
     }
 
-    /// The operations that wait for a connection of the pool.
+    /// The operations waiting for a pooled connection.
     public var waiting: StoreWait { pool.waiting }
 }
 
@@ -97,7 +97,7 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
 
     /// See `RelyingPartyStore.signIn(_:using:audit:)`.
     ///
-    /// It is one statement, and one commit.
+    /// It uses one statement and one commit.
     public func signIn(
         _ device: RegisteredDevice,
         using nonce: Nonce?,
@@ -122,7 +122,7 @@ extension PostgreSQLConnection {
         try run(PostgreSQLStatements.use("$1"), [.bytes(nonce.bytes)]).changes == 1
     }
 
-    /// Counts a try of a bucket.
+    /// Counts an attempt in a bucket.
     ///
     /// - Returns: The seconds to wait if the limit is reached.
     fileprivate mutating func count(_ bucket: RateBucket, at now: Int) throws(PostgreSQLFailure) -> Int? {
@@ -146,9 +146,10 @@ extension PostgreSQLConnection {
     }
 }
 
-/// The statements of each sign-in; a test checks their query plans.
+/// The statements executed at each sign-in; a test checks their query plans.
 enum PostgreSQLStatements {
-    /// The columns of `devices`, by name: an instance of another version may add some while this one runs.
+    /// The columns of `devices`, by name, because an instance of another version may add some while this one is
+    /// running.
     static let deviceColumns = [
         #""user""#, "device", "key_id", "key", "name", "enabled_at", "last_used_at", "domain_state",
         "approved", "attested",
@@ -159,13 +160,13 @@ enum PostgreSQLStatements {
         SELECT \(deviceColumns) FROM whorl_login.devices WHERE "user" = $1 AND device = $2
         """
 
-    /// Returns the statement that uses up the challenge with a nonce, and returns a row if it was not used before.
+    /// Returns the statement that uses up the challenge with a nonce; it returns a row if it was not used before.
     static func use(_ nonce: String) -> String {
         "INSERT INTO whorl_login.used_nonces (nonce) VALUES (\(nonce)) ON CONFLICT DO NOTHING RETURNING 1"
     }
 
-    /// The statement that uses up a challenge, marks the device as used, and writes a line; it returns whether the first
-    /// two were done.
+    /// The statement that uses up a challenge, marks the device as used, and writes an entry; it returns whether the
+    /// first two were done.
     static let signIn = """
         WITH used AS (\(use("$9"))), marked AS (
             UPDATE whorl_login.devices SET last_used_at = $7
@@ -175,7 +176,7 @@ enum PostgreSQLStatements {
         SELECT EXISTS (SELECT 1 FROM used), EXISTS (SELECT 1 FROM marked)
         """
 
-    /// The statement of a sign-in whose challenge was used up before: its commit need not wait for the disk.
+    /// The statement of a sign-in whose challenge was already used up; its commit need not wait for the disk.
     static let markUsed = """
         WITH used AS (
             UPDATE whorl_login.devices SET last_used_at = $7

@@ -2,13 +2,13 @@
 
 internal import RelyingParty
 
-/// The tables, in a schema of their own; a missing device is stored as an empty string.
+/// The tables, in a separate schema; a missing device is stored as an empty string.
 enum PostgreSQLSchema {
     static let version = 1
-    /// The lock that makes instances wait for each other when they start at the same time: "WhLi" in ASCII.
+    /// The lock that serializes instances started at the same time: "WhLi" in ASCII.
     private static let lock = 0x5768_4c69
 
-    /// Makes missing tables if that is asked for; leaves a schema unchanged that is not ours or of another version.
+    /// Creates missing tables if requested; leaves a schema of another program or version unchanged.
     static func prepare(
         _ connection: inout PostgreSQLConnection,
         _ ifMissing: MissingDatabase
@@ -41,7 +41,7 @@ enum PostgreSQLSchema {
         }
     }
 
-    /// Makes the key of challenges, which stays: PostgreSQL loses no answered challenge.
+    /// Creates the key for challenges, which never changes, because PostgreSQL does not lose used challenges.
     private static func addChallengeKey(_ connection: inout PostgreSQLConnection) throws(PostgreSQLFailure) {
         _ = try connection.run(
             "INSERT INTO whorl_login.documents (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING",
@@ -53,7 +53,7 @@ enum PostgreSQLSchema {
         PostgreSQLFailure(state: "", text: why)
     }
 
-    /// Names are compared byte by byte, in the C collation.
+    /// Names are compared byte by byte, with the C collation.
     private static let tables = """
         CREATE SCHEMA whorl_login;
         CREATE TABLE whorl_login.meta (name text PRIMARY KEY, value text NOT NULL);

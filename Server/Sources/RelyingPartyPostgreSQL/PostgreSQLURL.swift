@@ -3,16 +3,16 @@
 internal import CPQ
 internal import Foundation
 
-/// The settings that libpq reads in a URL, or in a text of keywords and values.
+/// The settings that libpq reads from a URL, or from keywords and values.
 enum PostgreSQLURL {
-    /// Whether libpq can read a URL (`PQconninfoParse`); its error about one that it cannot read quotes it.
+    /// Returns whether libpq can parse a URL (`PQconninfoParse`); its error for an unreadable one contains it.
     static func isReadable(_ url: String) -> Bool { settings(url) != nil }
 
-    /// Returns the options that hold unless a URL, or the environment, says otherwise.
+    /// Returns the options that apply unless a URL or the environment overrides them.
     ///
-    /// libpq's own default takes a connection without TLS if a stranger on the way refuses one with TLS, and checks no
-    /// certificate. To a host that is not this machine, the server's name must be proven.
-    /// Source: PostgreSQL 15, 34.1.2 "sslmode", 34.19.1.
+    /// By default, libpq accepts a connection without TLS if an attacker on the network refuses one with TLS, and it
+    /// verifies no certificate. For hosts other than this machine, the server's name must be verified. Source:
+    /// PostgreSQL 15, 34.1.2 "sslmode", 34.19.1.
     static func defaults(
         of url: String,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -21,7 +21,7 @@ enum PostgreSQLURL {
         let isChosen =
             settings["sslmode"] != nil || settings["service"] != nil
             || ["PGSSLMODE", "PGSERVICE", "PGREQUIRESSL"].contains { environment[$0] != nil }
-        // The address decides where both are given.
+        // The address takes precedence if both are specified.
         let hosts =
             settings["hostaddr"] ?? environment["PGHOSTADDR"] ?? settings["host"] ?? environment["PGHOST"]
             ?? ""
@@ -29,14 +29,14 @@ enum PostgreSQLURL {
         return isChosen || isLocal ? [] : [("sslmode", "verify-full")]
     }
 
-    /// Whether a host is this machine: a Unix socket, or the loopback.
+    /// Returns whether a host is this machine: a Unix socket, or loopback.
     private static func isLocal(_ host: Substring) -> Bool {
         host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1"
             || host.split(separator: ".").count == 4 && host.hasPrefix("127.")
                 && host.allSatisfy { $0 == "." || $0.isASCII && $0.isNumber }
     }
 
-    /// Returns the settings that a URL has; `nil` if libpq cannot read it.
+    /// Returns the settings in a URL; `nil` if libpq cannot parse it.
     private static func settings(_ url: String) -> [String: String]? {
         guard let options = PQconninfoParse(url, nil) else { return nil }
         defer { PQconninfoFree(options) }

@@ -3,7 +3,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// The options for the output of a command.
+/// The output options of a command.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON")
     var json = false
@@ -13,8 +13,8 @@ struct OutputOptions: ParsableArguments {
     /// - Parameters:
     ///   - name: The name of the list in JSON.
     ///   - rows: The rows of the list.
-    ///   - columns: Returns the columns of a row, in their order.
-    /// - Throws: the encoder's error.
+    ///   - columns: Returns the columns of a row, in order.
+    /// - Throws: The encoder's error.
     func write<Row: Encodable>(_ name: String, _ rows: [Row], columns: (Row) -> [String]) throws {
         if json {
             let encoder = JSONEncoder()
@@ -26,7 +26,7 @@ struct OutputOptions: ParsableArguments {
         }
     }
 
-    /// Returns a time in the form of RFC 3339.
+    /// Returns a time in RFC 3339 format.
     static func time(_ seconds: Int) -> String {
         Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
     }

@@ -3,17 +3,16 @@
 internal import Foundation
 internal import LoginServer
 
-/// A file with options, one on each line.
+/// A file with options, one per line.
 ///
-/// A line is `port = 8443`; `#` begins a comment.
-/// The options of the command line take the place of those in the file. Commands other than `serve` take the options of
-/// the database alone.
+/// A line is `port = 8443`; `#` starts a comment. Options on the command line override those in the file. Commands
+/// other than `serve` use only the database options.
 enum ConfigurationFile {
-    /// The options that every command takes.
+    /// The options that every command accepts.
     private static let common = ["database", "key-file", "database-connections"]
     private static let commands = ["init", "user", "device", "session", "audit", "key"]
 
-    /// Returns the arguments with the options of the file that `--config FILE` names.
+    /// Returns the arguments, with the options in the file specified by `--config FILE`.
     ///
     /// - Throws: ``ServerError`` if the file cannot be read.
     static func complete(_ arguments: [String]) throws(ServerError) -> [String] {

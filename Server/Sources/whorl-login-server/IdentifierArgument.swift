@@ -4,8 +4,8 @@ internal import ArgumentParser
 
 /// A device or a key on the command line.
 ///
-/// Both are Base64url, of which one in 64 begins with a dash, and some with two. The parser would take those for options: an
-/// operator who revokes the device of a stolen laptop would get the help, with the status of a success.
+/// Both are Base64url, so that one in 64 starts with a dash, and some with two. The parser would treat those as
+/// options: an operator who revokes the device of a stolen laptop would see the help, with exit status 0.
 struct IdentifierArgument: ExpressibleByArgument {
     /// The device or the key.
     let text: String
@@ -16,11 +16,11 @@ struct IdentifierArgument: ExpressibleByArgument {
         text = argument.first == Self.mark ? String(argument.dropFirst()) : argument
     }
 
-    /// Returns the arguments with a mark before each identifier that begins with a dash, which the parser then takes for none
-    /// of its options.
+    /// Returns the arguments with a mark before each identifier that starts with a dash, so that the parser does not
+    /// treat it as an option.
     ///
-    /// An identifier has 22 characters (a device) or 43 (a key). No option has as many with a capital letter, a digit or an
-    /// underscore, or begins with one dash.
+    /// An identifier has 22 characters (a device) or 43 (a key). No option of that length contains a capital letter, a
+    /// digit or an underscore, or starts with only one dash.
     static func marking(_ arguments: [String]) -> [String] {
         arguments.map { argument in
             guard argument.hasPrefix("-"), [22, 43].contains(argument.utf8.count),

@@ -24,7 +24,7 @@ struct Key: AsyncParsableCommand {
 
         func run() async throws {
             let keyFile = try store.keyFilePath()
-            // A key file in the wrong hands is replaced by a new one.
+            // A compromised key file is replaced with a new one.
             let keys = try KeysCommand(
                 store: try await store.open(),
                 keyFile: keyFile,

@@ -186,7 +186,7 @@ struct Serve: AsyncParsableCommand {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        // A request may take 10 seconds to arrive; one that takes longer than this would not have completed.
+        // A request may take 10 seconds to arrive; one that takes longer than this limit would not have been completed.
         group.maximumGracefulShutdownDuration = .seconds(20)
         try await ServiceGroup(configuration: group).run()
     }
@@ -217,7 +217,7 @@ struct Serve: AsyncParsableCommand {
         return settings
     }
 
-    /// Writes one line on standard output, for the program that started the server and waits for it.
+    /// Writes one line to standard output, for the program that started the server and waits for it.
     @Sendable
     private func announce(_ listening: LoginServer.Listening) {
         if let socket {

@@ -5,7 +5,7 @@ internal import LoginServer
 internal import RelyingParty
 internal import RelyingPartyPostgreSQL
 
-/// The options that name the database of users, devices and keys.
+/// The options that specify the database of users, devices and keys.
 struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -34,9 +34,9 @@ struct StoreOptions: ParsableArguments {
 
     /// Opens the database for a command.
     ///
-    /// Root opens the SQLite file of another user with that user's rights.
+    /// Root opens the SQLite file of another user with that user's privileges.
     ///
-    /// - Throws: an error that never quotes the URL, which may hold a password.
+    /// - Throws: An error that never contains the URL, which may include a password.
     func open(ifMissing: MissingDatabase = .refuse) async throws -> any RelyingPartyStore {
         do {
             if isPostgreSQL { return try await openPostgreSQL(ifMissing: ifMissing) }
@@ -48,9 +48,9 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
-    /// Opens the database for a server, which works with its own rights alone.
+    /// Opens the database for a server, which uses only its own privileges.
     ///
-    /// - Throws: an error that never quotes the URL.
+    /// - Throws: An error that never contains the URL.
     func openForServer() async throws -> any RelyingPartyStore {
         do {
             if isPostgreSQL { return try await openPostgreSQL(ifMissing: .refuse) }

@@ -83,7 +83,7 @@ struct User: AsyncParsableCommand {
         }
     }
 
-    /// Reads the first line of standard input; at a terminal, asks for it and does not show it.
+    /// Reads the first line of standard input; on a terminal, prompts for it without echo.
     private static func readPassword() throws -> String {
         let isTerminal = isatty(STDIN_FILENO) == 1
         var settings = termios()

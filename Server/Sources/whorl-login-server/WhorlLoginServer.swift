@@ -12,7 +12,7 @@ struct WhorlLoginServer: AsyncParsableCommand {
         abstract: "Server for sign-in by touch: challenges, devices and session tokens",
         discussion:
             "See Docs/LoginServer.md. Passwords are read from standard input, never from arguments.",
-        // That of the package above, which check-login compares.
+        // The version of the package above, which check-login compares.
         version: "0.1.0",
         subcommands: [Serve.self, Init.self, User.self, Device.self, Session.self, Audit.self, Key.self],
         defaultSubcommand: Serve.self

@@ -4,14 +4,14 @@ internal import Crypto
 internal import Foundation
 internal import LoginAssertion
 
-/// The token that operators' programs show: the first line of a file, of which only the digest is kept.
+/// The token for operators' programs: the first line of a file, of which only the digest is stored.
 struct AdminToken: Sendable {
     /// The minimum length in characters.
     private static let shortest = 32
 
     private let digest: Data
 
-    /// Reads the file, which is judged as the key file is.
+    /// Reads the file, with the same checks as for the key file.
     ///
     /// - Throws: ``ServerError`` if it cannot be used.
     init(file path: String) throws(ServerError) {
@@ -29,7 +29,7 @@ struct AdminToken: Sendable {
         digest = Data(SHA256.hash(data: line))
     }
 
-    /// Whether a text is the token.
+    /// Returns whether a text is the token.
     func matches(_ text: String) -> Bool {
         Data(SHA256.hash(data: Data(text.utf8))).isEqualInConstantTime(to: digest)
     }

@@ -6,7 +6,7 @@ internal import Hummingbird
 internal import LoginAssertion
 internal import RelyingParty
 
-/// The interface for operators' programs, at the operations address alone: the work of the commands, over HTTP.
+/// The interface for operators' programs, available only at the operations address: the commands, over HTTP.
 extension LoginService {
     private struct UsersAnswer: Encodable {
         let users: [String]
@@ -39,7 +39,7 @@ extension LoginService {
         let entries: [AuditLine]
     }
 
-    /// The endpoints, each of which asks for the token first.
+    /// The endpoints, all of which require the token.
     var adminEndpoints: [Endpoint] {
         let user = "/v1/admin/users/{user}"
         return [
@@ -80,7 +80,7 @@ extension LoginService {
         DevicesCommand(store: relyingParty.store, address: client(request, context).text)
     }
 
-    /// Returns the part of the path at an index, which is a name: `/v1/admin/users/NAME/devices/NAME`.
+    /// Returns the name at an index of the path `/v1/admin/users/NAME/devices/NAME`.
     private func name(_ index: Int, of request: Request) throws -> LoginName {
         let parts = request.uri.path.split(separator: "/")
         guard index < parts.count, let text = String(parts[index]).removingPercentEncoding,
@@ -89,7 +89,7 @@ extension LoginService {
         return name
     }
 
-    /// Returns the user of the path.
+    /// Returns the user in the path.
     private func existingUser(_ request: Request) async throws -> LoginName {
         let user = try name(3, of: request)
         guard try await accounts.credential(of: user) != nil else { throw Self.unknownUser }
@@ -99,7 +99,7 @@ extension LoginService {
     private static let unknownUser = Problem(.notFound, "User not found.")
     private static let unknownDevice = Problem(.notFound, "The user has no device with this key.")
 
-    /// Runs a command, and tells what it does not take as a problem of the request.
+    /// Runs a command, and reports invalid input as a problem of the request.
     private func reporting<Value>(_ command: () async throws -> Value) async throws -> Value {
         do {
             return try await command()
@@ -222,7 +222,7 @@ extension LoginService {
 }
 
 extension RegisteredDevice.Approval {
-    /// The operator or device that has approved a key, in words.
+    /// A description of the operator or device that approved a key.
     fileprivate var words: String {
         switch self {
         case .byOperator: "operator"

@@ -7,16 +7,16 @@ internal import RelyingParty
 internal import SwiftASN1
 internal import X509
 
-/// The makers of TPMs that the operator trusts: the certificates of a file.
+/// The TPM manufacturers that the operator trusts: the certificates in a file.
 struct EndorsementRoots: EndorsementAuthority {
-    /// The largest file that is read, in bytes.
+    /// The maximum size of the file, in bytes.
     private static let largestFile = 4 << 20
 
     private let roots: CertificateStore
 
-    /// Reads a file of certificates in PEM, roots or those below them; each of them is trusted.
+    /// Reads a file of PEM certificates, roots or intermediates, all of which are trusted.
     ///
-    /// - Throws: ``ServerError`` if there is none in it.
+    /// - Throws: ``ServerError`` if it contains none.
     init(file: String) throws(ServerError) {
         do {
             guard let handle = FileHandle(forReadingAtPath: file),
@@ -35,11 +35,11 @@ struct EndorsementRoots: EndorsementAuthority {
         }
     }
 
-    /// Returns the key of an endorsement certificate that one of the makers has signed.
+    /// Returns the key of an endorsement certificate that one of the manufacturers has signed.
     ///
-    /// The time is the machine's own: a certificate that has expired is refused.
+    /// An expired certificate is refused, based on the machine's clock.
     func endorsedKey(in certificate: Data) async -> EndorsementKey? {
-        // What is no certificate is refused, whatever it is.
+        // Anything that is not a certificate is refused.
         guard let leaf = try? Certificate(derEncoded: Array(certificate)),
             Self.endsWithWholeBytes(certificate), let key = Self.key(leaf.publicKey)
         else { return nil }
@@ -53,39 +53,39 @@ struct EndorsementRoots: EndorsementAuthority {
         }
     }
 
-    /// Returns an endorsement key of a size that is known; `nil` for any other key.
+    /// Returns an endorsement key of a supported size; `nil` for any other key.
     private static func key(_ key: Certificate.PublicKey) -> EndorsementKey? {
         if let key = P256.Signing.PublicKey(key) { return .p256(point: key.x963Representation) }
-        // A key whose numbers cannot be told is none.
+        // A key whose parameters cannot be read is refused.
         guard let numbers = try? _RSA.Signing.PublicKey(key)?.getKeyPrimitives(),
             numbers.modulus.count == 256, numbers.publicExponent == Data([1, 0, 1])
         else { return nil }
         return .rsa2048(modulus: numbers.modulus)
     }
 
-    /// Whether all bits of a certificate's signature are used, as in every signature.
+    /// Whether all bits of a certificate's signature are used, as in every valid signature.
     ///
-    /// `Certificate` does not look at their number, and would take several encodings of one certificate.
+    /// `Certificate` does not check this, and would accept several encodings of one certificate.
     private static func endsWithWholeBytes(_ certificate: Data) -> Bool {
         let unused = try? DER.sequence(try DER.parse(Array(certificate)), identifier: .sequence) { parts in
             _ = parts.next()
             _ = parts.next()
             return try ASN1BitString(derEncoded: &parts).paddingBits
         }
-        // What cannot be parsed has no signature.
+        // Data that cannot be parsed contains no signature.
         return unused == 0
     }
 }
 
-/// The demands of the TCG on the certificate of an endorsement key.
+/// The TCG's requirements for the certificate of an endorsement key.
 ///
 /// Source: TCG EK Credential Profile 2.x, 3.2.
 private struct EndorsementPolicy: VerifierPolicy {
     /// tcg-kp-EKCertificate, 2.23.133.8.1.
     private static let purpose: ASN1ObjectIdentifier = [2, 23, 133, 8, 1]
 
-    /// The alternative name is critical where the subject is empty; it names the TPM's maker and model, which the key
-    /// does not depend on.
+    /// The alternative name is critical if the subject is empty; it contains the TPM's manufacturer and model, which do
+    /// not matter for the key.
     let verifyingCriticalExtensions: [ASN1ObjectIdentifier] = [
         .X509ExtensionID.subjectAlternativeName, .X509ExtensionID.extendedKeyUsage,
     ]
@@ -93,7 +93,7 @@ private struct EndorsementPolicy: VerifierPolicy {
     mutating func chainMeetsPolicyRequirements(chain: UnverifiedCertificateChain) async
         -> PolicyEvaluationResult
     {
-        // An extension that cannot be read, or is there twice, does not name the purpose.
+        // An extension that is unreadable or duplicated does not contain the purpose.
         let purposes = try? chain.leaf.extensions.extendedKeyUsage
         guard let purposes, purposes.contains(ExtendedKeyUsage.Usage(oid: Self.purpose)) else {
             return .failsToMeetPolicy(reason: "it is not for an endorsement key")

@@ -8,26 +8,26 @@ public struct DevicesCommand: Sendable {
     private let store: any RelyingPartyStore
     private let log: OperatorLog
 
-    /// Makes the commands for a store.
+    /// Creates the commands for a store.
     public init(store: any RelyingPartyStore) { self.init(store: store, address: "") }
 
-    /// Makes the commands for a store, for a program at an address.
+    /// Creates the commands for a store, for a program at an address.
     init(store: any RelyingPartyStore, address: String) {
         self.store = store
         log = OperatorLog(store: store, address: address)
     }
 
-    /// Returns the devices of a user, the oldest first.
+    /// Returns the devices of a user, oldest first.
     public func list(of user: LoginName) async throws -> [RegisteredDevice] {
         try await store.devices(of: user)
     }
 
-    /// Approves a device's key: from now on its tokens say `mfa` if the password came too.
+    /// Approves a device's key: from now on its tokens contain `mfa` if the password was used as well.
     ///
     /// - Parameters:
     ///   - device: The device.
     ///   - user: The owner of the device.
-    ///   - keyID: The key, as the device itself shows it: another person's key under the same name is not approved.
+    ///   - keyID: The key, as shown by the device itself: someone else's key under the same name is not approved.
     /// - Throws: ``ServerError`` if the user has no such device with this key, and the store's error.
     public func approve(_ device: LoginName, of user: LoginName, keyID: String) async throws {
         let entry = log.entry(.approved, user, device)
@@ -50,17 +50,17 @@ public struct DevicesCommand: Sendable {
 
     /// Revokes all devices of a user.
     ///
-    /// - Returns: The devices that were revoked.
+    /// - Returns: The revoked devices.
     public func revokeAll(of user: LoginName) async throws -> [LoginName] {
         try await store.revoke(nil, audit: log.entry(.revoked, user))
     }
 
-    /// Returns the newest lines of the audit log, the newest first.
+    /// Returns the newest entries of the audit log, newest first.
     ///
     /// - Parameters:
-    ///   - user: The user whose lines are meant; `nil` for all.
-    ///   - count: The maximum number of lines.
-    /// - Returns: The lines.
+    ///   - user: The user of the entries; `nil` for all users.
+    ///   - count: The maximum number of entries.
+    /// - Returns: The entries.
     /// - Throws: The store's error.
     public func audit(of user: LoginName?, atMost count: Int) async throws -> [AuditEntry] {
         try await store.audit(of: user, atMost: count)

@@ -3,17 +3,17 @@
 internal import Foundation
 public import RelyingParty
 
-/// Sets up the database and the key file of a server, once: no other command makes them.
+/// Sets up the database and the key file of a server, once; no other command creates them.
 public struct InitCommand: Sendable {
     private let keyFile: String
     private let usesKeyFile: Bool
 
-    /// Checks the key file before anything is made.
+    /// Checks the key file before anything is created.
     ///
     /// - Parameters:
-    ///   - keyFile: The file that is to seal the signing keys.
-    ///   - usesKeyFile: Uses an existing key file, as when it comes from elsewhere; otherwise none may exist.
-    /// - Throws: ``ServerError`` if a key file exists and none is expected, or the other way round.
+    ///   - keyFile: The file that will seal the signing keys.
+    ///   - usesKeyFile: Whether to use an existing key file, such as one from elsewhere; otherwise none may exist.
+    /// - Throws: ``ServerError`` if a key file exists unexpectedly, or is missing.
     public init(keyFile: String, usesKeyFile: Bool) throws(ServerError) {
         self.keyFile = keyFile
         self.usesKeyFile = usesKeyFile
@@ -29,9 +29,9 @@ public struct InitCommand: Sendable {
         }
     }
 
-    /// Makes the key file and the first signing keys.
+    /// Creates the key file and the first signing keys.
     ///
-    /// - Throws: ``ServerError`` if the database was set up before, and the store's error.
+    /// - Throws: ``ServerError`` if the database was already set up, and the store's error.
     public func run(on store: any RelyingPartyStore) async throws {
         let documents = StoreDocuments(store: store)
         try await TokenKeyStore.requireNone(in: documents)

@@ -8,12 +8,12 @@ public struct KeysCommand: Sendable {
     private let keys: TokenKeyStore
     private let log: OperatorLog
 
-    /// Makes the commands for a store.
+    /// Creates the commands for a store.
     ///
     /// - Parameters:
     ///   - store: The store.
     ///   - keyFile: The file that seals the keys.
-    ///   - makesKeyFile: Makes a missing key file, for ``rotate(revoke:)`` that drops all keys.
+    ///   - makesKeyFile: Whether to create a missing key file, for ``rotate(revoke:)`` with `revoke`.
     /// - Throws: ``ServerError`` if the key file cannot be used.
     public init(store: any RelyingPartyStore, keyFile: String, makesKeyFile: Bool = false) throws {
         log = OperatorLog(store: store)
@@ -23,10 +23,10 @@ public struct KeysCommand: Sendable {
         )
     }
 
-    /// Makes a new key.
+    /// Creates a new key.
     ///
-    /// - Parameter revoke: Drops all other keys at once: all sessions end. Running servers notice it within a second;
-    ///   those that have another key file than this one do no more work then.
+    /// - Parameter revoke: Whether to drop all other keys immediately, which ends all sessions. Running servers notice
+    ///   within a second; those with another key file stop working then.
     /// - Throws: ``ServerError`` if the key file does not open the other keys, unless they are dropped, and the store's
     ///   error.
     public func rotate(revoke: Bool) async throws {

@@ -3,12 +3,12 @@
 internal import Glibc
 internal import RelyingParty
 
-/// A network of IP addresses in the form of RFC 4632, such as `10.0.0.0/8`; an address alone is a network of one.
+/// A network of IP addresses as in RFC 4632, such as `10.0.0.0/8`; a single address is a network of one.
 struct AddressRange: Sendable, Hashable {
     private let bytes: [UInt8]
     private let bits: Int
 
-    /// Reads a network; `nil` for other text, and for a network of all addresses.
+    /// Parses a network; returns `nil` for other text, and for a network of all addresses.
     init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ ClientAddress(ip: $0) }),
@@ -26,7 +26,7 @@ struct AddressRange: Sendable, Hashable {
         self.bits = bits
     }
 
-    /// Whether an address is in this network; one that is no IP address is in none.
+    /// Returns whether this network contains an address; `false` for anything other than an IP address.
     func contains(_ address: ClientAddress) -> Bool {
         guard let other = Self.bytes(of: address), other.count == bytes.count else { return false }
         return (0..<bytes.count).allSatisfy { index in
@@ -35,7 +35,7 @@ struct AddressRange: Sendable, Hashable {
         }
     }
 
-    /// Returns the bytes of an address, whose text has one form.
+    /// Returns the bytes of an address, whose text is canonical.
     private static func bytes(of address: ClientAddress) -> [UInt8]? {
         var (four, six) = (in_addr(), in6_addr())
         if inet_pton(AF_INET, address.text, &four) == 1 {

@@ -7,10 +7,10 @@ internal import Logging
 internal import NIOHTTP1
 internal import RelyingParty
 
-/// Middleware around every route: turns errors into problems, counts requests, and writes one line of the log.
+/// Middleware around every route: converts errors to problems, counts requests, and writes one log line each.
 ///
-/// The line has the route, never the path or the query, and no field or body of the request, so that it contains no
-/// token, challenge, signature or password.
+/// The line contains the route, but no path, query, header or body of the request, and therefore no token, challenge,
+/// signature or password.
 struct AnswerMiddleware: RouterMiddleware {
     let service: LoginService
     let endpoints: [Endpoint]
@@ -30,14 +30,14 @@ struct AnswerMiddleware: RouterMiddleware {
             guard !Endpoint.hasEmptyPart(request.uri.path) else { throw Problem.notFound }
             response = try await next(request, context)
         } catch let error as HTTPParserError {
-            // Hummingbird answers it and closes the connection.
+            // Hummingbird responds to it and closes the connection.
             throw error
         } catch {
             var answer = Problem.answer(to: error)
             if answer.problem.code == .notFound { answer.problem = methodProblem(request) ?? answer.problem }
             response = answer.problem.response
             (code, cause) = (answer.problem.code.rawValue, answer.cause)
-            // A client is not told the exact fault: a wrong clock and a forgery have the same code.
+            // Clients do not learn the exact fault: a wrong clock and a forgery have the same code.
             fault = (error as? RelyingPartyError)?.word
         }
         harden(&response)
@@ -60,7 +60,7 @@ struct AnswerMiddleware: RouterMiddleware {
         return response
     }
 
-    /// Warns once of a proxy on this machine that is not trusted.
+    /// Warns once about a proxy on this machine that is not trusted.
     private func warnOfProxy(_ request: Request, _ context: ServerContext) {
         guard service.proxies.overlooks(peer: context.peer, headers: request.headers),
             service.proxyWarning.isFirst()
@@ -71,7 +71,7 @@ struct AnswerMiddleware: RouterMiddleware {
         )
     }
 
-    /// Adds the headers that restrict what a browser does with a response.
+    /// Adds the headers that restrict how a browser uses a response.
     private func harden(_ response: inout Response) {
         response.headers[.xContentTypeOptions] = "nosniff"
         for (name, value) in [
@@ -79,13 +79,13 @@ struct AnswerMiddleware: RouterMiddleware {
             (.contentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'"),
         ] where response.headers[name] == nil { response.headers[name] = value }
         if let name = HTTPField.Name("referrer-policy") { response.headers[name] = "no-referrer" }
-        // RFC 6797; browsers heed it over TLS only.
+        // RFC 6797; browsers respect it only over TLS.
         if service.origin.text.hasPrefix("https:") {
             response.headers[.strictTransportSecurity] = "max-age=31536000"
         }
     }
 
-    /// Returns the problem of a path that exists for other methods only.
+    /// Returns the problem for a path that exists only for other methods.
     private func methodProblem(_ request: Request) -> Problem? {
         let path = request.uri.path
         let allowed = endpoints.filter { $0.matches(path: path) }.map(\.method.rawValue)
@@ -96,7 +96,7 @@ struct AnswerMiddleware: RouterMiddleware {
         return Problem(.methodNotAllowed, "Use \(methods).", headers: [.allow: methods])
     }
 
-    /// Returns a method's name if it is a common one, and `other` otherwise: clients may make up names.
+    /// Returns a method's name if it is a common one, and otherwise `other`, because clients can invent names.
     private static func known(_ method: HTTPRequest.Method) -> String {
         switch method {
         case .get, .head, .post, .put, .patch, .delete, .options: method.rawValue

@@ -12,11 +12,12 @@ enum Authorization {
     /// A token (RFC 6750).
     case bearer(String)
 
-    /// The maximum length of the field, in bytes: that of the longest token with its scheme, or the longest name and
-    /// password.
+    /// The maximum length of the field, in bytes: the longest token with its scheme, or the longest name and password.
     private static let longest = SessionTokens.longest + 16
 
-    /// - Returns: `nil` if there is no field, if there are two, and if the field has another form.
+    /// Parses the credentials of a request.
+    ///
+    /// - Returns: `nil` if the field is missing, duplicated or has another format.
     init?(_ request: Request) {
         let fields = request.headers[values: .authorization]
         guard fields.count == 1, let field = fields.first, field.utf8.count <= Self.longest,
@@ -40,20 +41,20 @@ enum Authorization {
 /// The authenticated sender of a request.
 struct Sender {
     let user: LoginName
-    /// The device of the token; `nil` for a password, and for a token that a password gave.
+    /// The device of the token; `nil` for a password, and for a token obtained with a password.
     let device: LoginName?
-    /// The thumbprint of the device's key, or the name of the password.
+    /// The thumbprint of the device's key, or the ID of the password.
     let credential: String
-    /// The time when the token was made, in seconds since 1970; `nil` for a password.
+    /// The time when the token was created, in seconds since 1970; `nil` for a password.
     var signedInAt: Int?
-    /// Whether it may change the user's credentials: a token that services never see, or a password.
+    /// Whether it may change the user's credentials: with a token that services never see, or a password.
     var mayChangeCredentials = false
-    /// The mark of the token among those that were ended; `nil` for a password.
+    /// The token's nonce, to check whether it was ended; `nil` for a password.
     var nonce: Nonce?
 }
 
 extension Sender {
-    /// Makes the sender of a token; `nil` if its names are none.
+    /// Creates the sender from a token; returns `nil` if its names are invalid.
     init?(_ claims: SessionClaims, _ origin: LoginOrigin) {
         guard let user = LoginName(claims.sub), let nonce = claims.nonce else { return nil }
         let device = claims.device.flatMap(LoginName.init)
@@ -69,13 +70,13 @@ extension Sender {
     }
 }
 
-/// The authorization that a request needs.
+/// The authorization required for a request.
 enum Need {
     /// Reading: a token for this server.
     case look
     /// Revoking devices: a password, or a token for changing credentials.
     case revoke
-    /// Enabling a key: a password, or such a token of a sign-in that is a minute old at most.
+    /// Enabling a key: a password, or such a token from a sign-in within the last minute.
     case enable
 }
 
@@ -85,9 +86,9 @@ extension LoginService {
     /// The maximum age of the sign-in behind a token that enables a device, in seconds.
     static let freshness = 60
 
-    /// Returns the sender of the request, authenticated by a token or, if that is enough, by a password.
+    /// Returns the sender of the request, authenticated by a token or, if sufficient, by a password.
     ///
-    /// - Throws: ``Problem`` unless the token or password is valid now.
+    /// - Throws: ``Problem`` unless the token or password is valid.
     func sender(of request: Request, _ context: ServerContext, to need: Need) async throws -> Sender {
         let allowsPassword = need != .look
         switch Authorization(request) {
@@ -109,14 +110,14 @@ extension LoginService {
         }
     }
 
-    /// Compares a password, and records whether it was right or wrong.
+    /// Compares a password, and records whether it was correct.
     ///
     /// - Parameters:
-    ///   - password: The password that was sent.
-    ///   - user: The user whose password it should be.
+    ///   - password: The received password.
+    ///   - user: The user to compare it for.
     ///   - device: The device whose assertion came with the password, if any.
     ///   - address: The client's address.
-    /// - Returns: The password's name.
+    /// - Returns: The password's ID.
     /// - Throws: ``Problem`` unless it is the user's password.
     @discardableResult
     func requirePassword(
@@ -126,8 +127,7 @@ extension LoginService {
         from address: ClientAddress
     ) async throws -> String {
         let credential = try await passwords.check(password, of: user, on: device, from: address)
-        // This is done also for a user who does not exist, so that the time of the response does not tell which users
-        // exist.
+        // Done for unknown users as well, so that the response time does not reveal which users exist.
         try await relyingParty.note(
             credential == nil ? .passwordRefused : .passwordAccepted,
             of: user,
@@ -141,8 +141,10 @@ extension LoginService {
         return credential
     }
 
-    /// Returns the sender of a token; a valid signature is not enough: a device may have been revoked, or a user
-    /// removed, since the token was made.
+    /// Returns the sender of a token.
+    ///
+    /// A valid signature is not enough: the device may have been revoked, or the user removed, since the token was
+    /// created.
     private func sender(token: String) async throws -> Sender {
         guard let claims = try await tokens.verify(token, at: now), let sender = Sender(claims, origin),
             try await isStillGood(sender)
@@ -159,7 +161,7 @@ extension LoginService {
 
     var origin: LoginOrigin { relyingParty.configuration.origin }
 
-    /// The problem of a token for a service: such a token must not give the service access to the account.
+    /// The problem for a token of a service: such a token must not give the service access to the account.
     private static let otherToken = Problem.unauthorized(
         "This token cannot change devices. Sign in for that purpose; see Docs/LoginProtocol.md.",
         scheme: #"Bearer error="insufficient_scope""#
@@ -170,11 +172,10 @@ extension LoginService {
         scheme: #"Bearer error="invalid_token""#
     )
 
-    /// Whether the user still exists, still has the device or the password that the sender has shown, and has not ended
-    /// the session.
+    /// Returns whether the user still exists, still has the sender's device or password, and has not ended the session.
     func isStillGood(_ sender: Sender) async throws -> Bool {
         if let nonce = sender.nonce, try await relyingParty.isEnded(nonce) { return false }
-        // The removal of a user removes the account first, then the devices.
+        // Removing a user removes the account first, then the devices.
         guard let account = try await accounts.standing(of: sender.user) else { return false }
         if let signedInAt = sender.signedInAt, signedInAt < account.sessionsFrom { return false }
         guard let device = sender.device else { return account.credential == sender.credential }

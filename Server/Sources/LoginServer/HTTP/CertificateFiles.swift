@@ -5,12 +5,12 @@ internal import NIOCore
 internal import NIOSSL
 internal import Synchronization
 
-/// The certificate and its key, which are read again when their files change: a renewal needs no restart.
+/// The certificate and its key, reloaded when their files change, so that a renewal requires no restart.
 final class CertificateFiles: Sendable {
     private struct State {
         var chain: [NIOSSLCertificateSource]
         var key: NIOSSLPrivateKeySource
-        /// The bytes of the two files; the key's as long as the key itself is in memory.
+        /// The bytes of the two files; the key's stay in memory as long as the key itself.
         var bytes: [Data]
     }
 
@@ -19,16 +19,16 @@ final class CertificateFiles: Sendable {
 
     /// Reads the files.
     ///
-    /// - Throws: ``ServerError`` if they are no certificate and its key.
+    /// - Throws: ``ServerError`` unless they are a certificate and its key.
     init(_ paths: LoginServer.Configuration.Certificate) throws(ServerError) {
         self.paths = paths
         state = Mutex(try Self.read(paths))
     }
 
-    /// Reads the files again; new connections use what they hold.
+    /// Reads the files again for new connections.
     ///
     /// - Returns: Whether they have changed.
-    /// - Throws: ``ServerError`` if they are no certificate and its key; what was read before stays in use.
+    /// - Throws: ``ServerError`` unless they are a certificate and its key; the previous ones stay in use.
     func reload() throws(ServerError) -> Bool {
         let new = try Self.read(paths)
         return state.withLock { state in
@@ -38,7 +38,7 @@ final class CertificateFiles: Sendable {
         }
     }
 
-    /// Returns the TLS settings of a server that uses, for each connection, what was read last.
+    /// Returns TLS settings for a server that uses the last loaded files for each connection.
     func configuration() -> TLSConfiguration {
         var tls = state.withLock { Self.configuration($0) }
         tls.sslContextCallback = { [self] _, promise in
@@ -70,7 +70,7 @@ final class CertificateFiles: Sendable {
                 key: .privateKey(try NIOSSLPrivateKey(bytes: Array(bytes[1]), format: .pem)),
                 bytes: bytes
             )
-            // This fails if the key is not the certificate's, as while one of the two files is new.
+            // Fails if the key does not match the certificate, for example while only one of the files was replaced.
             _ = try NIOSSLContext(configuration: configuration(state))
             return state
         } catch {

@@ -6,16 +6,17 @@ internal import NIOCore
 internal import RelyingParty
 
 extension ClientAddress {
-    /// The address of a connection that has none.
+    /// The address of a connection without one.
     static let unknown = ClientAddress("unknown")
 
-    /// Makes an address of a socket address; `nil` for one without an IP address, such as a Unix socket.
+    /// Creates an address from a socket address; returns `nil` if it is not an IP address, such as a Unix socket.
     init?(_ address: SocketAddress) {
         guard let text = address.ipAddress else { return nil }
         self.init(text)
     }
 
-    /// Makes an address of an element of `X-Forwarded-For`, which may have a port: `192.0.2.1:80`, `[2001:db8::1]:80`.
+    /// Creates an address from an element of `X-Forwarded-For`, which may contain a port: `192.0.2.1:80`,
+    /// `[2001:db8::1]:80`.
     init?(forwarded element: some StringProtocol) {
         var text = element.trimmingCharacters(in: .whitespaces)
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
@@ -27,27 +28,30 @@ extension ClientAddress {
     }
 }
 
-/// The proxies that are trusted to name the client of a request.
+/// The proxies that are trusted to report the client of a request.
 struct ProxyPolicy: Sendable {
     private static let forwardedFor = HTTPField.Name("x-forwarded-for")
 
     private let trusted: [AddressRange]
 
-    /// - Parameter trusted: The networks of the proxies' own addresses.
+    /// Creates a policy.
+    ///
+    /// - Parameter trusted: The networks of the proxies.
     init(trusted: [AddressRange]) { self.trusted = trusted }
 
-    /// Whether a peer may send passwords and tokens without TLS: a proxy, which ends TLS itself, and this machine.
+    /// Returns whether a peer may send passwords and tokens without TLS: this machine, or a proxy, which terminates TLS
+    /// itself.
     func admitsPlain(_ peer: SocketAddress?) -> Bool {
         guard let address = peer.flatMap(ClientAddress.init) else { return Self.isUnixSocket(peer) }
         return isOwn(address)
     }
 
-    /// Whether an address belongs to this machine, or to a proxy with many clients.
+    /// Returns whether an address belongs to this machine, or to a proxy with many clients.
     func isOwn(_ address: ClientAddress) -> Bool { address.isLoopback || isTrusted(address) }
 
     private func isTrusted(_ address: ClientAddress) -> Bool { trusted.contains { $0.contains(address) } }
 
-    /// Whether a peer comes by a Unix socket: the permissions of its directory say that it is a proxy.
+    /// Returns whether a peer uses a Unix socket; the permissions of its directory ensure that it is a proxy.
     private static func isUnixSocket(_ peer: SocketAddress?) -> Bool {
         guard case .unixDomainSocket = peer else { return false }
         return true
@@ -55,9 +59,9 @@ struct ProxyPolicy: Sendable {
 
     /// Returns the client's address.
     ///
-    /// Each proxy appends the address that it sees to `X-Forwarded-For`; the text before that of the first trusted proxy
-    /// may come from any client. So the elements are read from the last one, as long as a trusted proxy has written
-    /// them. From any other peer the field is ignored.
+    /// Each proxy appends the address it sees to `X-Forwarded-For`; anything before the first trusted proxy's element
+    /// may come from any client. The elements are therefore read from the end, as long as a trusted proxy wrote them.
+    /// The field is ignored for all other peers.
     func client(peer: SocketAddress?, headers: HTTPFields) -> ClientAddress {
         let direct = peer.flatMap(ClientAddress.init) ?? .unknown
         guard isTrusted(direct) || Self.isUnixSocket(peer) else { return direct }
@@ -70,8 +74,8 @@ struct ProxyPolicy: Sendable {
         return client
     }
 
-    /// Whether a request seems to come by a proxy on this machine that is not trusted, so that all of its clients count
-    /// as one.
+    /// Returns whether a request seems to come through an untrusted proxy on this machine, so that all of its clients
+    /// count as one.
     func overlooks(peer: SocketAddress?, headers: HTTPFields) -> Bool {
         guard let direct = peer.flatMap(ClientAddress.init), direct.isLoopback else { return false }
         return !isTrusted(direct) && !Self.elements(headers).isEmpty

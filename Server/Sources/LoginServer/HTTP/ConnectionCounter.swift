@@ -4,7 +4,7 @@ internal import NIOCore
 internal import RelyingParty
 internal import Synchronization
 
-/// A counter of the connections of each address, so that one stranger cannot take all of them.
+/// Counts the connections of each address, so that one client cannot use all of them.
 final class ConnectionCounter: Sendable {
     private let most: Int
     private let isExempt: @Sendable (ClientAddress) -> Bool
@@ -16,24 +16,26 @@ final class ConnectionCounter: Sendable {
         var refused = 0
     }
 
+    /// Creates a counter.
+    ///
     /// - Parameters:
     ///   - most: The maximum number of connections from one address.
-    ///   - isExempt: Whether an address may have more, such as a proxy with many clients.
+    ///   - isExempt: Whether an address is exempt, such as a proxy with many clients.
     init(most: Int, isExempt: @escaping @Sendable (ClientAddress) -> Bool = { _ in false }) {
         self.most = most
         self.isExempt = isExempt
     }
 
-    /// The number of addresses that have a connection.
+    /// The number of addresses with a connection.
     var addresses: Int { state.withLock { $0.counts.count } }
-    /// The number of open connections, those that are not counted for their address too.
+    /// The number of open connections, including those not counted for their address.
     var open: Int { state.withLock { $0.open } }
-    /// The number of connections that were refused because their address had as many as it may have.
+    /// The number of connections refused because their address had reached its limit.
     var refused: Int { state.withLock { $0.refused } }
 
-    /// Adds a connection to the count.
+    /// Counts a connection.
     ///
-    /// - Returns: Whether this peer may have one more connection; a counted connection is removed by ``leave(_:)``.
+    /// - Returns: Whether this peer may have one more connection; ``leave(_:)`` removes it from the count.
     func enter(_ peer: SocketAddress?) -> Bool {
         let network = network(of: peer)
         return state.withLock { state in
@@ -59,7 +61,7 @@ final class ConnectionCounter: Sendable {
         }
     }
 
-    /// Returns the network that a peer is counted in; `nil` for a peer that is not counted.
+    /// Returns the network that a peer is counted for; `nil` for a peer that is not counted.
     private func network(of peer: SocketAddress?) -> String? {
         guard let address = peer.flatMap(ClientAddress.init), !isExempt(address) else { return nil }
         return address.network

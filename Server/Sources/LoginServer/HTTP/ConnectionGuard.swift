@@ -4,9 +4,9 @@ internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Limits the time and the size of one connection, and gives a body to responses that have none.
+/// Limits the time and size of one connection, and adds a body to empty responses.
 ///
-/// The idle timeout of Hummingbird ends a connection on which nothing arrives. This guard ends a request that arrives a
+/// Hummingbird's idle timeout ends a connection on which nothing arrives. This guard also ends a request that arrives a
 /// byte at a time, and a response that the client does not read.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
@@ -14,21 +14,21 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// The time limit from the end of a request's head to the end of its body, and from the head of a response to its
-    /// last byte.
+    /// The timeout from the end of a request's head to the end of its body, and from the head of a response to its last
+    /// byte.
     private let timeout: TimeAmount
-    /// The number of bytes of a refused body that are still read before the connection is cut, so that the client can
-    /// read the response.
+    /// The number of bytes of a refused body to read before closing the connection, so that the client can read the
+    /// response.
     private let mostBytes: Int
     /// Whether the peer may connect at all.
     private let admits: @Sendable (SocketAddress?) -> Bool
     private let counter: ConnectionCounter?
-    /// The peer that was counted, as long as it is connected.
+    /// The counted peer, while it is connected.
     private var counted: SocketAddress??
     private var requestDeadline: Scheduled<Void>?
     private var bytes = 0
     private var answerDeadline: Scheduled<Void>?
-    /// The number of responses whose last byte the system has not taken yet.
+    /// The number of responses whose last byte was not yet passed to the system.
     private var answers = 0
 
     init(
@@ -105,7 +105,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         answerDeadline = answers > 0 && channel.isActive ? deadline(channel) : nil
     }
 
-    /// Turns Hummingbird's empty 400 response to data that is not HTTP into a problem like every other.
+    /// Converts Hummingbird's empty 400 response to malformed HTTP into a problem like all others.
     private func write(
         _ head: HTTPResponse,
         context: ChannelHandlerContext,

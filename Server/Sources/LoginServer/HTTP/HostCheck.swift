@@ -4,8 +4,8 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypesHTTP1
 
-/// Refuses a request of HTTP/1.1 without a Host field, and one of any version with two (RFC 9112, 3.2): a proxy in front may
-/// read another host than the server.
+/// Refuses an HTTP/1.1 request without a Host field, and any request with two (RFC 9112, 3.2), because a proxy may use
+/// another one than the server.
 final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -18,7 +18,7 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
             let hosts = head.headers[canonicalForm: "host"].count
             guard hosts == 1 || (hosts == 0 && head.version == .http1_0) else {
                 isRefused = true
-                // Hummingbird answers 400 and closes the connection.
+                // Hummingbird responds with 400 and closes the connection.
                 context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
                 return
             }
@@ -27,8 +27,8 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// Puts the check where the version and all fields of a request are still to be seen: before the conversion to the types that
-/// Hummingbird takes.
+/// Inserts the check before the conversion to Hummingbird's types, where the version and all fields of a request are
+/// still available.
 final class HostCheckInstaller: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
@@ -38,7 +38,7 @@ final class HostCheckInstaller: ChannelInboundHandler, RemovableChannelHandler {
             let conversion = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
             try pipeline.addHandler(HostCheck(), position: .before(conversion))
         } catch {
-            // A server that cannot check takes no requests.
+            // A server that cannot check accepts no requests.
             context.close(promise: nil)
         }
     }

@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import RelyingParty
 
 extension Problem {
-    /// Makes the problem of a relying party's refusal; its cause is only for the log.
+    /// Creates the problem for a relying party's refusal; its cause is only for the log.
     init(_ error: RelyingPartyError) {
         switch error.code {
         case .tooManyTries(let seconds):
@@ -28,9 +28,9 @@ extension Problem {
         detail = "\(error.message) \(error.remedy)"
     }
 
-    /// Returns the problem of an error of a route, with the cause that the log may contain.
+    /// Returns the problem for an error of a route, with the cause for the log.
     ///
-    /// - Throws: the HTTP parser's errors, which Hummingbird answers and then closes the connection.
+    /// - Throws: The HTTP parser's errors, for which Hummingbird responds and closes the connection.
     static func answer(to error: any Error) -> (problem: Problem, cause: String?) {
         switch error {
         case let problem as Problem: (problem, nil)
@@ -45,7 +45,7 @@ extension Problem {
         }
     }
 
-    /// Makes the problem of a request that Hummingbird itself refuses.
+    /// Creates the problem for a request that Hummingbird itself refuses.
     private init(httpStatus: Int) {
         switch httpStatus {
         case 404: self = .notFound

@@ -4,7 +4,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 
-/// A response that tells a program and a person what is wrong (RFC 9457).
+/// An error response for programs and users (RFC 9457).
 struct Problem: Error, Equatable {
     /// The code of a problem, for programs; the texts may change.
     enum Code: String, Sendable, CaseIterable {
@@ -45,7 +45,7 @@ struct Problem: Error, Equatable {
     }
 
     var code: Code
-    /// The text that says what happened and what helps; it contains no part of a token, a challenge, a signature or a
+    /// A description of the failure and the remedy; it contains no part of a token, a challenge, a signature or a
     /// password.
     var detail: String
     /// The headers `Retry-After`, `Allow`, `WWW-Authenticate`.
@@ -57,12 +57,12 @@ struct Problem: Error, Equatable {
         self.headers = headers
     }
 
-    /// Returns the problem of a wrong password or token; it does not tell which of them, nor whether the user exists.
+    /// Returns the problem for a wrong password or token, without revealing which one it is or whether the user exists.
     static func unauthorized(_ detail: String, scheme: String = "Bearer") -> Problem {
         Problem(.unauthorized, detail, headers: [.wwwAuthenticate: scheme])
     }
 
-    /// The problem of a path that does not exist.
+    /// The problem for a path that does not exist.
     static let notFound = Problem(.notFound, "Not found.")
 
     static func tooManyRequests(retryAfter seconds: Int) -> Problem {
@@ -78,7 +78,7 @@ extension Problem {
     static let mediaType = "application/problem+json"
 
     private struct Body: Encodable {
-        /// The code identifies the problem; there is no page for each.
+        /// The code identifies the problem; individual problems have no page.
         let type = "about:blank"
         let title: String
         let status: Int
@@ -114,7 +114,7 @@ extension Problem {
 
 /// The JSON encoding of the server.
 enum JSON {
-    /// An encoder that sorts members by name, so that equal responses are equal bytes.
+    /// An encoder that sorts members by name, so that equal responses have equal bytes.
     static var encoder: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

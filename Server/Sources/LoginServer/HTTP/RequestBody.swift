@@ -6,10 +6,10 @@ internal import LoginAssertion
 internal import NIOCore
 internal import NIOHTTP1
 
-/// The members of a request: one JSON object whose values are strings.
+/// The members of a request: one JSON object with string values.
 ///
-/// Every member must be read before ``end()``: an unknown one is refused, so that a misspelt `password` is not taken
-/// for a missing one. An object with two members of the same name is refused: another program may read the other one.
+/// Every member must be read before ``end()``. Unknown members are refused, so that a misspelled `password` is not
+/// treated as a missing one. Duplicate members are refused, because another program may read the other one.
 struct RequestMembers {
     /// The maximum size of a body in bytes.
     static let largestBody = 16 * 1024
@@ -17,7 +17,7 @@ struct RequestMembers {
     private var members: [String: String]
 
     init(json bytes: some Collection<UInt8>) throws(Problem) {
-        // Without this, JSONDecoder takes bytes with zeros among them for UTF-16 or UTF-32.
+        // Otherwise JSONDecoder interprets bytes with zeros as UTF-16 or UTF-32.
         guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
             throw Problem(.malformed, "The body is not UTF-8.")
         }
@@ -31,7 +31,7 @@ struct RequestMembers {
         }
     }
 
-    /// Returns the number of texts in JSON that was read before: two quotation marks each, unless they are escaped.
+    /// Returns the number of strings in parsed JSON: two quotation marks each, unless they are escaped.
     private static func textCount(_ json: String) -> Int {
         var marks = 0
         var isEscaped = false
@@ -47,18 +47,18 @@ struct RequestMembers {
         return marks / 2
     }
 
-    /// Takes a member; returns `nil` if it is missing.
+    /// Reads a member; returns `nil` if it is missing.
     mutating func optional(_ name: String) -> String? {
         members.removeValue(forKey: name)
     }
 
-    /// Takes a required member.
+    /// Reads a required member.
     mutating func required(_ name: String) throws(Problem) -> String {
         guard let value = optional(name) else { throw Problem(.malformed, "The member \(name) is missing.") }
         return value
     }
 
-    /// Takes a member that is the name of a user or a device.
+    /// Reads a member that is the name of a user or a device.
     mutating func name(_ name: String) throws(Problem) -> LoginName {
         guard let value = LoginName(try required(name)) else {
             throw Problem(
@@ -69,7 +69,7 @@ struct RequestMembers {
         return value
     }
 
-    /// Takes a member that holds bytes, in Base64url without padding.
+    /// Reads a member that contains bytes, in Base64url without padding.
     mutating func bytes(_ name: String) throws(Problem) -> Data {
         guard let value = Base64URL.decode(try required(name)) else {
             throw Problem(.malformed, "Invalid \(name): not Base64url without padding.")
@@ -86,8 +86,8 @@ struct RequestMembers {
 extension Request {
     /// Reads the body.
     ///
-    /// - Throws: ``Problem`` for another media type, a long body, and a body that is not a JSON object; the HTTP
-    ///   parser's error, which Hummingbird answers.
+    /// - Throws: ``Problem`` for another media type, a body that is too long, and a body that is not a JSON object; the
+    ///   HTTP parser's error, to which Hummingbird responds.
     func members() async throws -> RequestMembers {
         let mediaType = headers[.contentType]?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
             .lowercased()
@@ -109,7 +109,7 @@ extension Request {
         } catch is NIOTooManyBytesError {
             throw tooLarge
         } catch {
-            // The client has disconnected, or was too slow; the response is not read.
+            // The client has disconnected or was too slow, and does not read the response.
             throw Problem(.malformed, "The body is incomplete.")
         }
     }

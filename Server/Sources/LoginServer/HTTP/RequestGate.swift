@@ -3,26 +3,27 @@
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Lets one request of a connection in at a time: the next one waits until the last byte of the answer has been taken.
+/// Processes the requests of a connection one at a time: the next one waits until the last byte of the response has
+/// been passed on.
 ///
-/// A client may send many requests at once (RFC 9112, 9.3.2). Without the gate, each of them would take a turn and memory:
-/// one connection would count as hundreds. With it, a connection is no longer read while a request is being answered, so
-/// the rest waits at the client.
+/// A client may send many requests in a row (RFC 9112, 9.3.2). Without the gate, each of them would use a slot and
+/// memory, and one connection would count as hundreds. With it, a connection is not read while a request is being
+/// processed, so the rest waits at the client.
 final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// The number of bytes that are read at a time: few whole requests.
+    /// The number of bytes read at a time, enough for only a few whole requests.
     ///
-    /// The event loop answers all that it has read before it accepts a connection or reads again, so what one read of each
-    /// connection holds is what another client waits for.
+    /// The event loop responds to everything it has read before it accepts a connection or reads again. A single read
+    /// on each connection therefore determines how long another client waits.
     private static let readSize = 512
-    /// The maximum number of parts of requests that wait, and of bytes in them.
+    /// The maximum number of waiting parts of requests, and of bytes in them.
     ///
-    /// More arrive only from a client that ends its
-    /// half of the connection behind them, or packs them into one record of TLS; its connection is closed.
+    /// More can arrive only if a client ends its half of the connection after them, or packs them into one TLS record;
+    /// its connection is then closed.
     private static let mostParts = 64
     private static let mostBytes = 64 * 1024
 
@@ -34,16 +35,16 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
 
     private enum Request {
         case none
-        /// Its head has arrived, its end has not.
+        /// Its head has arrived, but not its end.
         case arriving
-        /// It is complete, and not answered.
+        /// It is complete, but has no response yet.
         case complete
     }
 
     private var request = Request.none
-    /// Whether the answer's last byte was taken before the request was complete, as for a body that is too large.
+    /// Whether the response ended before the request was complete, for example because its body is too large.
     private var isAnswered = false
-    /// Whether the client has said that nothing follows this request: what follows is ignored.
+    /// Whether the client announced that this is its last request, so that anything else is ignored.
     private var isLast = false
     private var waiting: [Waiting] = []
     private var waitingBytes = 0
@@ -54,7 +55,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         let allocator = FixedSizeRecvByteBufferAllocator(capacity: Self.readSize)
         context.channel.setOption(.recvAllocator, value: allocator).whenFailure { _ in
-            // A channel of another kind reads as much as it likes, and is closed for too much.
+            // Other types of channels read as much as they want, and are closed if it is too much.
         }
         context.channel.setOption(.maxMessagesPerRead, value: 1).whenFailure { _ in }
     }
@@ -133,7 +134,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
         context.read()
     }
 
-    /// Passes on what waits, up to the end of the next request.
+    /// Passes on the waiting parts, up to the end of the next request.
     private func passNext(_ context: ChannelHandlerContext) {
         var next = waiting[...]
         waiting = []
@@ -145,7 +146,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
             case .event(let event): context.fireUserInboundEventTriggered(event)
             }
         }
-        // Nothing arrives in between: all of this runs in one turn of the connection's event loop.
+        // Nothing arrives in between, because this runs in one turn of the connection's event loop.
         waiting = Array(next)
         for case .part(let part) in waiting { waitingBytes += part.size }
         context.fireChannelReadComplete()
@@ -153,7 +154,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 extension HTTPRequestPart {
-    /// The number of bytes, about.
+    /// The approximate number of bytes.
     fileprivate var size: Int {
         switch self {
         case .head(let head):

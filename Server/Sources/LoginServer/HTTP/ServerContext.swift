@@ -6,7 +6,7 @@ internal import NIOCore
 /// The context of a request.
 struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The address that the connection comes from; `nil` if it has none.
+    /// The address of the client's connection; `nil` if it has none.
     let peer: SocketAddress?
 
     init(source: ApplicationRequestContextSource) {

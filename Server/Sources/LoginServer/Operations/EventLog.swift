@@ -5,7 +5,7 @@ internal import Logging
 internal import RelyingParty
 
 extension RelyingPartyEvent {
-    /// Writes the event into the log, with the user and the device: names as clients send them, quoted by JSON.
+    /// Writes the event to the log, with the user and the device: names as received from clients, escaped by JSON.
     func write(to logger: Logger) {
         switch self {
         case .challengeIssued(let user, let device):
@@ -22,7 +22,7 @@ extension RelyingPartyEvent {
             let names = Self.names(user, device)
             logger.notice("refused", metadata: names.merging(["fault": "\(error.word)"]) { $1 })
         case .refused(_, nil, _):
-            // The line of the request has it already, and it names no user.
+            // Already in the request's line, and without a user.
             break
         case .purgeFailed(let error):
             logger.error("cannot remove old rows", metadata: ["cause": "\(error)"])

@@ -3,21 +3,21 @@
 internal import Foundation
 internal import Glibc
 
-/// The user for whom root opens or makes a file: the file's owner, or the owner of its folder.
+/// The user as which root opens or creates a file: the file's owner, or the owner of its folder.
 ///
-/// An operator runs commands as root, and the server runs as a user of its own. A file that root made in that user's folder
-/// would be closed to the server; and whatever root opens there could be a link that this user has planted.
+/// An operator runs commands as root, while the server runs as a separate user. If root created a file in that user's
+/// folder, the server could not access it. And anything that root opens there could be a link planted by that user.
 public enum FileOwner {
-    /// Runs `body` with the rights of the file's owner if root calls it, and with the caller's otherwise.
+    /// Runs `body` with the privileges of the file's owner if called by root, and otherwise with the caller's.
     ///
-    /// The rights apply to the whole process until then: it is for commands, which do one thing at a time.
+    /// They apply to the whole process until then. It is intended for commands, which do one thing at a time.
     ///
-    /// - Throws: ``ServerError`` if the rights cannot be changed, and what `body` throws.
+    /// - Throws: ``ServerError`` if the privileges cannot be changed, and the errors of `body`.
     public static func acting<Value>(for path: String, _ body: () throws -> Value) throws -> Value {
         guard geteuid() == 0, let owner = owner(of: path), owner.st_uid != 0 else { return try body() }
         let group = getegid()
         let groups = try supplementaryGroups()
-        // What was changed is changed back in any case; a process that cannot get its rights back must not go on with others.
+        // All changes are reverted; a process that cannot restore its privileges must not continue with others.
         defer {
             guard seteuid(0) == 0, setegid(group) == 0, unsafe setgroups(groups.count, groups) == 0 else {
                 fatalError("cannot regain root privileges: \(SecretFile.reason())")
@@ -29,7 +29,8 @@ public enum FileOwner {
         return try body()
     }
 
-    /// Returns the name of a file's owner if that is somebody else; `nil` for the caller's own, and for no file.
+    /// Returns the name of a file's owner if it is another user; `nil` for the caller's own files, and if the file does
+    /// not exist.
     public static func otherOwner(of path: String) -> String? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0, status.st_uid != geteuid() else { return nil }

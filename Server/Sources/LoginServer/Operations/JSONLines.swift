@@ -6,31 +6,31 @@ internal import Synchronization
 
 /// A log handler that writes one JSON object per line.
 public struct JSONLines: LogHandler {
-    /// A function that takes the lines.
+    /// A function that receives the lines.
     public typealias Sink = @Sendable (Data) -> Void
 
     /// The metadata of each line.
     public var metadata: Logger.Metadata = [:]
-    /// The lowest level of lines that are written.
+    /// The minimum level of written lines.
     public var logLevel: Logger.Level
-    /// The provider of further metadata of each line.
+    /// The provider of additional metadata for each line.
     public var metadataProvider: Logger.MetadataProvider?
     private let sink: Sink
 
-    /// Makes a log handler.
+    /// Creates a log handler.
     ///
     /// - Parameters:
-    ///   - level: The lowest level of lines that are written.
-    ///   - sink: The function that takes the lines: standard error, except in tests.
+    ///   - level: The minimum level of written lines.
+    ///   - sink: The function that receives the lines: standard error, except in tests.
     public init(level: Logger.Level = .info, sink: @escaping Sink = Self.standardError) {
         logLevel = level
         self.sink = sink
     }
 
-    /// Writes the lines one after the other, on a thread of its own; those beyond 8,192 that wait are dropped.
+    /// Writes the lines in order, on a separate thread; if more than 8,192 are waiting, further ones are dropped.
     public static let standardError: Sink = { LogWriter.standardError.append($0) }
 
-    /// Waits until the lines are written, at most a second: for the end of the process.
+    /// Waits at the end of the process until the lines are written, at most for a second.
     public static func flush() { LogWriter.standardError.flush(within: 1) }
 
     /// The metadata of each line, by name.

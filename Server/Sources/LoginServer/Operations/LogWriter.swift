@@ -3,17 +3,16 @@
 internal import Foundation
 internal import Synchronization
 
-/// A writer of the log on a thread of its own: a reader that stands still, such as a full pipe, does not hold up what
-/// answers requests.
+/// Writes the log on a separate thread, so that a stuck reader, such as a full pipe, does not block requests.
 ///
-/// Lines beyond a number are dropped, and their number is written when there is room again.
+/// Lines beyond a limit are dropped, and their number is written when there is room again.
 final class LogWriter: Sendable {
-    /// The maximum number of lines that wait.
+    /// The maximum number of waiting lines.
     static let most = 8_192
     /// The writer of standard error.
     static let standardError = LogWriter { line in
         line.withUnsafeBytes { bytes in
-            // A failure to write the log does not stop the server.
+            // If writing the log fails, the server continues.
             _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count)
         }
     }
@@ -21,7 +20,7 @@ final class LogWriter: Sendable {
     private struct State {
         var lines: [Data] = []
         var dropped = 0
-        /// The lines that the thread has taken and not written yet.
+        /// The number of lines that the thread is writing.
         var underWay = 0
     }
 
@@ -30,7 +29,9 @@ final class LogWriter: Sendable {
     private let sink: @Sendable (Data) -> Void
     private let allDropped = Atomic(0)
 
-    /// - Parameter sink: Writes a line; may take its time.
+    /// Creates a writer.
+    ///
+    /// - Parameter sink: Writes a line; may block.
     init(sink: @escaping @Sendable (Data) -> Void) {
         self.sink = sink
         let thread = Thread { [self] in
@@ -43,10 +44,10 @@ final class LogWriter: Sendable {
         thread.start()
     }
 
-    /// The number of lines that were dropped since the start.
+    /// The number of lines dropped since the start.
     var droppedLines: Int { allDropped.load(ordering: .relaxed) }
 
-    /// Puts a line at the end.
+    /// Appends a line.
     func append(_ line: Data) {
         let isFirst = state.withLock { state in
             guard state.lines.count < Self.most else {
@@ -60,7 +61,7 @@ final class LogWriter: Sendable {
         if isFirst { ready.signal() }
     }
 
-    /// Waits until all lines are written, but no longer than `seconds`: for the end of the process.
+    /// Waits until all lines are written, but at most `seconds`; called at the end of the process.
     func flush(within seconds: Double) {
         let end = Date(timeIntervalSinceNow: seconds)
         while Date() < end {

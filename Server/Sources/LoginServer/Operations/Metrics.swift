@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The metrics of the server, in Prometheus' text format (exposition format 0.0.4).
 ///
-/// Labels are names from the code, never text from a client, so that no client can make the list grow.
+/// Labels come from the code, never from a client, so that no client can make the list grow.
 final class Metrics: Sendable {
     /// The upper bounds of the histogram's buckets, in seconds.
     static let buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
@@ -20,13 +20,14 @@ final class Metrics: Sendable {
         }
     }
 
-    /// The times of the answers of one route: waiting for a password must not hide in the many others.
+    /// The response times of one route; otherwise slow password checks would not be visible among the many other
+    /// requests.
     private struct Durations {
         var bucketCounts = [Int](repeating: 0, count: Metrics.buckets.count + 1)
         var seconds = 0.0
     }
 
-    /// Values of now.
+    /// Current values.
     struct Gauges {
         var connections = 0
         var refusedConnections = 0
@@ -46,10 +47,12 @@ final class Metrics: Sendable {
     private let state = Mutex(State())
     private let startedAt: Int
 
-    /// - Parameter startedAt: The time of the start, in seconds since 1970.
+    /// Creates the metrics.
+    ///
+    /// - Parameter startedAt: The start time, in seconds since 1970.
     init(startedAt: Int) { self.startedAt = startedAt }
 
-    /// Counts an answered request.
+    /// Counts a completed request.
     ///
     /// - Parameters:
     ///   - method: The method: GET, POST and so on, `other` for an unknown one.
@@ -72,7 +75,7 @@ final class Metrics: Sendable {
         state.withLock { $0.sessions[result, default: 0] += 1 }
     }
 
-    /// Counts an upkeep that failed.
+    /// Counts a failed upkeep.
     func countUpkeepFailure() { state.withLock { $0.upkeepFailures += 1 } }
 
     /// Returns all metrics as text.

@@ -2,10 +2,10 @@
 
 internal import Synchronization
 
-/// Something that is said once.
+/// An event that is reported only once.
 final class OnceNotice: Sendable {
     private let isOver = Atomic(false)
 
-    /// Whether this is the first time.
+    /// Returns whether this is the first time.
     func isFirst() -> Bool { !isOver.exchange(true, ordering: .relaxed) }
 }

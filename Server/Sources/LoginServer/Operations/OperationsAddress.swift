@@ -2,7 +2,7 @@
 
 internal import Hummingbird
 
-/// The address at which operators ask: a port of this machine, or a Unix socket.
+/// The address for operators: a port on this machine, or a Unix socket.
 public struct OperationsAddress: Sendable, Hashable {
     private enum Place: Hashable {
         case port(host: String, port: Int)
@@ -11,7 +11,7 @@ public struct OperationsAddress: Sendable, Hashable {
 
     private let place: Place
 
-    /// Reads `127.0.0.1:9090`, `[::1]:9090` or `unix:/run/whorl-login/operations.sock`; `nil` for other text.
+    /// Parses `127.0.0.1:9090`, `[::1]:9090` or `unix:/run/whorl-login/operations.sock`; returns `nil` for other text.
     public init?(_ text: String) {
         if text.hasPrefix("unix:/") {
             place = .socket(path: String(text.dropFirst(5)))
@@ -26,7 +26,7 @@ public struct OperationsAddress: Sendable, Hashable {
         place = .port(host: String(host), port: Int(port))
     }
 
-    /// Whether only this machine can reach it.
+    /// Whether it is reachable only from this machine.
     var isOfThisMachine: Bool {
         switch place {
         case .socket: true

@@ -2,16 +2,18 @@
 
 internal import RelyingParty
 
-/// Whether the store takes changes, which is tried at most once in a second: any client can ask.
+/// Checks whether the store accepts changes, at most once per second, because any client can ask.
 actor Readiness {
     private static let age = Duration.seconds(1)
-    /// A count that no limit ends.
+    /// A counter without a limit.
     private static let bucket = RateBucket(key: "readiness", count: .max, seconds: 1)
 
     private var last: (at: ContinuousClock.Instant, error: RelyingPartyError?)?
     private var trial: Task<RelyingPartyError?, Never>?
 
-    /// - Throws: the store's error.
+    /// Checks the store.
+    ///
+    /// - Throws: The store's error.
     func check(_ party: RelyingParty) async throws {
         if let error = await state(party) { throw error }
     }

@@ -8,28 +8,28 @@ internal import LoginAssertion
 struct Accounts: Sendable {
     private struct Account: Codable, Equatable {
         let password: PasswordHash
-        /// The random name of this password: tokens that an earlier password gave are no longer valid.
+        /// The random ID of this password: tokens from an earlier password are no longer valid.
         let credential: String
-        /// Tokens from before this time are no longer valid, in seconds since 1970; `nil` if none were ended.
+        /// Tokens from before this time are no longer valid, in seconds since 1970; `nil` if no sessions were ended.
         var sessionsFrom: Int?
     }
 
-    /// The state of an account that its sessions are checked against.
+    /// The state of an account, to check its sessions against.
     struct Standing {
-        /// The name of the user's current password.
+        /// The ID of the user's current password.
         let credential: String
         /// Tokens from before this time are no longer valid, in seconds since 1970.
         let sessionsFrom: Int
     }
 
-    /// The hash that a password is compared with, and the name of the user's password.
+    /// The hash to compare a password with, and the ID of the user's password.
     struct Expected {
         let hash: PasswordHash
-        /// The name of the password; `nil` for an unknown user.
+        /// The ID of the password; `nil` for an unknown user.
         let credential: String?
     }
 
-    /// The beginning of the names of all accounts' documents.
+    /// The prefix of the names of all accounts' documents.
     private static let prefix = "account/"
 
     private let documents: any Documents
@@ -40,19 +40,19 @@ struct Accounts: Sendable {
         self.cost = cost
     }
 
-    /// Returns the name of the user's current password; `nil` for an unknown user.
+    /// Returns the ID of the user's current password; `nil` for an unknown user.
     func credential(of user: LoginName) async throws -> String? {
         try await account(user)?.credential
     }
 
-    /// Returns the state that sessions of the user are checked against; `nil` for an unknown user.
+    /// Returns the state to check sessions of the user against; `nil` for an unknown user.
     func standing(of user: LoginName) async throws -> Standing? {
         try await account(user).map {
             Standing(credential: $0.credential, sessionsFrom: $0.sessionsFrom ?? 0)
         }
     }
 
-    /// Returns the document with a user's password, if the password has this name; `nil` if it has changed.
+    /// Returns the document with a user's password if it has this ID; `nil` if the password has changed.
     func evidence(of user: LoginName, credential: String) async throws -> (name: String, document: Data)? {
         let name = Self.name(user)
         guard let document = try await documents.document(name),
@@ -61,16 +61,16 @@ struct Accounts: Sendable {
         return (name, document)
     }
 
-    /// Returns the hash that a password is compared with: the user's, or for an unknown user one that matches nothing
-    /// and takes as long.
+    /// Returns the hash to compare a password with: the user's, or for an unknown user one that matches nothing and
+    /// takes the same time.
     ///
-    /// The hash and the name come from one read: the name is never that of another password, set in between.
+    /// The hash and the ID come from one read, so that the ID never belongs to a password set in between.
     func expected(of user: LoginName) async throws -> Expected {
         let account = try await account(user)
         return Expected(hash: account?.password ?? .nobody(cost: cost), credential: account?.credential)
     }
 
-    /// Returns all users, in the order of their names.
+    /// Returns all users, sorted by name.
     func all() async throws -> [LoginName] {
         var names: [LoginName] = []
         var last = ""
@@ -84,7 +84,7 @@ struct Accounts: Sendable {
 
     /// Adds a user.
     ///
-    /// - Throws: an error if the user exists, or the password is not allowed.
+    /// - Throws: An error if the user already exists, or the password is not allowed.
     func add(_ user: LoginName, password: String) async throws {
         guard !user.text.contains(":") else {
             throw ServerError(
@@ -102,7 +102,7 @@ struct Accounts: Sendable {
         }
     }
 
-    /// Changes a user's password; tokens that the old one gave are no longer valid, devices stay.
+    /// Changes a user's password; tokens from the old one are no longer valid, devices stay.
     func setPassword(_ password: String, of user: LoginName) async throws {
         let new = try record(password)
         try await change(user) {
@@ -110,7 +110,7 @@ struct Accounts: Sendable {
         }
     }
 
-    /// Ends all sessions of a user that began before a time, in seconds since 1970.
+    /// Ends all sessions of a user that started before a time, in seconds since 1970.
     func endSessions(of user: LoginName, before time: Int) async throws {
         try await change(user) { $0.sessionsFrom = max($0.sessionsFrom ?? 0, time) }
     }
@@ -131,7 +131,7 @@ struct Accounts: Sendable {
 
     /// Removes a user; the relying party removes the devices.
     ///
-    /// - Returns: Whether there was such a user.
+    /// - Returns: Whether the user existed.
     func remove(_ user: LoginName) async throws -> Bool {
         guard let old = try await documents.document(Self.name(user)) else { return false }
         guard try await documents.setDocument(Self.name(user), to: nil, ifWas: old) else {

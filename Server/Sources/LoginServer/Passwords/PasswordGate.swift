@@ -3,15 +3,16 @@
 internal import LoginAssertion
 internal import RelyingParty
 
-/// Checks passwords: the number of tries is limited over all instances, every check takes the same time, and none runs
-/// on the event loops.
+/// Checks passwords, with a limit for attempts across all instances.
+///
+/// Every check takes the same time, and none runs on the event loops.
 struct PasswordGate: Sendable {
     private let relyingParty: RelyingParty
     private let accounts: Accounts
     private let limits: PasswordLimits
-    /// The workers for tries that any client can make.
+    /// The workers for attempts that any client can make.
     private let workers: PasswordWorkers
-    /// The workers for tries on a device that has proven its key: strangers do not wait in this line.
+    /// The workers for attempts on a device that has proven its key, which do not have to wait for others.
     private let deviceWorkers: PasswordWorkers
 
     init(relyingParty: RelyingParty, accounts: Accounts, limits: PasswordLimits, threads: Int) {
@@ -22,22 +23,22 @@ struct PasswordGate: Sendable {
         deviceWorkers = PasswordWorkers(threads: 1, waiting: 16)
     }
 
-    /// The number of passwords that are checked or wait for that.
+    /// The number of passwords being checked or waiting.
     var underWay: Int { workers.busy + deviceWorkers.busy }
 
     /// Compares a password with the user's; for an unknown user it takes the same time and does not match.
     ///
-    /// A try is counted before it is made, so that concurrent tries cannot exceed the limit, and is taken back if the
-    /// password was right.
+    /// An attempt is counted before it is made, so that concurrent attempts cannot exceed the limit, and is refunded if
+    /// the password was correct.
     ///
     /// - Parameters:
-    ///   - password: The password that was sent.
-    ///   - user: The user whose password it should be.
+    ///   - password: The received password.
+    ///   - user: The user to compare it for.
     ///   - device: The user's device that has proven its key, if any.
     ///   - address: The client's address.
-    /// - Returns: The name of the user's password if the password is right, and `nil` otherwise.
-    /// - Throws: ``Problem`` if there are too many checks at once; the relying party's error if there were too many
-    ///   tries, and the store's.
+    /// - Returns: The ID of the user's password if it is correct, and otherwise `nil`.
+    /// - Throws: ``Problem`` if too many checks are running; the relying party's error if there were too many attempts,
+    ///   and the store's.
     func check(
         _ password: String,
         of user: LoginName,

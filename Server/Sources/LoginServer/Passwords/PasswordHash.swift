@@ -5,16 +5,16 @@ internal import CryptoExtras
 internal import Foundation
 internal import LoginAssertion
 
-/// The stored form of a password: its scrypt hash (RFC 7914), with the salt and the cost of the derivation.
+/// The stored form of a password: its scrypt hash (RFC 7914), with the salt and the cost.
 struct PasswordHash: Codable, Equatable {
-    /// The cost of one derivation: 128 · rounds · blockSize bytes of memory, and time in proportion to rounds ·
+    /// The cost of one derivation: 128 · rounds · blockSize bytes of memory, and time proportional to rounds ·
     /// blockSize · parallelism.
     struct Cost: Codable, Equatable, Sendable {
         var rounds: Int
         var blockSize: Int
         var parallelism: Int
 
-        /// The standard cost: 16 MiB; about a tenth of a second of one core (OWASP Password Storage Cheat Sheet,
+        /// The standard cost: 16 MiB, and about a tenth of a second on one core (OWASP Password Storage Cheat Sheet,
         /// scrypt).
         static let standard = Cost(rounds: 1 << 14, blockSize: 8, parallelism: 5)
     }
@@ -23,7 +23,7 @@ struct PasswordHash: Codable, Equatable {
     let salt: Data
     let digest: Data
 
-    /// Makes the hash of a password; deliberately slow.
+    /// Creates the hash of a password; deliberately slow.
     init(_ password: PreparedPassword, cost: Cost = .standard) throws {
         let salt = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
         let digest = try Self.derive(password.text, salt: salt, cost: cost)
@@ -36,16 +36,15 @@ struct PasswordHash: Codable, Equatable {
         self.digest = digest
     }
 
-    /// Returns a hash that no password matches: it stands in for that of an unknown user, so that the comparison takes
-    /// as long.
+    /// Returns a hash that no password matches, used for unknown users so that the comparison takes the same time.
     static func nobody(cost: Cost) -> PasswordHash {
         PasswordHash(cost: cost, salt: Data(repeating: 0, count: 16), digest: Data())
     }
 
-    /// Whether it is the hash of this password; deliberately slow.
+    /// Returns whether it is the hash of this password; deliberately slow.
     func matches(_ password: String) -> Bool {
-        // PBKDF2 inside of scrypt pads short passwords with zeros: a password with zeros at the end would match too. No
-        // prepared password has any.
+        // PBKDF2 in scrypt pads short passwords with zeros, so a password with trailing zeros would match as well.
+        // Prepared passwords have none.
         guard let prepared = PreparedPassword(password),
             let digest = try? Self.derive(prepared.text, salt: salt, cost: cost)
         else { return false }

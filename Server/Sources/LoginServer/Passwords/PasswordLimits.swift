@@ -3,29 +3,31 @@
 internal import LoginAssertion
 internal import RelyingParty
 
-/// The limits of wrong passwords in a quarter of an hour.
+/// The limits for wrong passwords in 15 minutes.
 ///
-/// A right password is not counted in the end. A client that tries one user from one address uses up the smallest
-/// count, and leaves the user's own count to the user.
+/// Correct passwords do not count in the end. A client that attacks one user from one address reaches the smallest
+/// limit first, and leaves the user's own limit to the user.
 public struct PasswordLimits: Sendable, Hashable {
     /// The limit for one user from one address.
     public var perUserAndAddress = 10
     /// The limit for one user, from all addresses.
     public var perUser = 40
-    /// The limit for one address, which is 64 bits of IPv6; a network of 56 bits has twice as many, one of 48 bits four
+    /// The limit for one address, or 64 bits of IPv6; a 56-bit network has twice as many, and a 48-bit network four
     /// times.
     public var perAddress = 100
-    /// The limit for one device that has proven its key: such tries are counted only here, so that strangers who use up
-    /// the other counts cannot keep out a user who has an enabled device.
+    /// The limit for one device that has proven its key.
+    ///
+    /// Such attempts count only here, so that attackers who reach the other limits cannot lock out a user with an
+    /// enabled device.
     public var perDevice = 10
 
-    /// Makes the default limits.
+    /// Creates the default limits.
     public init() {}
 
     /// The length of a window in seconds.
     private static let window = 900
 
-    /// Returns the buckets of a try that any client can make, the widest first.
+    /// Returns the buckets for an attempt that any client can make, widest first.
     func buckets(of user: LoginName, from address: ClientAddress) -> [RateBucket] {
         let from = address.network ?? address.text
         var buckets = zip(address.widerNetworks, [2, 4]).map { network, times in
@@ -37,7 +39,7 @@ public struct PasswordLimits: Sendable, Hashable {
         return buckets
     }
 
-    /// Returns the bucket of a try on a device that has proven its key.
+    /// Returns the bucket for an attempt on a device that has proven its key.
     func buckets(of user: LoginName, on device: LoginName) -> [RateBucket] {
         [Self.bucket("device\n\(user.text)\n\(device.text)", perDevice)]
     }

@@ -5,16 +5,18 @@ internal import Synchronization
 
 /// A small pool of threads that check passwords.
 ///
-/// scrypt takes a core and 16 MiB for a while: the number of checks that run and of checks that wait bounds the load
-/// that strangers can cause. The event loops, and logins without a password, are not delayed.
+/// scrypt uses a core and 16 MiB for a while. Limiting the number of running and waiting checks limits the load that
+/// attackers can cause. The event loops, and logins without a password, are not delayed.
 final class PasswordWorkers: Sendable {
     private let threads: NIOThreadPool
     private let places: Int
     private let taken = Mutex(0)
 
+    /// Creates a pool.
+    ///
     /// - Parameters:
-    ///   - threads: The number of passwords that are checked at a time.
-    ///   - waiting: The number of checks that may wait.
+    ///   - threads: The number of passwords checked at a time.
+    ///   - waiting: The maximum number of waiting checks.
     init(threads: Int, waiting: Int) {
         self.threads = NIOThreadPool(numberOfThreads: threads)
         places = threads + waiting
@@ -23,12 +25,12 @@ final class PasswordWorkers: Sendable {
 
     deinit { threads.shutdownGracefully { _ in } }
 
-    /// The number of checks that run or wait.
+    /// The number of running and waiting checks.
     var busy: Int { taken.withLock { $0 } }
 
     /// Runs slow work on a thread of the pool.
     ///
-    /// - Throws: ``Problem`` if too much of it waits already; the error of the work.
+    /// - Throws: ``Problem`` if too much work is waiting; the error of the work.
     func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         let isFree = taken.withLock { taken in
             guard taken < places else { return false }

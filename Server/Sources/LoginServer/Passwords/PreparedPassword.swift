@@ -2,10 +2,10 @@
 
 internal import Foundation
 
-/// A password in the one form that it is compared in (RFC 8265, 4.2, OpaqueString).
+/// A password in its normalized form for comparison (RFC 8265, 4.2, OpaqueString).
 ///
-/// Keyboards and systems write one character in several ways: `ä` as one code point, or as a letter and its dots. Spaces
-/// of all kinds become the usual one. Case and width stay.
+/// Keyboards and systems write one character in several ways: `ä` as one code point, or as a letter and its dots. All
+/// kinds of spaces become the ordinary one. Case and width are unchanged.
 struct PreparedPassword {
     /// The maximum length in bytes.
     static let longest = 1024
@@ -14,7 +14,7 @@ struct PreparedPassword {
 
     let text: String
 
-    /// Prepares a password; `nil` if it is empty or too long, or has a control character.
+    /// Prepares a password; returns `nil` if it is empty or too long, or contains a control character.
     init?(_ password: String) {
         guard (1...Self.longest).contains(password.utf8.count) else { return nil }
         var scalars = String.UnicodeScalarView()
@@ -28,6 +28,6 @@ struct PreparedPassword {
         text = String(scalars).precomposedStringWithCanonicalMapping
     }
 
-    /// Whether it has enough characters for a new password.
+    /// Whether it is long enough for a new password.
     var isLongEnough: Bool { text.unicodeScalars.count >= Self.shortest }
 }

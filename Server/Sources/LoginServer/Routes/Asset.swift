@@ -3,7 +3,7 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// A file that is built into the program.
+/// A file embedded in the program.
 struct Asset: Sendable {
     let mediaType: String
     let bytes: [UInt8]
@@ -21,10 +21,10 @@ struct Asset: Sendable {
     )
     static let icon = Asset(mediaType: "image/svg+xml", bytes: PackageResources.icon_svg)
 
-    /// The content security policy of the page: it loads nothing from elsewhere, sends nothing elsewhere, and is shown
-    /// in no frame.
+    /// The content security policy of the page: it loads nothing from elsewhere, sends nothing elsewhere, and cannot be
+    /// framed.
     ///
-    /// Inline code does not run: script and style are files of their own.
+    /// Inline code does not run: script and style are separate files.
     static let contentSecurityPolicy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
         base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'
@@ -35,7 +35,7 @@ struct Asset: Sendable {
             var response = Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
             response.headers[.contentType] = mediaType
             response.headers[.contentSecurityPolicy] = Self.contentSecurityPolicy
-            // A new version of the server is a new version of the page.
+            // A new version of the server contains a new version of the page.
             response.headers[.cacheControl] = "no-cache"
             return response
         }

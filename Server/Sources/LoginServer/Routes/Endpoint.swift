@@ -3,7 +3,7 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// An endpoint of the server, as `openapi.yaml` describes it.
+/// An endpoint of the server, as described in `openapi.yaml`.
 struct Endpoint: Sendable {
     typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
 
@@ -18,13 +18,13 @@ struct Endpoint: Sendable {
         self.handler = handler
     }
 
-    /// Whether a path has an empty part, which the router ignores: `/v1/devices/`, with no device named, would be
-    /// `/v1/devices`, which means all devices.
+    /// Returns whether a path has an empty part, which the router ignores: `/v1/devices/` without a device would be
+    /// `/v1/devices`, meaning all devices.
     static func hasEmptyPart(_ path: String) -> Bool {
         path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().contains("")
     }
 
-    /// Whether the path of a request is this endpoint's, whatever the method.
+    /// Returns whether a path is this endpoint's, for any method.
     func matches(path requested: String) -> Bool {
         let requested = requested.split(separator: "/", omittingEmptySubsequences: false)
         let own = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -34,7 +34,7 @@ struct Endpoint: Sendable {
 }
 
 extension Endpoint {
-    /// The path of the counts, which operators may want to keep to themselves.
+    /// The path of the metrics, which operators may want to keep private.
     static let metrics = "/metrics"
 }
 

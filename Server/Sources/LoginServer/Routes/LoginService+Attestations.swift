@@ -14,7 +14,7 @@ extension LoginService {
         let expiresAt: Int
     }
 
-    /// Answers `POST /v1/attestations`.
+    /// Handles `POST /v1/attestations`.
     func makeCredential(_ request: Request, _ context: ServerContext) async throws -> Response {
         var members = try await request.members()
         let user = try members.name("user")
@@ -44,7 +44,7 @@ extension LoginService {
 }
 
 extension RequestMembers {
-    /// Takes the attestation of a key; returns `nil` if there is none.
+    /// Reads the attestation of a key; returns `nil` if there is none.
     mutating func attestation() throws(Problem) -> AttestationStatement? {
         guard let text = optional("attestation") else { return nil }
         guard let bytes = Base64URL.decode(text), let statement = AttestationStatement(encoded: bytes) else {

@@ -6,7 +6,7 @@ internal import Hummingbird
 internal import LoginAssertion
 internal import RelyingParty
 
-/// The session whose token a request brings: who has a token may ask about it, and end it.
+/// The session of the token in a request: anyone with a token can check it and end it.
 extension LoginService {
     private struct CurrentAnswer: Encodable {
         let user: String
@@ -15,8 +15,8 @@ extension LoginService {
         let expiresAt: Int
     }
 
-    /// Answers `GET /v1/sessions/current`: the token is still good here, so a service that asks hears of a revocation at
-    /// once.
+    /// Handles `GET /v1/sessions/current`: the token is still valid, so that services can detect a revocation
+    /// immediately.
     func tellCurrentSession(_ request: Request, _ context: ServerContext) async throws -> Response {
         let claims = try await currentSession(request)
         return try JSON.response(
@@ -29,11 +29,12 @@ extension LoginService {
         )
     }
 
-    /// Answers `DELETE /v1/sessions/current`: the token is over, at this server and for services that ask it.
+    /// Handles `DELETE /v1/sessions/current`: the token is no longer valid, for this server and for services that check
+    /// it.
     func endCurrentSession(_ request: Request, _ context: ServerContext) async throws -> Response {
         let claims = try await currentSession(request)
         guard let nonce = claims.nonce, let user = LoginName(claims.sub) else { throw Self.invalidToken }
-        // If another request was faster, it is over as well.
+        // If another request was faster, the session has ended as well.
         _ = try await relyingParty.end(
             nonce,
             of: user,
@@ -43,7 +44,7 @@ extension LoginService {
         return Response(status: .noContent)
     }
 
-    /// Returns the claims of the token that a request brings, for this server or for a service.
+    /// Returns the claims of the token in a request, for this server or for a service.
     private func currentSession(_ request: Request) async throws -> SessionClaims {
         guard case .bearer(let token) = Authorization(request) else {
             throw Problem.unauthorized("A session token is required.")

@@ -46,9 +46,9 @@ extension LoginService {
         }
     }
 
-    /// Answers `POST /v1/devices`.
+    /// Handles `POST /v1/devices`.
     func enableDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
-        // The body is read first: the sender is checked when all of it has arrived, however long that took.
+        // The body is read first, so that the sender is checked when all of it has arrived, however long that took.
         let wish = try Wish(await request.members())
         let sender = try await sender(of: request, context, to: .enable)
         let device = try await enable(wish, as: sender, from: client(request, context).text)
@@ -64,7 +64,7 @@ extension LoginService {
         )
     }
 
-    // This is not inlined: with it, the compiler crashes on the optimized caller (Swift 6.3.1).
+    // Not inlined, because the compiler otherwise crashes on the optimized caller (Swift 6.3.1).
     @inline(never)
     private func enable(_ wish: Wish, as sender: Sender, from address: String) async throws
         -> RegisteredDevice
@@ -81,8 +81,7 @@ extension LoginService {
         )
     }
 
-    /// Returns the approval that a sender can give a key: a device that was approved itself can approve, a password
-    /// cannot.
+    /// Returns the approval that a sender can give to a key: an approved device can approve, a password cannot.
     private func approval(by sender: Sender) async throws -> RegisteredDevice.Approval? {
         guard let name = sender.device else { return nil }
         let device = try await relyingParty.devices(of: sender.user).first { $0.device == name }
@@ -90,7 +89,8 @@ extension LoginService {
         return .byDevice(name)
     }
 
-    /// Returns the condition that must still hold when the device is registered: a password takes a second to check.
+    /// Returns the condition that must still hold when the device is registered, because checking a password takes a
+    /// second.
     private func condition(of sender: Sender) async throws -> RegistrationCondition {
         if let device = sender.device { return .device(device, keyID: sender.credential) }
         guard let evidence = try await accounts.evidence(of: sender.user, credential: sender.credential)
@@ -100,7 +100,7 @@ extension LoginService {
         return .document(evidence.name, evidence.document)
     }
 
-    /// Answers `GET /v1/devices`.
+    /// Handles `GET /v1/devices`.
     func listDevices(_ request: Request, _ context: ServerContext) async throws -> Response {
         let sender = try await sender(of: request, context, to: .look)
         let devices = try await relyingParty.devices(of: sender.user)
@@ -122,11 +122,11 @@ extension LoginService {
         )
     }
 
-    /// Answers `DELETE /v1/devices/{device}`.
+    /// Handles `DELETE /v1/devices/{device}`.
     func revokeDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
         let sender = try await sender(of: request, context, to: .revoke)
         let unknown = Problem(.notFound, "Device not found.")
-        // The last part is taken from the path itself: a name may have slashes, which are escaped there.
+        // The last part is taken from the raw path, because names may contain escaped slashes.
         guard let part = request.uri.path.split(separator: "/").last,
             let text = String(part).removingPercentEncoding,
             let device = LoginName(text),
@@ -135,7 +135,7 @@ extension LoginService {
         return Response(status: .noContent)
     }
 
-    /// Answers `DELETE /v1/devices`.
+    /// Handles `DELETE /v1/devices`.
     func revokeAllDevices(_ request: Request, _ context: ServerContext) async throws -> Response {
         let sender = try await sender(of: request, context, to: .revoke)
         _ = try await relyingParty.revokeAll(of: sender.user, from: client(request, context).text)

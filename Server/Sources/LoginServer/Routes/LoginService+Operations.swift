@@ -8,15 +8,15 @@ extension LoginService {
         let status: String
     }
 
-    /// Answers `GET /healthz`: the process is running.
+    /// Handles `GET /healthz`: the process is running.
     func tellHealth(_: Request, _: ServerContext) async throws -> Response {
         try JSON.response(State(status: "ok"))
     }
 
-    /// Answers `GET /readyz`: the store takes changes too, and the key file opens the keys in it.
+    /// Handles `GET /readyz`: the store also accepts changes, and the key file opens its keys.
     func tellReadiness(_: Request, _: ServerContext) async throws -> Response {
         try tokens.requireKeys()
-        // That the keys are still there is read each minute.
+        // The keys themselves are read every minute.
         try await readiness.check(relyingParty)
         return try JSON.response(State(status: "ok"))
     }
@@ -32,7 +32,7 @@ extension LoginService {
         )
     }
 
-    /// Answers `GET /metrics`.
+    /// Handles `GET /metrics`.
     func tellMetrics(_: Request, _: ServerContext) async throws -> Response {
         var response = Response(
             status: .ok,

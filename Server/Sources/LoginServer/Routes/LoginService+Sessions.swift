@@ -19,13 +19,13 @@ extension LoginService {
         let expiresAt: Int
     }
 
-    /// Answers `POST /v1/challenges`.
+    /// Handles `POST /v1/challenges`.
     func issueChallenge(_ request: Request, _ context: ServerContext) async throws -> Response {
         var members = try await request.members()
         let user = try members.name("user")
         let device = try members.name("device")
         guard ![".", ".."].contains(device.text) else {
-            // In a path these mean the current and the parent directory: such a device could not be revoked.
+            // In a path these mean the current and the parent directory, so that such a device could not be revoked.
             throw Problem(.malformed, "Invalid device name: . and .. are paths.")
         }
         guard let purpose = LoginClaims.Purpose(rawValue: try members.required("purpose")) else {
@@ -48,7 +48,7 @@ extension LoginService {
         )
     }
 
-    /// Answers `POST /v1/sessions`.
+    /// Handles `POST /v1/sessions`.
     func signIn(_ request: Request, _ context: ServerContext) async throws -> Response {
         do {
             let response = try await signInUncounted(request, context)
@@ -66,16 +66,16 @@ extension LoginService {
         let password = members.optional("password")
         try members.end()
         let address = client(request, context)
-        // An empty database knows no device: only a server that was set up on it may report that.
+        // An empty database contains no devices: only a server that was set up on it may report that.
         try tokens.requireKeys()
-        // The signature is checked first: without the device, a client cannot guess passwords here.
+        // The signature is checked first, so that a client without the device cannot guess passwords here.
         var proven = try await relyingParty.prove(assertion: assertion, from: address.text)
-        // The removal of a user removes the account first, then the devices.
+        // Removing a user removes the account first, then the devices.
         guard try await accounts.credential(of: proven.device.user) != nil else {
             throw RelyingPartyError(.unknownKey)
         }
         if let password {
-            // One assertion is good for one password.
+            // One assertion allows one password.
             proven = try await relyingParty.spend(proven)
             try await requirePassword(password, with: proven, from: address)
         }
@@ -95,7 +95,7 @@ extension LoginService {
         return try JSON.response(SessionAnswer(token: token, expiresAt: expiresAt), status: .created)
     }
 
-    /// Compares the password that came with an assertion: if it is wrong, the audit log says that the sign-in was
+    /// Compares the password that came with an assertion; if it is wrong, records in the audit log that the sign-in was
     /// refused.
     private func requirePassword(
         _ password: String,
@@ -115,12 +115,12 @@ extension LoginService {
         }
     }
 
-    /// Returns the methods that recognized the user, in the words of RFC 8176: a key, and what the device says has
-    /// unlocked it.
+    /// Returns the methods that authenticated the user, as named in RFC 8176: a key, and what unlocked it according to
+    /// the device.
     ///
-    /// A thief of the password can register a key of his own. So a key counts as a second factor only if it was approved.
-    /// It counts as one in hardware (`hwk`) only if its chip has proven that; otherwise the token says only that a key
-    /// has answered (`pop`).
+    /// Someone who stole the password can register another key. A key therefore counts as a second factor only if it
+    /// was approved. It counts as a hardware key (`hwk`) only if its TPM has proven that; otherwise the token contains
+    /// only that a key was used (`pop`).
     private static func methods(_ proven: ProvenAssertion, withPassword: Bool) -> [String] {
         let isApproved = proven.device.approval != nil
         var methods = [proven.device.attestation == nil ? "pop" : "hwk"]
@@ -132,7 +132,7 @@ extension LoginService {
         return methods
     }
 
-    /// Answers `POST /v1/account/sessions`: for the account page, which has no device.
+    /// Handles `POST /v1/account/sessions`, for the account page, which has no device.
     func signInWithPassword(_ request: Request, _ context: ServerContext) async throws -> Response {
         guard case .basic(let user, let password) = Authorization(request) else {
             throw Problem.unauthorized("A user name and password are required.", scheme: Self.passwordScheme)
@@ -150,13 +150,13 @@ extension LoginService {
         return try JSON.response(SessionAnswer(token: token, expiresAt: expiresAt), status: .created)
     }
 
-    /// The headers of what verifiers read, on pages of any origin too; it is cached for half of the time that a key is
-    /// published before it signs.
+    /// The headers of data for verifiers, which pages of any origin may read; it is cached for half the time that a key
+    /// is published before it signs.
     private static let publicHeaders: HTTPFields = [
         .cacheControl: "public, max-age=\(TokenKeySet.lead / 2)", .accessControlAllowOrigin: "*",
     ]
 
-    /// The metadata of an authorization server (RFC 8414): as much as a verifier of tokens needs.
+    /// The metadata of an authorization server (RFC 8414), as far as a verifier of tokens needs it.
     private struct MetadataAnswer: Encodable {
         let issuer: String
         let jwksURI: String
@@ -173,13 +173,13 @@ extension LoginService {
         }
     }
 
-    /// Answers `GET /.well-known/oauth-authorization-server`: gateways and services configure themselves with it.
+    /// Handles `GET /.well-known/oauth-authorization-server`, with which gateways and services configure themselves.
     func publishMetadata(_: Request, _: ServerContext) async throws -> Response {
         try JSON.response(
             MetadataAnswer(
                 issuer: origin.text,
                 jwksURI: origin.text + "/.well-known/jwks.json",
-                // A device signs in by its own protocol, and not at an endpoint for authorization.
+                // Devices sign in with a different protocol, not at an authorization endpoint.
                 responseTypesSupported: [],
                 grantTypesSupported: [],
                 serviceDocumentation: origin.text + "/openapi.yaml"
@@ -188,7 +188,7 @@ extension LoginService {
         )
     }
 
-    /// Answers `GET /.well-known/jwks.json`.
+    /// Handles `GET /.well-known/jwks.json`.
     func publishKeys(_: Request, _: ServerContext) async throws -> Response {
         try JSON.response(
             try tokens.published(),

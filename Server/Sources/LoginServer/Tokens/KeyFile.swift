@@ -25,7 +25,7 @@ enum KeyFile {
         return lstat(path, &status) == 0
     }
 
-    /// Reads the file; makes it if it is missing.
+    /// Reads the file, creating it if it is missing.
     static func openOrMake(_ path: String) throws(ServerError) -> SymmetricKey {
         if let key = try read(path) { return key }
         do {
@@ -49,11 +49,12 @@ enum KeyFile {
         return SymmetricKey(data: bytes)
     }
 
-    /// Writes a new key to a draft file and links it to its place, so that no process reads a partial key, and two
-    /// processes that make one at the same time use the same.
+    /// Writes a new key to a temporary file and links it to its path.
+    ///
+    /// No process reads a partial key, and two processes that create one at the same time use the same.
     private static func create(_ path: String) throws(ServerError) {
-        // The name is random, since a killed process leaves its draft, and all processes in containers have the same
-        // number.
+        // The name is random, because a killed process leaves its file, and all processes in containers have the same
+        // process ID.
         let draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).new"
         let file = unsafe Glibc.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else {

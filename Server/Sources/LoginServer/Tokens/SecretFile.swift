@@ -5,18 +5,18 @@ internal import Glibc
 
 /// A small file with a secret, readable only by the server.
 ///
-/// It is the server's own, and closed to all others, or root's: systemd and Kubernetes put secrets into files of root's
-/// that the server's group may read, behind symbolic links.
+/// It belongs to the server and is closed to all others, or it belongs to root: systemd and Kubernetes put secrets into
+/// root's files, readable by the server's group, behind symbolic links.
 enum SecretFile {
     /// Reads the file.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
-    ///   - count: The maximum number of bytes; of a longer file one more is returned.
-    /// - Returns: The bytes; `nil` if there is no file.
-    /// - Throws: ``ServerError`` if it cannot be read, or others may use it.
+    ///   - count: The maximum number of bytes; if the file is longer, one more is returned.
+    /// - Returns: The bytes; `nil` if the file does not exist.
+    /// - Throws: ``ServerError`` if it cannot be read, or other users can access it.
     static func read(_ path: String, atMost count: Int) throws(ServerError) -> Data? {
-        // What a symbolic link leads to is judged by its owner and mode.
+        // The target of a symbolic link is checked for its owner and mode.
         let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else {
             if errno == ENOENT { return nil }

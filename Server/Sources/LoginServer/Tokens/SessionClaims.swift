@@ -12,30 +12,29 @@ struct SessionClaims: JWTPayload, Equatable {
     var aud: String
     /// The user.
     var sub: String
-    /// The client that asked for the token (RFC 8693): the device, or ``accountPage``.
+    /// The client that requested the token (RFC 8693): the device, or ``accountPage``.
     var clientID: String
-    /// The time when the user was recognized, in seconds since 1970.
+    /// The time when the user was authenticated, in seconds since 1970.
     var authenticatedAt: Int
     /// The device that signed in; `nil` after a password.
     var device: String?
-    /// The thumbprint of the device's key, or the name of the password: when it is replaced, the token is no longer
-    /// valid.
+    /// The thumbprint of the device's key, or the ID of the password; if it is replaced, the token is no longer valid.
     var credential: String
-    /// The time when the token was made, in seconds since 1970.
+    /// The time when the token was created, in seconds since 1970.
     var iat: Int
     var exp: Int
     var jti: String
-    /// The methods that recognized the user (RFC 8176): `hwk` or `pop`, `fpt`, `pin`, `pwd`, `mfa`.
+    /// The methods that authenticated the user (RFC 8176): `hwk` or `pop`, `fpt`, `pin`, `pwd`, `mfa`.
     var amr: [String]
     /// The app's claims in its assertion, signed by the device's key; `nil` if there were none.
     ///
-    /// A service compares them with the operation that it is asked for.
+    /// A service compares them with the requested operation.
     var app: [String: String]?
 
-    /// The part of the key's protection that the device's chip has proven; `nil` if it has proven nothing.
+    /// The protection of the key that the device's TPM has proven; `nil` without an attestation.
     var attestation: Attestation?
 
-    /// The proof of a chip.
+    /// The proof of a TPM.
     struct Attestation: Codable, Equatable {
         /// The strength of the proof: `tpm`.
         var level: String
@@ -65,12 +64,12 @@ struct SessionClaims: JWTPayload, Equatable {
         case authenticatedAt = "auth_time"
     }
 
-    /// The mark of this token among those that were ended; `nil` for a token without one.
+    /// The token's nonce, to check whether it was ended; `nil` for a token without one.
     var nonce: Nonce? {
         guard let id = Base64URL.decode(jti), id.count == 16 else { return nil }
         return Nonce(expiresAt: exp, unique: id)
     }
 
-    /// ``SessionTokens/verify(_:at:)`` checks the time and the names, since it knows the server's clock.
+    /// ``SessionTokens/verify(_:at:)`` checks the time and the names, because it has the server's clock.
     func verify(using _: some JWTAlgorithm) {}
 }

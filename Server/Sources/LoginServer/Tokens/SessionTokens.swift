@@ -7,14 +7,14 @@ internal import LoginAssertion
 internal import RelyingParty
 internal import Synchronization
 
-/// Writes and reads session tokens: JWTs for access (RFC 9068) with ES256 (RFC 7518).
+/// Creates and verifies session tokens: JWT access tokens (RFC 9068) with ES256 (RFC 7518).
 final class SessionTokens: Sendable {
-    /// The maximum length of a token, in bytes: a token may hold all app claims of the longest assertion (8,192 bytes),
-    /// and names the origin once more.
+    /// The maximum length of a token, in bytes: it may contain all app claims of the longest assertion (8,192 bytes),
+    /// and additionally the origin.
     static let longest = 9 * 1024
-    /// The type of a token in its header (RFC 9068, 2.1): it is none of an assertion's or of another JWT's.
+    /// The type of a token in its header (RFC 9068, 2.1), which differs from that of assertions and other JWTs.
     static let type = "at+jwt"
-    /// The number of seconds by which the clocks of two instances may differ.
+    /// The tolerated difference between the clocks of two instances, in seconds.
     static let clockSkew = 30
 
     private struct State {
@@ -38,8 +38,8 @@ final class SessionTokens: Sendable {
 
     /// Reads the keys again, and adds and drops keys that are due.
     ///
-    /// - Throws: ``ServerError`` if the key file does not open the keys, or there are none; the known keys are dropped
-    ///   then, since they have been replaced together with the key file, or with the whole database. The store's error,
+    /// - Throws: ``ServerError`` if the key file does not open the keys, or there are none. The known keys are dropped
+    ///   then, because they have been replaced together with the key file or the whole database. The store's error,
     ///   after which they stay.
     func maintain(at now: Int) async throws {
         let keys: TokenKeySet
@@ -58,10 +58,10 @@ final class SessionTokens: Sendable {
         state.withLock { $0 = State(keys: keys, signers: signers, readAt: now) }
     }
 
-    /// Reads the keys again if they were read in another second: an operator may have dropped them, or another instance may
-    /// have a new one.
+    /// Reads the keys again if they were not read in the current second, because an operator may have dropped them, or
+    /// another instance may have a new one.
     ///
-    /// - Throws: as ``maintain(at:)``.
+    /// - Throws: The errors of ``maintain(at:)``.
     private func refresh(at now: Int) async throws {
         let isDue = state.withLock { state in
             defer { state.readAt = now }
@@ -70,16 +70,16 @@ final class SessionTokens: Sendable {
         if isDue { try await maintain(at: now) }
     }
 
-    /// Makes a token.
+    /// Creates a token.
     ///
     /// - Parameters:
     ///   - user: The user who signed in.
     ///   - audience: The audience of the token; `nil` for the server itself.
     ///   - device: The device that signed in; `nil` for a password.
-    ///   - credential: The thumbprint of the device's key, or the name of the password.
-    ///   - methods: The methods that recognized the user (RFC 8176).
+    ///   - credential: The thumbprint of the device's key, or the ID of the password.
+    ///   - methods: The methods that authenticated the user (RFC 8176).
     ///   - app: The additional claims of the app.
-    ///   - attestation: The proof of the device's chip; `nil` if there is none.
+    ///   - attestation: The proof of the device's TPM; `nil` if there is none.
     ///   - lifetime: The lifetime in seconds.
     ///   - now: The current time in seconds since 1970.
     /// - Returns: The token, and the time when it expires.
@@ -119,8 +119,8 @@ final class SessionTokens: Sendable {
         return (token, claims.exp)
     }
 
-    /// Returns the claims of a token for this server; `nil` for one that this server did not sign, that is for a service,
-    /// that has expired, or that is malformed.
+    /// Returns the claims of a token for this server; `nil` if it was not signed by this server, is for a service, has
+    /// expired, or is malformed.
     ///
     /// The caller checks whether the device and the user still exist, and whether the token was ended.
     ///
@@ -146,7 +146,9 @@ final class SessionTokens: Sendable {
         return claims
     }
 
-    /// - Throws: ``Problem`` if there are no keys.
+    /// Checks that there are keys.
+    ///
+    /// - Throws: ``Problem`` if there are none.
     func requireKeys() throws(Problem) {
         guard state.withLock({ $0.keys != nil }) else { throw Self.noKeys }
     }
@@ -156,14 +158,14 @@ final class SessionTokens: Sendable {
         "The server has no session keys; see its log."
     )
 
-    /// Returns the time that the key has signed that signs now, in seconds; 0 if there is none.
+    /// Returns how long the current signing key has been in use, in seconds; 0 without one.
     func signingKeyAge(at now: Int) -> Int {
         state.withLock { state in
             (state.keys?.signing(at: now)).map { max(0, now - $0.signsFrom) } ?? 0
         }
     }
 
-    /// Returns the public keys in the form for verifiers (RFC 7517).
+    /// Returns the public keys in the format for verifiers (RFC 7517).
     ///
     /// - Throws: ``Problem`` if there are no keys.
     func published() throws(Problem) -> JSONWebKeySet {
@@ -173,7 +175,7 @@ final class SessionTokens: Sendable {
 
     private static func signers(_ keys: TokenKeySet) async throws -> JWTKeyCollection {
         let signers = JWTKeyCollection()
-        // The serializer's default encoder would write a slash as two characters.
+        // The serializer's default encoder would escape slashes.
         let serializer = DefaultJWTSerializer(jsonEncoder: JSON.encoder)
         for key in keys.keys {
             let backing = try P256.Signing.PrivateKey(rawRepresentation: key.scalar)
@@ -192,9 +194,9 @@ final class SessionTokens: Sendable {
         let typ: String
     }
 
-    /// Returns the ID of the key that a token names.
+    /// Returns the ID of the key in a token.
     ///
-    /// A token can neither choose the algorithm nor bring its own key.
+    /// A token can neither choose the algorithm nor provide a key.
     private static func keyID(of token: String) -> String? {
         guard token.utf8.count <= longest else { return nil }
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -207,12 +209,12 @@ final class SessionTokens: Sendable {
     }
 }
 
-/// A key set in its published form (RFC 7517, 5).
+/// A key set in its published format (RFC 7517, 5).
 struct JSONWebKeySet: Encodable {
     let keys: [JSONWebKey]
 }
 
-/// A public key of P-256 (RFC 7518, 6.2.1).
+/// A P-256 public key (RFC 7518, 6.2.1).
 struct JSONWebKey: Encodable {
     let kty = "EC"
     let crv = "P-256"

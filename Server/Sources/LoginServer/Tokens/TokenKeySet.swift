@@ -4,13 +4,13 @@ internal import Crypto
 internal import Foundation
 internal import LoginAssertion
 
-/// A key that signs session tokens now, will sign them, or has signed them.
+/// A past, current or future signing key for session tokens.
 struct TokenKey: Codable, Equatable {
-    /// Its name in the header of a token (`kid`): the thumbprint of its public half (RFC 7638).
+    /// Its ID in the header of a token (`kid`): the thumbprint of its public half (RFC 7638).
     let id: String
     /// The private scalar, 32 bytes.
     let scalar: Data
-    /// The time from which it signs, until a younger key does, in seconds since 1970.
+    /// The time from which it signs, until a newer key does, in seconds since 1970.
     let signsFrom: Int
 
     init(signsFrom: Int) {
@@ -24,28 +24,29 @@ struct TokenKey: Codable, Equatable {
     }
 }
 
-/// The keys of the server in their order, and the rules for adding and dropping them.
+/// The keys of the server in order, and the rules for adding and dropping them.
 ///
-/// A verifier may cache the published keys for a while. So a key is published before it signs, and stays published
-/// until the last token that it signed has expired.
+/// Verifiers may cache the published keys for a while. A key is therefore published before it signs, and stays
+/// published until the last token it signed has expired.
 struct TokenKeySet: Codable, Equatable {
-    /// The time that a key is published before it signs, in seconds: longer than verifiers cache the published keys and
-    /// than instances take to read new ones.
+    /// The time for which a key is published before it signs, in seconds: longer than verifiers cache keys and
+    /// instances take to read new ones.
     static let lead = 600
-    /// The time that a key signs before the next one is made, in seconds.
+    /// The time for which a key signs before the next one is created, in seconds.
     static let age = 30 * 86_400
-    /// The maximum lifetime of a token in seconds; a key that no longer signs stays that long.
+    /// The maximum lifetime of a token in seconds; a key that no longer signs is kept for that time.
     static let longestTokenLifetime = 86_400
 
-    /// The keys, the oldest first.
+    /// The keys, oldest first.
     private(set) var keys: [TokenKey]
 
-    /// Makes a set of one new key, which signs at once: no other key was published, or all others are dropped.
+    /// Creates a set of one new key, which signs immediately, because no other key was published, or all others are
+    /// dropped.
     init(at now: Int) {
         keys = [TokenKey(signsFrom: now)]
     }
 
-    /// Returns the key that signs; `nil` if a clock was set far back.
+    /// Returns the signing key; `nil` if a clock was set far back.
     func signing(at now: Int) -> TokenKey? {
         keys.last { $0.signsFrom <= now } ?? keys.first
     }
@@ -54,13 +55,13 @@ struct TokenKeySet: Codable, Equatable {
         keys.first { $0.id == id }
     }
 
-    /// Adds a key that will sign later, unless one is waiting already.
+    /// Adds a key that will sign later, unless one is already waiting.
     mutating func rotate(at now: Int) {
         guard keys.last.map({ $0.signsFrom <= now }) ?? true else { return }
         keys.append(TokenKey(signsFrom: now + Self.lead))
     }
 
-    /// Applies the rules of age: adds the next key, drops those whose tokens have expired.
+    /// Applies the rules for the keys' age: adds the next key, and drops those whose tokens have expired.
     mutating func maintain(at now: Int) {
         if let youngest = keys.last, now - youngest.signsFrom >= Self.age { rotate(at: now) }
         while keys.count > 1, keys[1].signsFrom + Self.longestTokenLifetime < now { keys.removeFirst() }

@@ -3,10 +3,10 @@
 internal import Crypto
 internal import Foundation
 
-/// The signing keys in the database, which all instances share, sealed with a key that is not in the database.
+/// The signing keys in the database, shared by all instances and sealed with a key that is not in the database.
 struct TokenKeyStore: Sendable {
     private static let name = "token-keys"
-    /// The authenticated purpose of the sealed data, which cannot be used for another.
+    /// The authenticated purpose of the sealed data, which cannot be used for anything else.
     private static let purpose = Data("whorl-login-server token-keys 1".utf8)
 
     private let documents: any Documents
@@ -17,14 +17,16 @@ struct TokenKeyStore: Sendable {
         self.sealingKey = sealingKey
     }
 
-    /// - Throws: ``ServerError`` if a database has keys.
+    /// Checks that a database has no keys.
+    ///
+    /// - Throws: ``ServerError`` if it has.
     static func requireNone(in documents: any Documents) async throws {
         guard try await documents.document(name) == nil else { throw alreadyThere }
     }
 
-    /// Makes the first keys of a new database.
+    /// Creates the first keys of a new database.
     ///
-    /// - Throws: ``ServerError`` if it has keys.
+    /// - Throws: ``ServerError`` if it already has keys.
     func create(at now: Int) async throws {
         let first = try seal(TokenKeySet(at: now))
         guard try await documents.setDocument(Self.name, to: first, ifWas: nil) else {
@@ -43,11 +45,12 @@ struct TokenKeyStore: Sendable {
         try await update(at: now) { $0.maintain(at: now) }
     }
 
-    /// Changes the keys, safely with other instances at the same time.
+    /// Changes the keys, safely even if other instances do so at the same time.
     ///
-    /// - Throws: ``ServerError`` if there are none: the database is not the one that the server was set up with.
+    /// - Throws: ``ServerError`` if there are none, because the database is not the one that the server was set up
+    ///   with.
     func update(at now: Int, _ change: (inout TokenKeySet) -> Void) async throws -> TokenKeySet {
-        // If a round fails, another instance has succeeded.
+        // Each failed round means that another instance has succeeded.
         for _ in 0..<100 {
             guard let sealed = try await documents.document(Self.name) else { throw Self.missing }
             let old = try open(sealed)
@@ -59,9 +62,9 @@ struct TokenKeyStore: Sendable {
         throw Self.contended
     }
 
-    /// Replaces all keys with a new one: the tokens of the old keys are no longer valid.
+    /// Replaces all keys with a new one; tokens of the old keys are no longer valid.
     ///
-    /// The old keys are not opened, so that a key file in the wrong hands can be replaced with a new one.
+    /// The old keys are not opened, so that a compromised key file can be replaced.
     func replaceAll(at now: Int) async throws {
         for _ in 0..<100 {
             guard let sealed = try await documents.document(Self.name) else { throw Self.missing }

@@ -2,26 +2,26 @@
 
 internal import Glibc
 
-/// A directory that keeps fingers once computed, since growing one takes a noticeable time in a debug build.
+/// A directory that caches computed fingers, because growing one takes noticeable time in a debug build.
 ///
-/// A cache changes how long a finger takes, never what it looks like. Whatever goes wrong here goes
-/// unmentioned: a file that is missing, damaged or of another version is computed again, and a directory that
-/// cannot be written is left alone. Several processes may use one directory at once.
+/// A cache changes how long a finger takes, never its result. Errors are not reported: a file that is missing, damaged
+/// or of another version is computed again, and a directory that cannot be written is left unchanged. Several processes
+/// can use one directory at the same time.
 ///
-/// It is for made-up fingers only. Nothing here protects what it stores.
+/// It is only for synthetic fingers. Nothing here protects the stored data.
 package struct FingerCache: Sendable {
-    /// The directory, made when the first finger is stored.
+    /// The directory, created when the first finger is stored.
     package let directory: String
 
-    /// `$XDG_CACHE_HOME/whorl/fingers`, else `~/.cache/whorl/fingers`, or `nil` if neither variable holds an
+    /// `$XDG_CACHE_HOME/whorl/fingers`, or else `~/.cache/whorl/fingers`; `nil` if neither variable contains an
     /// absolute path.
     package static var standard: FingerCache? {
         standard { name in getenv(name).map { String(cString: $0) } }
     }
 
-    /// The standard cache where `variable` tells what the environment holds.
+    /// Returns the standard cache, with environment variables read by `variable`.
     static func standard(variable: (String) -> String?) -> FingerCache? {
-        // The XDG base directory specification has relative paths ignored.
+        // The XDG base directory specification requires relative paths to be ignored.
         if let cache = variable("XDG_CACHE_HOME"), cache.hasPrefix("/") {
             return FingerCache(directory: cache + "/whorl/fingers")
         }
@@ -29,13 +29,13 @@ package struct FingerCache: Sendable {
         return FingerCache(directory: home + "/.cache/whorl/fingers")
     }
 
-    /// The file that holds, or would hold, the finger of a seed.
+    /// Returns the path for the finger of a seed, whether or not the file exists.
     package func path(seed: UInt64) -> String {
         let digits = String(seed, radix: 16)
         return directory + "/" + String(repeating: "0", count: 16 - digits.count) + digits + ".finger"
     }
 
-    /// The finger of `seed`: read if a sound file holds it, else computed and stored.
+    /// Returns the finger of `seed`, read from a valid file, or else computed and stored.
     func master(seed: UInt64) -> FingerMaster {
         let path = path(seed: seed)
         if let bytes = readBytes(of: path), let master = Self.decode(bytes, seed: seed) {
@@ -53,7 +53,7 @@ extension FingerCache {
     /// "WhrlFngr", as the first 8 bytes of a file.
     private static let magic: UInt64 = 0x7267_6E46_6C72_6857
 
-    /// To be raised whenever a seed comes to mean another finger.
+    /// To be incremented whenever a seed results in another finger.
     private static let version: UInt64 = 1
 
     /// Magic, version, width and height, seed, checksum: 8 bytes each, little-endian.
@@ -80,7 +80,7 @@ extension FingerCache {
         }
     }
 
-    /// FNV-1a, 64 bits: it finds damage, not malice.
+    /// FNV-1a, 64 bits: it detects damage, not tampering.
     static func checksum(_ bytes: some Sequence<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes {
@@ -93,14 +93,14 @@ extension FingerCache {
 // MARK: - Files
 
 extension FingerCache {
-    /// The whole of a file of the one right size, else `nil`.
+    /// Returns the whole file if it has the right size, otherwise `nil`.
     private func readBytes(of path: String) -> [UInt8]? {
-        // O_NONBLOCK, so that a named pipe in the file's place cannot hold us up.
+        // O_NONBLOCK, so that a named pipe in place of the file cannot block.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }
         defer { close(file) }
 
-        // Room for one byte more shows a file that is too long.
+        // Room for one more byte reveals a file that is too long.
         let room = Self.fileSize + 1
         return [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
             while count < room, let base = buffer.baseAddress {
@@ -112,7 +112,7 @@ extension FingerCache {
         }
     }
 
-    /// Writes beside the place and then renames, so that a reader sees a whole file or none.
+    /// Writes a temporary file and renames it, so that readers see a complete file or none.
     private func store(_ bytes: [UInt8], at path: String) {
         makeDirectory()
         let temporary = path + "." + String(UInt64.random(in: .min ... .max), radix: 16)
@@ -139,7 +139,7 @@ extension FingerCache {
         }
     }
 
-    /// Makes the directory and those above it that are missing, for this user alone.
+    /// Creates the directory and its missing parents, accessible only to this user.
     private func makeDirectory() {
         var path = ""
         for part in directory.split(separator: "/") {

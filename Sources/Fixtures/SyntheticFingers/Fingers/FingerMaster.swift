@@ -2,25 +2,25 @@
 
 /// The ridges of a whole finger, before any press distorts or hides a part of them.
 struct FingerMaster: Equatable {
-    /// Pixels in a row of every master and press.
+    /// Pixels per row of every master and press.
     static let width = 192
 
     /// Rows of every master and press.
     static let height = 256
 
-    /// The height of the skin at each pixel, row by row, from -127 (the bottom of a valley) to 127 (the top
-    /// of a ridge).
+    /// The height of the skin at each pixel, row by row, from -127 (the bottom of a valley) to 127 (the top of a
+    /// ridge).
     ///
-    /// Eight bits, so that a finger read back from a cache gives the very same presses as one that is computed again.
+    /// Eight bits, so that a finger read from a cache has exactly the same presses as a newly computed one.
     let relief: [Int8]
 
-    /// Takes a relief of `width` × `height` values, or returns `nil` if their number is another.
+    /// Creates a master from a relief of `width` × `height` values; returns `nil` if their number differs.
     init?(relief: [Int8]) {
         guard relief.count == Self.width * Self.height else { return nil }
         self.relief = relief
     }
 
-    /// Grows the finger that `seed` stands for, in about 0.03 s, or 0.14 s in an unoptimised build.
+    /// Grows the finger of `seed`, in about 0.03 s, or 0.14 s in an unoptimized build.
     init(seed: UInt64) {
         var random = RandomSource(seed: seed)
         let field = OrientationField(width: Self.width, height: Self.height, random: &random)
@@ -38,16 +38,15 @@ struct FingerMaster: Equatable {
     }
 }
 
-/// White noise that repeated filtering turns into ridges.
+/// White noise, which repeated filtering turns into ridges.
 private struct Skin {
     private let width: Int
     private let height: Int
 
-    /// Floats in a row, which has room for a filter's reach on both sides and for the filler of a filter's
-    /// rows.
+    /// Floats per row, including a filter's reach on both sides and the filler of a filter's rows.
     private let stride: Int
 
-    /// The heights, framed by zeros so that filters need not look where the picture ends.
+    /// The heights, framed by zeros so that filters need no bounds checks.
     private var heights: [Float]
 
     init(width: Int, height: Int, random: inout RandomSource) {
@@ -63,11 +62,10 @@ private struct Skin {
         }
     }
 
-    /// Replaces each pixel by what the filter of its direction finds around it, clipped to -1 to 1.
+    /// Replaces each pixel with the result of the filter for its direction, clipped to -1 to 1.
     ///
-    /// This is where the time goes: 225 products for each pixel. The form is what an unoptimised build runs
-    /// fast, since there each statement costs more than the arithmetic in it; the optimizer makes vectors of
-    /// the four sums.
+    /// This takes most of the time: 225 products for each pixel. The code is written to be fast in an unoptimized
+    /// build, where each statement costs more than its arithmetic; the optimizer vectorizes the four sums.
     mutating func filter(with filters: RidgeFilterBank, along directions: [UInt8]) {
         let (width, height, stride) = (width, height, stride)
         let (reach, rows, rowTaps) = (RidgeFilterBank.reach, RidgeFilterBank.rows, RidgeFilterBank.rowTaps)

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The effect of one press on the finger: its place, the stretch of its skin, the area and force of its touch.
+/// The effect of one press on the finger: its position, the stretch of its skin, the area and force of its touch.
 struct FingerPress {
-    /// The limits between which a quality's presses are drawn.
+    /// The limits for random presses of a quality.
     private struct Limits {
         /// The largest shift in x and in y, in pixels.
         var shift: Double
-        /// The largest turn, in degrees.
+        /// The largest rotation, in degrees.
         var turn: Double
         /// The stretch of the skin, as a multiple of the usual 0.45 to 1.5 pixels.
         var stretch: Double
         /// The standard deviation of the noise where skin touches, in gray values.
         var noise: Double
-        /// The range of the touching part's half width, and then of its half height, as parts of the
-        /// picture's.
+        /// The range of the contact's half width, followed by its half height, as fractions of the image's.
         var contactWidth: ClosedRange<Double>
         var contactHeight: ClosedRange<Double>
 
@@ -61,7 +60,7 @@ struct FingerPress {
     private let noise: Double
     private var grain: RandomSource
 
-    /// Draws a press from its own stream of random numbers.
+    /// Creates a press from its stream of random numbers.
     init(quality: PressQuality, random: RandomSource) {
         var random = random
         let limits = Limits(quality)
@@ -92,14 +91,14 @@ struct FingerPress {
         grain = random
     }
 
-    /// The picture of no finger at all.
+    /// The image without a finger.
     static let blank = GrayImage(
         unchecked: [UInt8](repeating: 255, count: width * height),
         width: width,
         height: height
     )
 
-    /// The picture that the reader takes of `master`.
+    /// Returns the reader's image of `master`.
     func image(of master: FingerMaster) -> GrayImage {
         var grain = grain
         let waves = stretch.map { SampledWave($0, width: Self.width, height: Self.height) }
@@ -125,7 +124,7 @@ struct FingerPress {
         return GrayImage(unchecked: pixels, width: Self.width, height: Self.height)
     }
 
-    /// The master's height under a pixel of the picture, -1 to 1, or `nil` beyond its edge.
+    /// Returns the master's height under a pixel of the image, -1 to 1; `nil` beyond its edge.
     private func height(
         ofSkinAt x: Int,
         _ y: Int,
@@ -154,7 +153,7 @@ struct FingerPress {
     }
 }
 
-/// The part of the glass that the skin touches: an ellipse with an uneven rim.
+/// The part of the sensor that the skin touches: an ellipse with an uneven rim.
 private struct Contact {
     private let x: Double
     private let y: Double
@@ -162,10 +161,10 @@ private struct Contact {
     private let halfHeight: Double
     private let lobePhases: (Double, Double)
 
-    /// The part of the radius along which the print fades to white.
+    /// The fraction of the radius along which the print fades to white.
     private static let fade = 0.06
 
-    /// The parts of the radius that the rim's three and seven lobes take away and add.
+    /// The fractions of the radius that the rim's three and seven lobes remove and add.
     private static let lobes = (0.06, 0.04)
 
     init(x: Double, y: Double, halfWidth: Double, halfHeight: Double, random: inout RandomSource) {
@@ -176,11 +175,11 @@ private struct Contact {
         lobePhases = (random.uniform(0, 2 * PortableMath.pi), random.uniform(0, 2 * PortableMath.pi))
     }
 
-    /// The contact of the skin at a point: 1 inside, 0 outside, between them in the fading rim.
+    /// Returns the contact of the skin at a point: 1 inside, 0 outside, in between in the fading rim.
     func strength(x: Double, y: Double) -> Double {
         let (dx, dy) = ((x - self.x) / halfWidth, (y - self.y) / halfHeight)
         let radius = (dx * dx + dy * dy).squareRoot()
-        // Most points are so far from the rim that its lobes need not be known.
+        // Most points are so far from the rim that its lobes do not matter.
         guard radius > 1 - Self.lobes.0 - Self.lobes.1 - Self.fade else { return 1 }
         guard radius < 1 + Self.lobes.0 + Self.lobes.1 else { return 0 }
         let angle = PortableMath.atan2(dy, dx)
@@ -191,9 +190,9 @@ private struct Contact {
     }
 }
 
-/// The pressure on the skin at each point, as an amount added to its height.
+/// The pressure on the skin at each point, added to its height.
 private struct Pressure {
-    /// Pixels between the points for which a blotch is drawn.
+    /// The distance between the random points of a blotch, in pixels.
     private static let blotchStep = 4
 
     private let base: Double

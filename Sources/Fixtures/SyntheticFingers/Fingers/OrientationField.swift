@@ -2,14 +2,12 @@
 
 /// The direction of one finger's ridges at each point.
 ///
-/// Ridges turn by half a turn around a core and by minus half a turn around a delta; where these points lie
-/// makes the class of the print. Four slow waves on top bend the ridges as growth does. The waves are what
-/// keeps two fingers of one class apart: with waves of a third of this amplitude the matcher takes different
-/// fingers for the same far more often, and with twice this amplitude too, since the ridges then break into
-/// regular fans.
+/// Ridges turn by half a turn around a core and by minus half a turn around a delta; the positions of these points
+/// determine the class of the print. Four slow waves on top bend the ridges like growth does. The waves distinguish two
+/// fingers of one class. With a third of this amplitude, the matcher confuses different fingers far more often. With
+/// twice this amplitude it does as well, because the ridges break into regular fans.
 ///
-/// Positions are in pixels from the top left, y grows downward, and all lengths are fitted to the picture's
-/// size.
+/// Positions are in pixels from the top left, y grows downward, and all lengths are scaled to the image's size.
 struct OrientationField {
     /// A point around which ridges turn.
     private struct Point {
@@ -17,13 +15,14 @@ struct OrientationField {
         var y: Double
     }
 
-    /// The classes of prints made here.
+    /// The supported classes of prints.
     ///
-    /// Plain arches are left out: without cores and deltas they resemble each other.
+    /// Plain arches are omitted: without cores and deltas they resemble each other.
     private enum Pattern {
         case rightLoop, leftLoop, whorl, tentedArch, doubleLoop
 
-        /// About a quarter of loops to each side, a third of whorls, and a twelfth of each of the others.
+        /// Chooses a class: about a quarter of loops to each side, a third of whorls, and a twelfth of each other
+        /// class.
         init(from random: inout RandomSource) {
             switch random.choice(of: 4) {
             case 0: self = .rightLoop
@@ -43,10 +42,9 @@ struct OrientationField {
     private var deltas: [Point] = []
     private var bends: [PlaneWave] = []
 
-    /// Draws a field for a picture of `width` × `height` pixels.
+    /// Creates a random field for an image of `width` × `height` pixels.
     init(width: Int, height: Int, random: inout RandomSource) {
-        // The recipe's lengths hold for 256 × 360 pixels, except those that are compared with the ridge
-        // period.
+        // These lengths apply to 256 × 360 pixels, except for those compared with the ridge period.
         let sx = Double(width) / 256
         let sy = Double(height) / 360
         let middle = Point(
@@ -93,7 +91,7 @@ struct OrientationField {
         }
     }
 
-    /// For each pixel, row by row, the nearest of `count` directions that divide half a turn evenly.
+    /// Returns, for each pixel, row by row, the nearest of `count` directions that divide half a turn evenly.
     func directions(width: Int, height: Int, count: Int) -> [UInt8] {
         let waves = bends.map { SampledWave($0, width: width, height: height) }
         let steps = Double(count) / PortableMath.pi
@@ -115,10 +113,10 @@ struct OrientationField {
         return result
     }
 
-    /// Half the angles to the cores less half the angles to the deltas, in radians, up to multiples of half a
+    /// Returns half the angles to the cores minus half the angles to the deltas, in radians, up to multiples of half a
     /// turn.
     ///
-    /// Angles add where complex numbers multiply, so one arctangent does for all.
+    /// Multiplying complex numbers adds their angles, so one arctangent is enough.
     private func turn(x: Double, y: Double) -> Double {
         var (re, im) = (1.0, 0.0)
         for core in cores {
@@ -133,26 +131,26 @@ struct OrientationField {
     }
 }
 
-/// A sine wave over the plane, of random direction and phase.
+/// A sine wave in the plane, with random direction and phase.
 struct PlaneWave {
-    /// The height of its crests, in the unit of what it is added to.
+    /// The height of its crests, in the unit of the values it is added to.
     let amplitude: Double
 
-    /// The unit vector along which it runs.
+    /// The unit vector of its direction.
     let direction: (x: Double, y: Double)
 
-    /// The angle that a step of one pixel in x or in y adds, in radians.
+    /// The angle added by a step of one pixel in x or in y, in radians.
     let frequency: (x: Double, y: Double)
 
     /// The angle at the origin, in radians.
     let phase: Double
 
-    /// Draws a wave.
+    /// Creates a random wave.
     ///
     /// - Parameters:
     ///   - amplitude: The height of its crests.
     ///   - wavelength: Pixels from crest to crest.
-    ///   - random: Gives the direction, then the phase.
+    ///   - random: The source of the direction and the phase.
     init(amplitude: Double, wavelength: Double, random: inout RandomSource) {
         let heading = PortableMath.sinAndCos(random.uniform(0, 2 * PortableMath.pi))
         let step = 2 * PortableMath.pi / wavelength
@@ -163,10 +161,10 @@ struct PlaneWave {
     }
 }
 
-/// A wave made ready to be read at every pixel.
+/// A wave prepared for reading it at every pixel.
 ///
-/// sin(a + b) = sin a · cos b + cos a · sin b parts it into a table for the columns and one for the rows, so
-/// a pixel costs two products instead of a sine.
+/// sin(a + b) = sin a · cos b + cos a · sin b splits it into a table for the columns and one for the rows, so that a
+/// pixel costs two products instead of a sine.
 struct SampledWave {
     private let columns: [(sin: Double, cos: Double)]
     private let rows: [(sin: Double, cos: Double)]

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Elementary functions made of IEEE 754 basic operations alone.
+/// Elementary functions that use only IEEE 754 basic operations.
 ///
-/// A C library may round these functions differently on another processor, and the clipped iteration that
-/// grows a finger amplifies a last-bit difference. With these, a seed is the same finger on every machine, in
-/// debug and release builds. Each is good to about 1e-13, for the moderate arguments that occur here (|x| <
+/// A C library may round these functions differently on another processor, and the clipped iteration that grows a
+/// finger amplifies a difference in the last bit. With these functions, a seed results in the same finger on every
+/// machine, in debug and release builds. Each is accurate to about 1e-13 for the moderate arguments used here (|x| <
 /// 1e6).
 enum PortableMath {
     static let pi = 3.141_592_653_589_793
@@ -17,7 +17,8 @@ enum PortableMath {
         sinAndCos(x).cos
     }
 
-    /// Brings `x` to within an eighth of a turn of a multiple of π/2, then takes both Taylor series.
+    /// Returns the sine and cosine: reduces `x` to within an eighth of a turn of a multiple of π/2, then uses both
+    /// Taylor series.
     static func sinAndCos(_ x: Double) -> (sin: Double, cos: Double) {
         let quarters = (x * (2 / pi)).rounded()
         let r = x - quarters * (pi / 2)
@@ -37,7 +38,7 @@ enum PortableMath {
         }
     }
 
-    /// e to the power `x`, 0 for `x` below -700.
+    /// Returns e to the power `x`; 0 for `x` below -700.
     static func exp(_ x: Double) -> Double {
         guard x > -700 else { return 0 }
         let twos = (x * 1.442_695_040_888_963_4).rounded()
@@ -51,7 +52,7 @@ enum PortableMath {
         return sum * Double(sign: .plus, exponent: Int(twos), significand: 1)
     }
 
-    /// The angle of the point (`x`, `y`), from -π to π; 0 for the origin.
+    /// Returns the angle of the point (`x`, `y`), from -π to π; 0 for the origin.
     static func atan2(_ y: Double, _ x: Double) -> Double {
         let ax = x.magnitude
         let ay = y.magnitude
@@ -61,7 +62,7 @@ enum PortableMath {
         return y < 0 ? -half : half
     }
 
-    /// The arctangent of a number from 0 to 1: halved twice, which leaves at most 0.2, then the series.
+    /// Returns the arctangent of a number from 0 to 1: halved twice, to at most 0.2, followed by the series.
     private static func atanOfUnit(_ t: Double) -> Double {
         let u = t / (1 + (1 + t * t).squareRoot())
         let v = u / (1 + (1 + u * u).squareRoot())
@@ -76,9 +77,9 @@ enum PortableMath {
     }
 }
 
-/// The stream of random numbers that a seed stands for (splitmix64).
+/// The stream of random numbers for a seed (splitmix64).
 ///
-/// Nothing here is secret, and nothing secret may come from here.
+/// Nothing here is secret, and it must not be used for secrets.
 struct RandomSource {
     private var state: UInt64
 
@@ -86,7 +87,7 @@ struct RandomSource {
         state = seed
     }
 
-    /// The stream of one press of a finger, unrelated to that of the finger and of its other presses.
+    /// Creates the stream of one press of a finger, unrelated to those of the finger and its other presses.
     init(seed: UInt64, press: Int) {
         var finger = RandomSource(seed: seed)
         var index = RandomSource(seed: UInt64(bitPattern: Int64(press)) ^ 0x7072_6573_7365_7321)
@@ -101,7 +102,7 @@ struct RandomSource {
         return z ^ (z &>> 31)
     }
 
-    /// A number from 0 up to, but not including, 1: the top 53 bits.
+    /// Returns a number from 0 up to, but not including, 1: the top 53 bits.
     mutating func unit() -> Double {
         Double(Int64(truncatingIfNeeded: next() &>> 11)) * 0x1p-53
     }
@@ -110,17 +111,18 @@ struct RandomSource {
         low + (high - low) * unit()
     }
 
-    /// A number from -`bound` to `bound`.
+    /// Returns a number from -`bound` to `bound`.
     mutating func within(_ bound: Double) -> Double {
         uniform(-bound, bound)
     }
 
-    /// One of 0 ..< `count`.
+    /// Returns one of 0 ..< `count`.
     mutating func choice(of count: Int) -> Int {
         Int(unit() * Double(count))
     }
 
-    /// Nearly normal, mean 0 and standard deviation 1, never beyond ±2√3: the sum of four uniform numbers.
+    /// Returns a nearly normal number with mean 0 and standard deviation 1, never beyond ±2√3: the sum of four uniform
+    /// numbers.
     mutating func gaussian() -> Double {
         (unit() + unit() + unit() + unit() - 2) * 1.732_050_807_568_877_2
     }

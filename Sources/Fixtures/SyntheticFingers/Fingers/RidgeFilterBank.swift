@@ -9,19 +9,19 @@ struct RidgeFilterBank {
     /// The number of directions, which divide half a turn evenly.
     static let directions = 16
 
-    /// Pixels from the middle of a filter to its edge.
+    /// Pixels from the center of a filter to its edge.
     static let reach = 7
 
     /// The number of rows of a filter.
     static let rows = 2 * reach + 1
 
-    /// The number of taps in a row: one for each of 15 pixels, and a zero, to make it a multiple of four.
+    /// The number of taps per row: one for each of 15 pixels, and a zero, for a multiple of four.
     static let rowTaps = rows + 1
 
     /// The taps of all filters: direction by direction, row by row.
     let taps: [Float]
 
-    /// Makes the filters for ridges `period` pixels apart.
+    /// Creates the filters for ridges `period` pixels apart.
     init(period: Double) {
         var taps: [Float] = []
         for direction in 0..<Self.directions {
@@ -46,7 +46,7 @@ struct RidgeFilterBank {
                 wave.append(PortableMath.cos(2 * PortableMath.pi * u / period))
             }
         }
-        // Without the mean, a flat patch stays flat instead of being driven to black or white.
+        // Without the mean, a flat patch stays flat instead of turning black or white.
         let mean = zip(bell, wave).reduce(0) { $0 + $1.0 * $1.1 } / bell.reduce(0, +)
         let kernel = zip(bell, wave).map { $0 * ($1 - mean) }
         let gain = 3 / kernel.reduce(0) { $0 + $1.magnitude }

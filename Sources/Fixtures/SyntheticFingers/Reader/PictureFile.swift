@@ -2,17 +2,17 @@
 
 internal import Glibc
 
-/// A picture in a file of the format PGM (netpbm, `pgm(5)`): binary, with at most 8 bits per pixel.
+/// An image in a PGM file (netpbm, `pgm(5)`): binary, with at most 8 bits per pixel.
 package enum PictureFile {
-    /// The most bytes that a file may have: the largest picture that a reader takes, and a header with comments.
+    /// The maximum size of a file in bytes: the largest image for a reader, and a header with comments.
     package static let largest =
         VirtualReaderMessage.pictureSides.upperBound * VirtualReaderMessage.pictureSides.upperBound + 4096
 
-    /// Reads a plain file.
+    /// Reads a regular file.
     ///
     /// - Throws: `unreadable`, `tooLarge`.
     package static func bytes(_ path: String) throws(PictureFileError) -> [UInt8] {
-        // A pipe that has no writer, or a terminal, would keep even the opening waiting.
+        // A pipe without a writer, or a terminal, would block even when opened.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw .unreadable(String(cString: strerror(errno))) }
         defer { close(file) }
@@ -34,13 +34,13 @@ package enum PictureFile {
     }
 }
 
-/// An error of reading a picture.
+/// An error in reading an image.
 package enum PictureFileError: Error, Equatable {
     case unreadable(String)
     case notPGM
     case tooLarge
 
-    /// A sentence that says what happened.
+    /// One sentence about the failure.
     package var message: String {
         switch self {
         case .unreadable(let reason): "The picture cannot be read: \(reason)."
@@ -51,9 +51,9 @@ package enum PictureFileError: Error, Equatable {
 }
 
 extension GrayImage {
-    /// Reads a picture from a PGM file: `P5`, width, height and the largest value (1 to 255), then a byte per pixel.
+    /// Reads an image from a PGM file: `P5`, width, height and the largest value (1 to 255), then a byte per pixel.
     ///
-    /// Values are scaled to 0…255. Bytes after the picture are refused.
+    /// Values are scaled to 0…255. Bytes after the image are refused.
     ///
     /// - Parameter file: The whole file.
     /// - Throws: `notPGM`, `tooLarge`.
@@ -82,7 +82,7 @@ private struct PGMHeader {
         return file.starts(with: Array("P5".utf8))
     }
 
-    /// Takes a number of at most 5 digits after white space and comments; `nil` where there is none.
+    /// Reads a number of at most 5 digits after white space and comments; returns `nil` if there is none.
     mutating func number() -> Int? {
         skipSpace()
         let digits = file[position...].prefix(6).prefix { (0x30...0x39).contains($0) }
@@ -91,7 +91,7 @@ private struct PGMHeader {
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// Takes the one byte of white space before the pixels.
+    /// Reads the one byte of white space before the pixels.
     mutating func takesOneSpace() -> Bool {
         guard position < file.count, Self.isSpace(file[position]) else { return false }
         position += 1

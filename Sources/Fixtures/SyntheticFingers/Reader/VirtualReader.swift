@@ -2,35 +2,34 @@
 
 internal import Glibc
 
-/// libfprint's virtual image reader, seen from the side of the finger.
+/// A client of libfprint's virtual image reader, which provides the finger.
 ///
 /// ```swift
 /// let reader = VirtualReader(path: "/run/user/1000/whorl-reader")
 /// try reader.send(.press(SyntheticFinger(seed: 7).press(0)), timeout: .seconds(10))
 /// ```
 ///
-/// Each message has a connection of its own. What the driver does with it is told at `VirtualReaderSocket`.
+/// Each message uses a separate connection. `VirtualReaderSocket` describes how the driver handles it.
 package struct VirtualReader: Sendable {
     /// The socket's path, as in `FP_VIRTUAL_IMAGE`.
     package let path: String
 
-    /// Names a reader, which need not be open yet.
+    /// Creates a client for a reader, which need not be open yet.
     package init(path: String) {
         self.path = path
     }
 
-    /// Waits for a scan, says one thing to it, and returns when it was read.
+    /// Waits for a scan, sends it a message, and returns when the message was read.
     ///
-    /// It waits while the reader is closed, and connects again if the reader is closed before it has read. A
-    /// message that no scan has read in time is taken back: left in the socket it would be the first thing
-    /// that a later scan sees. It does *not* tell what the scan made of the message: a press that comes while
-    /// libfprint still looks at the one before (about 10 ms) is read and lost.
+    /// It waits while the reader is closed, and connects again if the reader is closed before it has read. If no scan
+    /// reads the message in time, it is withdrawn; otherwise the next scan would see it first. The result of the scan
+    /// is *not* returned: a press sent while libfprint still analyzes the previous one (about 10 ms) is read and lost.
     ///
     /// - Parameters:
-    ///   - message: What to say.
-    ///   - timeout: How long to wait for the scan.
-    /// - Throws: `invalidPath` and `invalidPicture` before anything is sent; `noReader` if no reader was open
-    ///   until the end, `notRead` if one was but did not scan; `systemFailure`.
+    ///   - message: The message.
+    ///   - timeout: The timeout for the scan.
+    /// - Throws: `invalidPath` and `invalidPicture` before anything is sent; `noReader` if no reader was open until the
+    ///   end, `notRead` if one was but did not scan; `systemFailure`.
     package func send(_ message: VirtualReaderMessage, timeout: Duration) throws(VirtualReaderError) {
         guard let bytes = message.bytes else { throw VirtualReaderError(.invalidPicture, path: path) }
         let deadline = ContinuousClock.now + timeout
@@ -39,7 +38,8 @@ package struct VirtualReader: Sendable {
                 return try sendOnce(bytes, until: deadline)
             } catch {
                 guard error.code == .disconnected, ContinuousClock.now < deadline else { throw error }
-                // Two clients displace each other until a scan reads one of them: not at full speed.
+                // Two clients displace each other until a scan reads from one of them; the pause keeps that from
+                // spinning.
                 VirtualReaderSocket.pause()
             }
         }
@@ -59,28 +59,28 @@ package struct VirtualReader: Sendable {
         }
     }
 
-    /// Makes the reader forget an unread message, by the connection that displaces the one that carried it.
+    /// Makes the reader forget an unread message, by opening a connection that displaces the one with the message.
     private func withdraw() {
-        // The reader may have gone, and the message with it.
+        // The reader may have been closed, and the message lost with it.
         _ = try? VirtualReaderSocket(connectingTo: path, timeout: .zero)
     }
 }
 
-/// An error of sending a message to a virtual reader.
+/// An error in sending a message to a virtual reader.
 package struct VirtualReaderError: Error, Equatable, Sendable {
     /// The kinds of failure.
     package enum Code: String, Sendable {
-        /// The socket's path is empty, holds a zero byte or is longer than 107 bytes, a socket's limit.
+        /// The socket's path is empty, contains a zero byte or is longer than 107 bytes, a socket's limit.
         case invalidPath = "invalidPath"
-        /// The picture is smaller or larger than the reader can take; nothing was sent.
+        /// The image is too small or too large for the reader; nothing was sent.
         case invalidPicture = "invalidPicture"
-        /// No reader listened on the socket before the time was up.
+        /// No reader listened on the socket before the timeout.
         case noReader = "noReader"
-        /// The reader listened but did not read before the time was up: no scan was waiting for a finger.
+        /// The reader listened but did not read before the timeout: no scan was waiting for a finger.
         case notRead = "notRead"
-        /// The reader hung up before it had read everything.
+        /// The reader disconnected before it had read everything.
         case disconnected = "disconnected"
-        /// The system refused a call.
+        /// A system call failed.
         case systemFailure = "systemFailure"
     }
 
@@ -99,7 +99,7 @@ package struct VirtualReaderError: Error, Equatable, Sendable {
         self.systemCode = systemCode
     }
 
-    /// A sentence that says what happened.
+    /// One sentence about the failure.
     package var message: String {
         switch code {
         case .invalidPath: "“\(path)” cannot be the path of a reader's socket."
@@ -115,7 +115,7 @@ package struct VirtualReaderError: Error, Equatable, Sendable {
         }
     }
 
-    /// A sentence that says what the person can do.
+    /// One sentence about what the user can do.
     package var recovery: String {
         switch code {
         case .invalidPath: "Choose a path of 1 to \(VirtualReaderSocket.longestPath) bytes."

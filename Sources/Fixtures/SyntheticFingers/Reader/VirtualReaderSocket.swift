@@ -4,40 +4,37 @@ internal import Glibc
 
 /// One connection to the socket of libfprint's virtual image reader.
 ///
-/// Most uses want `VirtualReader`, which makes a connection for each message and knows whether it arrived.
-/// What follows was found by experiment with libfprint 1.94.5:
+/// Most code should use `VirtualReader`, which opens a connection for each message and detects whether it arrived. The
+/// following was found by experiment with libfprint 1.94.5:
 ///
-/// - The socket exists from `fp_device_open()` on. Closing the reader leaves a file that refuses.
-/// - One connection may carry any number of messages. The reader never answers.
-/// - The reader reads only while a scan is running. What arrives earlier waits in the connection, closed or
-///   not, and **is read by the next scan the moment it starts**. Closing a connection therefore takes nothing
-///   back; a new connection does, for the reader drops the old one, read or unread, as soon as it accepts
-///   another.
-/// - While a scan runs the reader reads at once, ready or not. A press that arrives while an earlier press is
-///   analyzed (about 10 ms) is lost, with a complaint in libfprint's log. In an enrollment each press must
-///   wait for the progress report of the one before.
-/// - A connection closed amid a picture still counts as a press, of whatever was sent; one closed amid the
-///   first 8 bytes is taken for a picture of a nonsensical size. A message must be sent whole or not begun.
-/// - A bare retry (-1) leaves an enrollment waiting for the finger to be lifted, so that the next press is
-///   lost; `VirtualReaderMessage.retry` reports a finger on and off around it.
-/// - A scan that was told the reader is unplugged ends with `FP_DEVICE_ERROR_REMOVED`; with no scan, the next
-///   one does.
+/// - The socket exists from `fp_device_open()` on. Closing the reader leaves a file that refuses connections.
+/// - One connection can carry any number of messages. The reader never responds.
+/// - The reader reads only while a scan is running. Earlier data waits in the connection, closed or not, and **is read
+///   by the next scan as soon as it starts**. Closing a connection therefore does not withdraw data. A new connection
+///   does, because the reader drops the old one, read or unread, when it accepts another.
+/// - While a scan is running, the reader reads immediately, ready or not. A press that arrives while an earlier press
+///   is analyzed (about 10 ms) is lost, with a message in libfprint's log. In an enrollment, each press must wait for
+///   the progress report of the previous one.
+/// - A connection closed in the middle of an image still counts as a press with the data sent so far. One closed within
+///   the first 8 bytes is treated as an image of a nonsensical size. A message must be sent completely or not at all.
+/// - After a bare retry (-1), an enrollment waits for the finger to be lifted, so that the next press is lost;
+///   `VirtualReaderMessage.retry` reports a finger on and off around it.
+/// - A scan that receives an unplug message ends with `FP_DEVICE_ERROR_REMOVED`; without a scan, the next one does.
 ///
-/// Every call blocks the thread, up to its timeout. A connection that the other side has closed raises no
-/// `SIGPIPE`.
+/// Every call blocks the thread, up to its timeout. A connection closed by the other side does not raise `SIGPIPE`.
 package struct VirtualReaderSocket: ~Copyable {
-    /// The longest path that a socket's address can hold, in bytes.
+    /// The maximum length of a path in a socket address, in bytes.
     package static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     private let descriptor: CInt
     private let path: String
 
-    /// Connects, trying again while there is no socket or it refuses.
+    /// Connects, and retries while the socket does not exist or refuses connections.
     ///
     /// - Parameters:
     ///   - path: The socket's path, as in `FP_VIRTUAL_IMAGE`.
-    ///   - timeout: How long to try; it is tried once in any case.
-    /// - Throws: `invalidPath`; `noReader` after the timeout; `systemFailure` for what time does not mend,
+    ///   - timeout: The time limit for retries; at least one attempt is made.
+    /// - Throws: `invalidPath`; `noReader` after the timeout; `systemFailure` for errors that retrying does not fix,
     ///   such as missing permission.
     package init(connectingTo path: String, timeout: Duration) throws(VirtualReaderError) {
         try self.init(connectingTo: path, until: .now + timeout)
@@ -46,7 +43,7 @@ package struct VirtualReaderSocket: ~Copyable {
     init(connectingTo path: String, until deadline: ContinuousClock.Instant) throws(VirtualReaderError) {
         let address = try Self.address(of: path)
         while true {
-            // A socket that was refused is not to be used again, hence a new one for each try.
+            // A socket that was refused must not be reused, so each attempt uses a new one.
             let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
             let descriptor = socket(AF_UNIX, CInt(kind), 0)
             guard descriptor >= 0 else {
@@ -59,7 +56,7 @@ package struct VirtualReaderSocket: ~Copyable {
             }
             let reason = errno
             close(descriptor)
-            // ENOENT: not open yet. ECONNREFUSED: closed. EAGAIN: too many are waiting to be accepted.
+            // ENOENT: not open yet. ECONNREFUSED: closed. EAGAIN: too many connections waiting to be accepted.
             guard [ENOENT, ECONNREFUSED, EAGAIN, EINTR].contains(reason) else {
                 throw VirtualReaderError(.systemFailure, path: path, systemCode: reason)
             }
@@ -74,15 +71,15 @@ package struct VirtualReaderSocket: ~Copyable {
         close(descriptor)
     }
 
-    /// Sends a message whole.
+    /// Sends a complete message.
     ///
-    /// That it was sent does not mean that it was read.
+    /// A sent message has not necessarily been read.
     ///
     /// - Parameters:
-    ///   - message: What to say.
+    ///   - message: The message.
     ///   - timeout: How long the reader may leave the connection full (at least 100 kB on Linux).
-    /// - Throws: `invalidPicture`; `disconnected`; `notRead` after the timeout, when the connection is of no
-    ///   more use; `systemFailure`.
+    /// - Throws: `invalidPicture`; `disconnected`; `notRead` after the timeout, which makes the connection unusable;
+    ///   `systemFailure`.
     package func send(_ message: VirtualReaderMessage, timeout: Duration) throws(VirtualReaderError) {
         guard let bytes = message.bytes else { throw VirtualReaderError(.invalidPicture, path: path) }
         try send(bytes, until: .now + timeout)
@@ -90,8 +87,8 @@ package struct VirtualReaderSocket: ~Copyable {
 
     /// Waits until the reader has read everything that was sent.
     ///
-    /// - Parameter timeout: How long to wait at most.
-    /// - Throws: `notRead` after the timeout: no scan has begun; `disconnected` if the reader hung up on
+    /// - Parameter timeout: The time limit.
+    /// - Throws: `notRead` after the timeout: no scan has started; `disconnected` if the reader disconnected with
     ///   unread bytes; `systemFailure`.
     package func waitUntilRead(timeout: Duration) throws(VirtualReaderError) {
         try waitUntilRead(until: .now + timeout)
@@ -127,16 +124,16 @@ extension VirtualReaderSocket {
             guard ioctl(descriptor, UInt(TIOCOUTQ), &unread) == 0 else {
                 throw VirtualReaderError(.systemFailure, path: path, systemCode: errno)
             }
-            // A hang-up throws unread bytes away, so "none unread" counts only if it was no such hang-up.
-            // Linux tells the two ends apart: ECONNRESET if the other side left bytes unread, the end of the
-            // stream if not.
+            // Disconnecting discards unread bytes, so "none unread" counts only if the reader is still connected, or
+            // read everything. Linux distinguishes the two: ECONNRESET if the other side left bytes unread, otherwise
+            // the end of the stream.
             guard try isOpen(), unread > 0 else { return }
             guard ContinuousClock.now < deadline else { throw VirtualReaderError(.notRead, path: path) }
             wait(for: POLLIN, atMost: 2)
         }
     }
 
-    /// Whether the reader still listens; it throws `disconnected` if it hung up on unread bytes.
+    /// Returns whether the reader is still connected; throws `disconnected` if it disconnected with unread bytes.
     private func isOpen() throws(VirtualReaderError) -> Bool {
         var byte: UInt8 = 0
         let got = recv(descriptor, &byte, 1, CInt(MSG_DONTWAIT))
@@ -148,7 +145,7 @@ extension VirtualReaderSocket {
         }
     }
 
-    /// Lets the other side get on, before something is tried again.
+    /// Lets the other side run before another attempt.
     static func pause() {
         usleep(5_000)
     }
@@ -179,36 +176,35 @@ extension VirtualReaderSocket {
 
 /// A message to libfprint's virtual image reader.
 package enum VirtualReaderMessage: Sendable, Equatable {
-    /// A finger is put on the reader, looks like this, and is lifted.
+    /// A finger with this image touches the reader and lifts.
     ///
-    /// 16 to 5000 pixels each way: on smaller pictures libfprint 1.94.5 crashes, on larger ones it hangs up.
+    /// 16 to 5000 pixels in each direction: libfprint 1.94.5 crashes on smaller images, and disconnects on larger ones.
     case press(GrayImage)
 
-    /// A finger is put on and lifted, and the reader could not read it.
+    /// A finger touches the reader and lifts, but cannot be read.
     case retry(Retry)
 
-    /// The reader fails with a libfprint error code (`FpDeviceError`); a code that libfprint does not know
-    /// becomes 0, general.
+    /// The reader fails with a libfprint error code (`FpDeviceError`); unknown codes become 0, general.
     case failure(code: Int32)
 
-    /// Whether a press brings its own "finger on" and "finger off", as it does on every new connection.
+    /// Whether a press includes "finger on" and "finger off", as it does on every new connection.
     case automaticFinger(Bool)
 
-    /// A finger is on the reader, or off it, where `automaticFinger` is false.
+    /// A finger is on the reader, or off it, if `automaticFinger` is false.
     case finger(present: Bool)
 
-    /// The reader is pulled out.
+    /// The reader is unplugged.
     case unplug
 
-    /// The reason for which the reader could not read a press.
+    /// The reason why the reader could not read a press.
     ///
     /// The corresponding C type is `FpDeviceRetry`.
     package enum Retry: Int32, Sendable, CaseIterable {
-        /// Anything else. The corresponding C constant is `FP_DEVICE_RETRY_GENERAL`.
+        /// Any other reason. The corresponding C constant is `FP_DEVICE_RETRY_GENERAL`.
         case general = 0
         /// The swipe was too short. The corresponding C constant is `FP_DEVICE_RETRY_TOO_SHORT`.
         case tooShort = 1
-        /// The finger was not in the middle. The corresponding C constant is `FP_DEVICE_RETRY_CENTER_FINGER`.
+        /// The finger was not centered. The corresponding C constant is `FP_DEVICE_RETRY_CENTER_FINGER`.
         case centerFinger = 2
         /// The finger must be lifted first. The corresponding C constant is `FP_DEVICE_RETRY_REMOVE_FINGER`.
         case removeFinger = 3
@@ -216,13 +212,13 @@ package enum VirtualReaderMessage: Sendable, Equatable {
 }
 
 extension VirtualReaderMessage {
-    /// The pictures that libfprint can take, in pixels each way.
+    /// The supported image sizes, in pixels in each direction.
     package static let pictureSides = 16...5000
 
-    /// The bytes that carry the message, or `nil` for a picture too small or too large.
+    /// The encoded message; `nil` if the image is too small or too large.
     ///
-    /// Each part begins with two 32-bit numbers in the machine's byte order: width and height of the picture
-    /// whose bytes follow, or a negative command and its argument.
+    /// Each part starts with two 32-bit numbers in the machine's byte order: width and height of an image whose bytes
+    /// follow, or a negative command and its argument.
     var bytes: [UInt8]? {
         switch self {
         case .press(let image):
@@ -231,8 +227,7 @@ extension VirtualReaderMessage {
             }
             return Self.words(Int32(image.width), Int32(image.height)) + image.pixels
         case .retry(let reason):
-            // A bare retry leaves an enrollment waiting for a finger to be lifted, and the next press is
-            // lost.
+            // After a bare retry, an enrollment waits for the finger to be lifted, and the next press is lost.
             return Self.words(-4, 1) + Self.words(-1, reason.rawValue) + Self.words(-4, 0)
         case .failure(let code): return Self.words(-2, code)
         case .automaticFinger(let on): return Self.words(-3, on ? 1 : 0)
