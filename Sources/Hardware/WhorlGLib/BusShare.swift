@@ -7,8 +7,8 @@ internal import Synchronization
 ///
 /// Calls beyond a client's share are refused on GLib's thread of the connection, before they wait for the thread that
 /// replies. A client that calls endlessly therefore delays no other client. Calls with an argument that is not a single
-/// value are refused as well: GLib unpacks them into many times their size and holds that while they wait. No object
-/// here takes such an argument.
+/// value are refused as well: GLib unpacks them into many times their size, and they would occupy that memory while
+/// they wait. No object here takes such an argument.
 final class BusShare: Sendable {
     /// The maximum number of unanswered calls of one client.
     static let mostCalls = 32

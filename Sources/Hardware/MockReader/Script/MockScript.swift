@@ -11,30 +11,30 @@ internal import WhorlFingerprint
 ///
 /// | step | what happens |
 /// |---|---|
-/// | `touch FINGER` | this finger is laid on: `right-index-finger`, or `right-index` |
-/// | `match` | the finger that is asked for is laid on (see ``MockFinger/expected``) |
-/// | `no-match` | somebody else's finger is laid on |
-/// | `retry:REASON` | a finger is laid on and cannot be read: `too-short`, `center-finger`, `remove-finger`, `too-fast`, `general` |
+/// | `touch FINGER` | this finger touches the sensor: `right-index-finger`, or `right-index` |
+/// | `match` | the expected finger touches the sensor (see ``MockFinger/expected``) |
+/// | `no-match` | a stranger's finger touches the sensor |
+/// | `retry:REASON` | a finger touches the sensor and cannot be read: `too-short`, `center-finger`, `remove-finger`, `too-fast`, `general` |
 /// | `delay:250ms`, `delay:2s` | nothing, for this long (at most an hour) |
-/// | `unplug` | the reader is pulled out; `delay` and `plug` right behind it then run by themselves |
+/// | `unplug` | the reader is unplugged; `delay` and `plug` immediately after it run on their own |
 /// | `plug` | the reader is plugged in again |
-/// | `busy` | another program holds the reader (`inUse`); also when it is opened |
-/// | `permission-denied` | the user may not open the reader; also when it is opened |
-/// | `storage-full`, `duplicate`, `too-hot`, `malfunction` | the operation ends with this error |
-/// | `lie:index`, `lie:stranger` | a match with a print that is not in the gallery (see ``MockLie``) |
+/// | `busy` | another program is using the reader (`inUse`); also when it is opened |
+/// | `permission-denied` | the user has no permission to open the reader; also when it is opened |
+/// | `storage-full`, `duplicate`, `too-hot`, `malfunction` | the operation fails with this error |
+/// | `lie:index`, `lie:stranger` | a match with a print outside the gallery (see ``MockLie``) |
 /// | `hang` | nothing, until the operation is cancelled |
 /// | `STEP*N`, `(STEPS)*N`, `repeat:N(STEPS)` | the same N times |
 ///
-/// | setting, before the first step | meaning | otherwise |
+/// | setting, before the first step | meaning | default |
 /// |---|---|---|
 /// | `stages=N` | good presentations for one enrollment, 1 to 50 | 5 |
-/// | `storage=host`, `storage=reader` | who keeps the templates and compares | `host` |
-/// | `storage-file=PATH` | keeps the prints of a `storage=reader` for the next process | forgotten at its end |
-/// | `features=A+B` | the names that `whorl devices --json` shows, joined with `+`, or `none` | what such a reader usually has |
-/// | `scan=press`, `scan=swipe` | how the finger is shown | `press` |
+/// | `storage=host`, `storage=reader` | where templates are stored and compared | `host` |
+/// | `storage-file=PATH` | keeps the prints of a `storage=reader` for the next process | forgotten when the process ends |
+/// | `features=A+B` | the names shown by `whorl devices --json`, joined with `+`, or `none` | the usual ones for such a reader |
+/// | `scan=press`, `scan=swipe` | how the finger is presented | `press` |
 /// | `name=TEXT`, `id=TEXT` | the reader's name and identity | `Mock reader`, `mock-0` |
-/// | `connected=no` | the reader is not plugged in at the beginning | `yes` |
-/// | `then=wait`, `then=match`, `then=no-match` | what happens when the steps have run out | `wait` |
+/// | `connected=no` | the reader is not plugged in at the start | `yes` |
+/// | `then=wait`, `then=match`, `then=no-match` | what happens at the end of the script | `wait` |
 ///
 /// Each operation continues at the step where the previous one ended. A script has at most 64 KiB, and at most 65,536
 /// steps with repetitions expanded.

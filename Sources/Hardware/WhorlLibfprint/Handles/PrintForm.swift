@@ -92,7 +92,7 @@ private final class Variant {
         #endif
     }
 
-    // Properties retain the value while they are read; the pointer alone would not.
+    // Members of this class keep the value alive while they run; its pointer alone would not.
     var isNormal: Bool { g_variant_is_normal_form(pointer) != 0 }
     var byte: UInt8 { g_variant_get_byte(pointer) }
     var int32: Int32 { g_variant_get_int32(pointer) }

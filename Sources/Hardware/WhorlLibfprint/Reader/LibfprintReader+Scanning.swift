@@ -228,7 +228,7 @@ private final class EnrollProgress {
         }
         switch CallFailure(error, operation: "enroll") {
         case .retry(let reason): onEvent(.retry(reason))
-        case .error: break  // it comes again as the end of the operation
+        case .error: break  // reported again at the end of the operation
         }
     }
 }

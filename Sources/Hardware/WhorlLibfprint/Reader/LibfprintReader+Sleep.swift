@@ -25,9 +25,9 @@ extension LibfprintReader {
     /// which are short, finish first. No operation starts until ``resume()``, except closing. Suspending a suspended
     /// reader does nothing. This call is not cancelled with its task.
     ///
-    /// libfprint alone is not enough (1.94.5). Some of its drivers continue the operation after sleep, so that whoever
-    /// wakes the machine would confirm an earlier request. Other drivers cancel the operation, but still return a match
-    /// reported a moment earlier. Sleep that begins during a short operation is lost, so that resuming fails.
+    /// libfprint alone is not enough (1.94.5). Some of its drivers continue the operation after sleep, so that anyone
+    /// who wakes the machine would confirm an earlier request. Other drivers cancel the operation, but still return a
+    /// match reported a moment earlier. Sleep that begins during a short operation is lost, so that resuming fails.
     ///
     /// - Throws: `unplugged`; the reader is considered suspended even then.
     package func suspend() async throws(ReaderError) {

@@ -126,7 +126,7 @@ extension PressMinutiae {
         }
         let whole = Variant(taking: raw)
         #if _endian(big)
-        return nil  // The form is little-endian; such a machine gets no guidance from it.
+        return nil  // The form is little-endian; big-endian machines get no guidance.
         #else
         guard let data = whole.child(9)?.child(0), data.isOf("(a(aiaiai))"), let presses = data.child(0),
             g_variant_n_children(presses.pointer) == 1, let press = presses.child(0),

@@ -13,7 +13,7 @@ public import LoginAssertion
 /// ```swift
 /// let store = try SQLiteRelyingPartyStore(path: "/var/lib/bank/login.sqlite", ifMissing: .create)
 /// let party = RelyingParty(store: store, configuration: .init(origin: origin))
-/// // The device asks for a challenge, and gets its 32 bytes.
+/// // The device requests a challenge, 32 bytes.
 /// let issued = try await party.challenge(for: user, device: device, purpose: .login, from: address)
 /// // It answers with an assertion, which only its key can have signed.
 /// let signIn = try await party.signIn(assertion: assertion, from: address)
