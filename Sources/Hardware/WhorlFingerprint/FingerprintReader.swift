@@ -55,7 +55,7 @@ public protocol FingerprintReader: AnyObject, Sendable {
     func capture(whenBusy: BusyPolicy, observer: @escaping ScanObserver) async throws(ReaderError)
         -> FingerprintImage
 
-    /// The templates stored in the reader, including those of other systems.
+    /// Returns the templates stored in the reader, including those of other systems.
     func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint]
 
     /// Deletes one template from the reader's storage.
@@ -95,12 +95,12 @@ public enum BusyPolicy: Sendable {
 
 /// A source of readers.
 public protocol ReaderSource: Sendable {
-    /// The readers currently connected. The same reader is always returned as the same object.
+    /// Returns the currently connected readers. The same reader is always returned as the same object.
     ///
     /// - Throws: `malfunction` if the system cannot be queried; an empty list is not an error.
     func readers() async throws(ReaderError) -> [any FingerprintReader]
 
-    /// Readers added and removed from now on, in order, until the stream's task ends.
+    /// Returns the readers added and removed from now on, in order, until the stream's task ends.
     func changes() async -> AsyncStream<ReaderChange>
 }
 

@@ -98,13 +98,13 @@ final class BusShare: Sendable {
         return message
     }
 
-    /// Whether a message contains an array, a structure or a variant.
+    /// Returns whether a message contains an array, a structure or a variant.
     private static func isUnpacked(_ message: OpaquePointer) -> Bool {
         guard let signature = g_dbus_message_get_signature(message) else { return false }
         return String(cString: signature).utf8.contains { "av({".utf8.contains($0) }
     }
 
-    /// Whether the sender of a call expects no reply.
+    /// Returns whether the sender of a call expects no reply.
     static func wantsNoAnswer(_ message: OpaquePointer?) -> Bool {
         g_dbus_message_get_flags(message).rawValue & G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED.rawValue != 0
     }

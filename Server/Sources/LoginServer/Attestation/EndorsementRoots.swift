@@ -63,7 +63,7 @@ struct EndorsementRoots: EndorsementAuthority {
         return .rsa2048(modulus: numbers.modulus)
     }
 
-    /// Whether all bits of a certificate's signature are used, as in every valid signature.
+    /// Returns whether all bits of a certificate's signature are used, as in every valid signature.
     ///
     /// `Certificate` does not check this, and would accept several encodings of one certificate.
     private static func endsWithWholeBytes(_ certificate: Data) -> Bool {

@@ -19,7 +19,7 @@ enum KeyFile {
         return key
     }
 
-    /// Whether the file exists, readable or not.
+    /// Returns whether the file exists, readable or not.
     static func exists(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0

@@ -80,7 +80,7 @@ extension FingerCache {
         }
     }
 
-    /// FNV-1a, 64 bits: it detects damage, not tampering.
+    /// Returns the FNV-1a checksum, 64 bits: it detects damage, not tampering.
     static func checksum(_ bytes: some Sequence<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes {

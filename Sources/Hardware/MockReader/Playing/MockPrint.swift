@@ -58,7 +58,7 @@ extension MockPrint {
         MockPrint(finger: finger, serial: serial, revision: min(revision + 1, MockPrint.largestNumber))
     }
 
-    /// Whether both are the same enrollment.
+    /// Returns whether both are the same enrollment.
     func isSame(as other: MockPrint) -> Bool { plain == other.plain }
 }
 

@@ -136,7 +136,7 @@ extension MockReader {
         return print
     }
 
-    /// Whether the finger matches the print; ``MockFinger/expected`` matches only the first print.
+    /// Returns whether the finger matches the print; ``MockFinger/expected`` matches only the first print.
     private func matches(_ finger: MockFinger, _ print: MockPrint, isFirst: Bool) -> Bool {
         switch finger {
         case .finger(let finger): print.finger == finger
@@ -157,7 +157,7 @@ extension MockReader {
         }
     }
 
-    /// The finger that was meant; `nil` for a stranger's.
+    /// Returns the finger that was meant; `nil` for a stranger's.
     private func finger(_ presented: MockFinger, or metadata: EnrollmentMetadata) -> Finger? {
         switch presented {
         case .finger(let finger): finger
@@ -202,7 +202,7 @@ extension MockReader {
 
 // The templates stored in a mock with `storage=reader`.
 extension MockReader {
-    /// The stored prints, in enrollment order.
+    /// Returns the stored prints, in enrollment order.
     public func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint] {
         try await operate("list", needing: .storageList, whenBusy: whenBusy) { () throws(ReaderError) in
             try withStorage { storage throws(ReaderError) in

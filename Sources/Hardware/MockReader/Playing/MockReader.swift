@@ -183,12 +183,12 @@ public final class MockReaderSource: ReaderSource {
     /// All readers, plugged in or not, so that a test can play steps on them.
     public var mocks: [MockReader] { all }
 
-    /// The readers that are currently plugged in.
+    /// Returns the readers that are currently plugged in.
     public func readers() -> [any FingerprintReader] {
         all.filter(\.player.isConnected)
     }
 
-    /// Readers plugged in and unplugged from now on.
+    /// Returns a stream of readers plugged in and unplugged from now on.
     public func changes() -> AsyncStream<ReaderChange> {
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderChange.self)
         let listeners = all.map { reader in

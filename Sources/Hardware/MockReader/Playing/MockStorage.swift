@@ -165,7 +165,7 @@ enum MockFile {
         }
     }
 
-    /// Whether a file of this name exists.
+    /// Returns whether a file of this name exists.
     static func exists(_ path: String) -> Bool {
         FileManager.default.fileExists(atPath: path)
     }

@@ -59,7 +59,7 @@ enum PrintForm {
         }
     }
 
-    /// Whether there are as many angles as coordinates, all within an image.
+    /// Returns whether there are as many angles as coordinates, all within an image.
     private static func isPicture(_ picture: Variant) -> Bool {
         let (x, y, angles) = (picture[0], picture[1], picture[2])
         guard x.count <= mostPoints, x.count == y.count, x.count == angles.count else { return false }

@@ -57,7 +57,7 @@ package struct PrintHandle: ~Copyable {
 
     deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
 
-    /// Whether the print can be used with the device.
+    /// Returns whether the print can be used with the device.
     ///
     /// `fp_print_compatible()`.
     package func isCompatible(with device: UnsafeMutablePointer<FpDevice>) -> Bool {

@@ -35,7 +35,7 @@ package actor LibfprintSource: ReaderSource {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// The currently connected readers.
+    /// Returns the currently connected readers.
     ///
     /// `fp_context_new()`, `fp_context_enumerate()`, `fp_context_get_devices()`.
     package func readers() async throws(ReaderError) -> [any FingerprintReader] {
@@ -65,7 +65,7 @@ package actor LibfprintSource: ReaderSource {
     /// The readers found so far; empty before the first request.
     var connected: [LibfprintReader] { known.map(\.reader) }
 
-    /// The currently connected readers, with their concrete type.
+    /// Returns the currently connected readers, with their concrete type.
     package func libfprintReaders() async throws(ReaderError) -> [LibfprintReader] {
         try await start()
         return connected

@@ -98,7 +98,7 @@ extension Connection {
         return nil
     }
 
-    /// Whether an object has a template's type, attributes and policy.
+    /// Returns whether an object has a template's type, attributes and policy.
     private func publicArea(of object: ESYS_TR, fits template: TPMT_PUBLIC) throws(TPMError) -> Bool {
         var template = TPM2B_PUBLIC(size: 0, publicArea: template)
         let wanted = try Marshalling.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal, of: &template).dropFirst(2)

@@ -51,7 +51,7 @@ struct CredentialSeal {
         credential = Data(object.bytes)
     }
 
-    /// KDFa with SHA-256, for at most 256 bits.
+    /// Returns the key derived by KDFa with SHA-256, for at most 256 bits.
     private static func derived(
         from seed: SymmetricKey,
         _ label: String,

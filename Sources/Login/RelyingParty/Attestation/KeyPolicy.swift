@@ -62,7 +62,7 @@ struct KeyPolicy: Sendable, Hashable {
         Data(SHA256.hash(data: extended(zero, .policySecret, name)))
     }
 
-    /// The digest of operandB, offset and operation: eight bytes, at 0, equal.
+    /// Returns the digest of operandB, offset and operation: eight bytes, at 0, equal.
     private static func equal(_ value: UInt64) -> Data {
         var arguments = ByteWriter()
         arguments.append(value)

@@ -36,7 +36,7 @@ struct RSAEncryption: Sendable {
         return modulus.power65537(of: Data([0]) + maskedSeed + masked)
     }
 
-    /// MGF1 with SHA-256.
+    /// Returns the mask of MGF1 with SHA-256.
     private static func mask(_ seed: Data, count: Int) -> Data {
         let blocks = (0..<UInt32((count + digest - 1) / digest)).map { counter in
             SHA256.hash(data: seed + withUnsafeBytes(of: counter.bigEndian) { Data($0) })

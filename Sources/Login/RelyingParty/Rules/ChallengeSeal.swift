@@ -59,7 +59,7 @@ struct ChallengeSeal: Sendable {
 }
 
 extension ChallengeSeal.Terms {
-    /// The bytes to seal; names and origins contain no line feeds, so that different terms never have the same bytes.
+    /// Returns the bytes to seal; names and origins contain no line feeds, so that different terms never have the same bytes.
     fileprivate func sealed(_ nonce: Nonce) -> Data {
         let lines = ["whorl-login challenge 1", use.rawValue, origin.text, user.text, device?.text ?? ""]
         return Data((lines.joined(separator: "\n") + "\n").utf8) + nonce.bytes
