@@ -15,12 +15,36 @@ struct PrivateService {
     /// The choices of the program.
     let configuration: SystemConfiguration
 
+    /// The reason why the socket is not served.
+    enum Fault: Error, Equatable, CustomStringConvertible {
+        /// The descriptor is not a connected Unix stream socket.
+        case unsuitable
+        /// The socket was made by a process of another user, with this number.
+        case foreign(UInt32)
+
+        var description: String {
+            switch self {
+            case .unsuitable:
+                "--private requires a connected Unix stream socket. whorl starts this program by itself."
+            case .foreign(let user): "The socket of --private belongs to another user (\(user))."
+            }
+        }
+
+        /// The exit status (sysexits.h).
+        var status: Int32 {
+            switch self {
+            case .unsuitable: 64  // EX_USAGE
+            case .foreign: 77  // EX_NOPERM
+            }
+        }
+    }
+
     func run() async throws {
-        let control = Descriptor(owning: descriptor)
+        let user = geteuid()
+        let control = try socket(of: user)
         closeOthers()
         let root = InProcessRoot(configuration)
         let services = root.services
-        let user = geteuid()
         var host = ServiceHost { peer throws(ServiceRefusal) in
             guard peer.uid == user else { throw ServiceRefusal("io.whorl.NotYours") }
             return services
@@ -40,6 +64,20 @@ struct PrivateService {
         try server.serve(control)
         await count.waitUntilIdle {}
         await services.close()
+    }
+
+    /// Takes the socket over, whose other end must be this user's: root's child has a reader and a directory that are not for
+    /// others.
+    private func socket(of user: UInt32) throws(Fault) -> Descriptor {
+        // A number that is not open belongs to no one, and is not closed here.
+        guard fcntl(descriptor, F_GETFD) >= 0 else { throw .unsuitable }
+        let socket = Descriptor(owning: descriptor)
+        guard UnixSocket.isConnectedStream(socket),
+            // The kernel names the user of each connected Unix socket.
+            let peer = try? PeerUser(of: socket)
+        else { throw .unsuitable }
+        guard peer.uid == user else { throw .foreign(peer.uid) }
+        return socket
     }
 
     /// Descriptors that the program has left open do not belong to this one.

@@ -26,6 +26,9 @@ struct Whorld {
         do {
             try await Whorld(arguments: arguments).run()
             _exit(0)
+        } catch let fault as PrivateService.Fault {
+            say("whorld: \(fault)", on: STDERR_FILENO)
+            _exit(fault.status)
         } catch {
             say("whorld: \(error)", on: STDERR_FILENO)
             _exit(1)

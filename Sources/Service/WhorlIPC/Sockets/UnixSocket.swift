@@ -95,6 +95,25 @@ package enum UnixSocket {
         return poll(&place, 1, 0) == 0
     }
 
+    /// Whether a descriptor is a Unix stream socket that is connected: none that listens, and no other kind.
+    package static func isConnectedStream(_ descriptor: Descriptor) -> Bool {
+        func option(_ name: Int32) -> Int32? {
+            var value: Int32 = -1
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            return getsockopt(descriptor.number, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
+        }
+        guard option(SO_DOMAIN) == AF_UNIX, option(SO_TYPE) == Int32(SOCK_STREAM.rawValue),
+            option(SO_ACCEPTCONN) == 0
+        else { return false }
+        var address = sockaddr_un()
+        var size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        return withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getpeername(descriptor.number, $0, &size) == 0
+            }
+        }
+    }
+
     /// Makes a descriptor that another program gave fit for use here: it does not wait and is not inherited.
     package static func adopt(_ descriptor: Descriptor) throws(SystemCallError) {
         let flags = fcntl(descriptor.number, F_GETFL)
