@@ -2,6 +2,7 @@
 
 import ChildPipe
 import Foundation
+import Glibc
 import Testing
 
 @testable import whorl
@@ -107,6 +108,30 @@ struct HardwareReportTests {
         }
         let folder = try await exercise(["--yes", "--output", whorl.home], reader: "mock:hang")
         #expect(folder.status == 74 && folder.err.contains("cannot write the report"), "\(folder)")
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "giving files away needs root"))
+    func `root, by sudo, replaces a file of the user and leaves it to the user, and no other one's`()
+        async throws
+    {
+        let path = "\(whorl.home)/mine.json"
+        let arguments = ["devices", "exercise", "--report", "--yes", "--output", "mine.json"]
+        for (owner, sudo, isReplaced) in [
+            (1000, ["SUDO_UID": "1000"], true), (0, ["SUDO_UID": "1000"], true), (0, [:], true),
+            (1001, ["SUDO_UID": "1000"], false), (1000, [:], false), (1000, ["SUDO_UID": "x"], false),
+        ] as [(UInt32, [String: String], Bool)] {
+            try "old".write(toFile: path, atomically: false, encoding: .utf8)
+            chmod(path, 0o640)
+            chown(path, owner, owner)
+            let outcome = try await whorl.run(arguments, reader: Self.chip, environment: sudo)
+            #expect(outcome.status == (isReplaced ? 0 : 74), "\(owner) \(sudo): \(outcome)")
+            #expect(isReplaced || outcome.err.contains("the file belongs to another user"), "\(outcome)")
+            var present = stat()
+            #expect(lstat(path, &present) == 0 && present.st_uid == owner && present.st_gid == owner)
+            #expect(present.st_mode & 0o777 == (isReplaced ? 0o600 : 0o640))
+            #expect(try (String(contentsOfFile: path, encoding: .utf8) == "old") != isReplaced)
+            unlink(path)
+        }
     }
 
     @Test(arguments: [("y", true), ("YES", true), ("n", false), ("", false), ("yesterday", false)])

@@ -11,23 +11,40 @@ struct OutputFile {
     /// Checks whether the file can be written, before anything is asked for it.
     ///
     /// Only a regular file is replaced: renaming over a device, a pipe or a link would take it away.
-    func check() throws(Failure) {
+    /// A file of another user is not replaced either: what is written would be that user's, or the file would no longer be.
+    func check() throws(Failure) { _ = try owner() }
+
+    /// Checks as ``check()`` does.
+    ///
+    /// - Returns: The user and the group of the file that is replaced, if they are those of the person who ran sudo; `nil` to
+    ///   keep this process's.
+    private func owner() throws(Failure) -> (user: UInt32, group: UInt32)? {
         var present = stat()
-        if lstat(path, &present) == 0, present.st_mode & S_IFMT != S_IFREG {
+        let exists = lstat(path, &present) == 0
+        if exists, present.st_mode & S_IFMT != S_IFREG {
             let isFolder = present.st_mode & S_IFMT == S_IFDIR
             throw failure(isFolder ? String(cString: strerror(EISDIR)) : "it is not a regular file")
         }
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         guard access(folder, W_OK | X_OK) == 0 else { throw failure(String(cString: strerror(errno))) }
+        guard exists, present.st_uid != geteuid() else { return nil }
+        guard geteuid() == 0, present.st_uid == Self.sudoUser else {
+            throw failure("the file belongs to another user")
+        }
+        return (present.st_uid, present.st_gid)
     }
+
+    /// The person who ran sudo, who sets this variable; another program with root's rights can set it only for itself.
+    private static var sudoUser: UInt32? { getenv("SUDO_UID").flatMap { UInt32(String(cString: $0)) } }
 
     /// Writes beside the place and then renames, so that half a file is never seen.
     func replace(with bytes: [UInt8]) throws(Failure) {
-        try check()
+        let owner = try owner()
         let draft = path + "." + String(UInt64.random(in: .min ... .max), radix: 16)
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failure(String(cString: strerror(errno))) }
         var error = Self.write(bytes, to: file)
+        if error == 0, let owner, fchown(file, owner.user, owner.group) != 0 { error = errno }
         if error == 0, fsync(file) != 0 { error = errno }
         if close(file) != 0, error == 0 { error = errno }
         if error == 0, rename(draft, path) != 0 { error = errno }
