@@ -51,8 +51,29 @@ private final class HelperAndAgent {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    static func users(_ user: UInt32) -> String {
-        "Name:\tx\nUid:\t\(user)\t\(user)\t\(user)\t\(user)\nGid:\t0\t0\t0\t0\n"
+    static func users(_ user: UInt32) -> String { status(users: "\(user)\t\(user)\t\(user)\t\(user)") }
+
+    /// The groups of an account, as the test's user database has them.
+    @Sendable static func groups(_ user: UInt32) -> Set<UInt32>? { user == 1002 ? nil : [user, 27, 44] }
+
+    static func status(
+        users: String = "1000\t1000\t1000\t1000",
+        group: String = "27\t27\t27\t27",
+        groups: String = "27 44 ",
+        permitted: String = "0000000000000000",
+        effective: String = "0000000000000000"
+    ) -> String {
+        """
+        Name:\tx
+        Uid:\t\(users)
+        Gid:\t\(group)
+        Groups:\t\(groups)
+        CapInh:\t0000000000000000
+        CapPrm:\t\(permitted)
+        CapEff:\t\(effective)
+        CapBnd:\t000001ffffffffff
+
+        """
     }
 
     func write(_ file: String, _ text: String, of pid: Int32 = getpid()) throws {
@@ -73,7 +94,7 @@ private final class HelperAndAgent {
     func caller(_ client: ServiceClientIdentity? = nil, seats: SeatPolicy = .activeSeatOnly) async throws
         -> Caller?
     {
-        try await Callers(sessions: sessions, seats: seats, processes: folder.path)
+        try await Callers(sessions: sessions, seats: seats, processes: folder.path, groups: Self.groups)
             .caller(client ?? .thisProcess(uid: 0), askingFor: agent)
     }
 }
@@ -130,7 +151,48 @@ private final class HelperAndAgent {
         async throws
     {
         let machine = try HelperAndAgent()
-        try machine.write("status", "Name:\tx\nUid:\t\(users)\n", of: machine.agent.pid)
+        try machine.write("status", HelperAndAgent.status(users: users), of: machine.agent.pid)
+        #expect(try await machine.caller() == nil)
+    }
+
+    @Test(arguments: [
+        HelperAndAgent.status(groups: "27 44 999"), HelperAndAgent.status(groups: "0"),
+        HelperAndAgent.status(groups: "27,44"), HelperAndAgent.status(group: "27\t0\t0\t0"),
+        HelperAndAgent.status(group: "999\t999\t999\t999"), HelperAndAgent.status(group: "27"),
+        HelperAndAgent.status(permitted: "0000000000000002"),
+        HelperAndAgent.status(permitted: "0000000800200000", effective: "0000000800000000"),
+        HelperAndAgent.status(effective: "000001ffffffffff"), HelperAndAgent.status(effective: "x"),
+        HelperAndAgent.status(permitted: ""),
+        "Uid:\t1000\t1000\t1000\t1000\nGid:\t27\t27\t27\t27\nGroups:\t27\n",
+        "Uid:\t1000\t1000\t1000\t1000\nCapPrm:\t0\nCapEff:\t0\n",
+    ])
+    func `has no place but its own where the agent has more groups or capabilities than its user`(
+        status: String
+    ) async throws {
+        let machine = try HelperAndAgent()
+        try machine.write("status", status, of: machine.agent.pid)
+        #expect(try await machine.caller() == nil)
+    }
+
+    @Test(arguments: [
+        // systemd 254 and newer, for each session; and gnome-shell, whose file has CAP_SYS_NICE on some distributions.
+        HelperAndAgent.status(permitted: "0000000800000000", effective: "0000000800000000"),
+        HelperAndAgent.status(permitted: "0000000800800000", effective: "0000000000800000"),
+        HelperAndAgent.status(group: "1000\t1000\t1000\t1000", groups: "27 44 1000 "),
+        HelperAndAgent.status(groups: " "),
+    ])
+    func `has the agent's place where the agent has what programs of its user have`(status: String)
+        async throws
+    {
+        let machine = try HelperAndAgent()
+        try machine.write("status", status, of: machine.agent.pid)
+        #expect(try await machine.caller() != nil)
+    }
+
+    @Test func `has no place but its own where the groups of the agent's user cannot be had`() async throws {
+        let machine = try HelperAndAgent()
+        try machine.write("status", HelperAndAgent.users(1002), of: machine.agent.pid)
+        machine.sessions.found[machine.agent.pid]?.user = 1002
         #expect(try await machine.caller() == nil)
     }
 
@@ -148,7 +210,7 @@ private final class HelperAndAgent {
     @Test func `has no place but its own where the agent is confined, or may be`() async throws {
         for (file, text) in [
             ("attr/current", "snap.vault.app (enforce)\n"),
-            ("status", "Uid:\t1000\t1000\t1000\t1000\nNSpid:\t8\t2\n"),
+            ("status", HelperAndAgent.status() + "NSpid:\t8\t2\n"),
         ] {
             let machine = try HelperAndAgent()
             try machine.write(file, text, of: machine.agent.pid)

@@ -90,6 +90,23 @@ package enum ThisProcess {
         }
     }
 
+    /// Returns the groups of the account with a number, from the user database; `nil` if they cannot be had.
+    @Sendable package static func groups(of uid: UInt32) -> Set<UInt32>? {
+        guard case .found(let account) = account(of: uid) else { return nil }
+        var room: Int32 = 64
+        // The kernel gives a process no more groups than that (NGROUPS_MAX), beside its own.
+        while room <= 65_537 {
+            var groups = [gid_t](repeating: 0, count: Int(room))
+            var count = room
+            if getgrouplist(account.name, account.group, &groups, &count) >= 0 {
+                return Set(groups.prefix(Int(count)))
+            }
+            guard count > room else { return nil }
+            room = count
+        }
+        return nil
+    }
+
     /// The home folder of the process's effective user, from the user database; `nil` if it has none.
     package static var homeFolder: String? {
         guard let entry = getpwuid(geteuid()), let folder = entry.pointee.pw_dir else { return nil }

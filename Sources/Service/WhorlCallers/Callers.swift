@@ -4,6 +4,7 @@ import Glibc
 package import WhorlIPC
 package import WhorlRemote
 package import WhorlService
+import WhorlSupport
 
 /// The rules of the system's service for its callers: which program asks, from where, and what the system's
 /// administration allows it.
@@ -17,6 +18,7 @@ package struct Callers: CallerRules {
     private let seats: SeatPolicy
     private let processes: String
     private let flatpak: @Sendable () -> FlatpakInstallation?
+    private let groups: @Sendable (UInt32) -> Set<UInt32>?
     private let looks = ProcessInspections()
     /// The questions of each user that a person may have to answer: a few at a time, as they last for minutes.
     private let questions = Turns<UInt32>(most: 2)
@@ -30,14 +32,17 @@ package struct Callers: CallerRules {
     ///   - seats: The places from which a finger may be asked for.
     ///   - processes: The kernel's folder of processes.
     ///   - flatpak: Returns the Flatpak programs that are installed for the whole machine.
+    ///   - groups: Returns a user's groups; `nil` where they cannot be had.
     package init(
         sessions: any LoginSessions = Logind(),
         authority: any ActionAuthority = Polkit(),
         journal: any CallJournal = JournalShares(of: SystemJournal()),
         seats: SeatPolicy = .activeSeatOnly,
         processes: String = "/proc",
-        flatpak: @escaping @Sendable () -> FlatpakInstallation? = Self.systemFlatpak
+        flatpak: @escaping @Sendable () -> FlatpakInstallation? = Self.systemFlatpak,
+        groups: @escaping @Sendable (UInt32) -> Set<UInt32>? = ThisProcess.groups(of:)
     ) {
+        self.groups = groups
         self.sessions = sessions
         self.authority = authority
         self.journal = journal
@@ -73,7 +78,8 @@ package struct Callers: CallerRules {
         )
     }
 
-    /// Returns the login session of polkit's agent; `nil` unless the process is the session's user's alone, and is not confined.
+    /// Returns the login session of polkit's agent; `nil` unless the process is the session's user's alone, with that user's groups
+    /// and no rights beyond, and is not confined.
     ///
     /// Any user may connect to polkit's helper and name any other one.
     private func session(of agent: PeerProcess) async -> LoginSession? {
@@ -81,7 +87,11 @@ package struct Callers: CallerRules {
         guard let session = (try? await sessions.session(ofProcess: agent.pid)) ?? nil else { return nil }
         let user = PeerUser(uid: session.user, gid: session.user, pid: agent.pid)
         let client = ServiceClientIdentity(user: user, process: agent, label: .none)
-        guard await look(at: client, { $0.belongsOnly(to: session.user) }) == true,
+        let groups = groups
+        let isUsers = await look(at: client) { facts in
+            groups(session.user).map { facts.belongsOnly(to: session.user, in: $0) }
+        }
+        guard isUsers == true,
             // A program whose confinement cannot be told may be confined.
             (try? confinement(of: client, await look(at: client))) == Confinement.none
         else { return nil }

@@ -56,11 +56,40 @@ struct ProcessFacts: Sendable {
         return line.split(separator: "\t").dropFirst().first.flatMap { UInt32($0) }
     }
 
-    /// Whether a user is the only one whose rights the process has: its real, effective, saved and file-system user.
-    func belongsOnly(to user: UInt32) -> Bool {
-        let lines = text("status", most: 16_384)?.split(separator: "\n")
-        let users = lines?.first { $0.hasPrefix("Uid:") }?.split(separator: "\t").dropFirst()
-        return users?.count == 4 && users?.allSatisfy { UInt32($0) == user } == true
+    /// The capabilities that a program of an ordinary user may have, as bits (capabilities(7)).
+    ///
+    /// systemd 254 and newer give CAP_WAKE_ALARM (35) to sessions. Some distributions give CAP_SYS_NICE (23) to the files of
+    /// desktops, such as gnome-shell, which is polkit's agent. Neither opens a file, or acts on another user's process.
+    private static let ordinaryCapabilities: UInt64 = 1 << 35 | 1 << 23
+
+    /// Whether the process has the rights of one user, and no more: its real, effective, saved and file-system user, its groups,
+    /// and its capabilities, as they are at one moment.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - groups: The user's groups.
+    /// - Returns: `false` also where that cannot be told.
+    func belongsOnly(to user: UInt32, in groups: Set<UInt32>) -> Bool {
+        guard let lines = text("status", most: 16_384)?.split(separator: "\n") else { return false }
+        /// The words behind a name; `nil` without such a line.
+        func words(_ name: String) -> [Substring]? {
+            lines.first { $0.hasPrefix(name) }?.dropFirst(name.count).split { $0 == "\t" || $0 == " " }
+        }
+        func areWithin(_ words: [Substring]) -> Bool {
+            words.allSatisfy { word in UInt32(word).map(groups.contains) == true }
+        }
+        guard let users = words("Uid:"), users.count == 4, users.allSatisfy({ UInt32($0) == user }),
+            let own = words("Gid:"), own.count == 4, areWithin(own),
+            let others = words("Groups:"), areWithin(others)
+        else { return false }
+        // Root's programs have all capabilities.
+        return user == 0
+            || ["CapPrm:", "CapEff:"].allSatisfy { name in
+                guard let words = words(name), words.count == 1, let bits = UInt64(words[0], radix: 16) else {
+                    return false
+                }
+                return bits & ~Self.ordinaryCapabilities == 0
+            }
     }
 
     /// Whether the process has numbers of its own, in a process namespace below this one, as in a sandbox or a container;
