@@ -5,16 +5,21 @@ internal import Glibc
 
 /// A call that blocks its thread until the reply is there, for callers that cannot wait in a task.
 package struct BlockingCall: ~Copyable {
-    /// The time for which a reply is waited, in milliseconds.
-    private static let patience: Int32 = 30_000
-
     let socket: Descriptor
+    /// The time for which a reply is waited, in milliseconds.
+    private let patience: Int32
     private var reader = FrameReader()
     /// The messages that came with an earlier one.
     private var waiting: [Frame] = []
 
     /// Takes over a connected socket.
-    package init(_ socket: Descriptor) { self.socket = socket }
+    package init(_ socket: Descriptor) { self.init(socket, patience: 30_000) }
+
+    /// Takes over a connected socket, on which a reply is waited for `patience` milliseconds.
+    init(_ socket: Descriptor, patience: Int32) {
+        self.socket = socket
+        self.patience = patience
+    }
 
     /// Calls a method, and waits for its reply.
     ///
@@ -119,7 +124,7 @@ package struct BlockingCall: ~Copyable {
     private func wait(for event: Int32) throws(SystemCallError) {
         var place = pollfd(fd: socket.number, events: Int16(event), revents: 0)
         while true {
-            let count = poll(&place, 1, Self.patience)
+            let count = poll(&place, 1, patience)
             if count > 0 { return }
             if count < 0, errno == EINTR { continue }
             if count == 0 { errno = ETIMEDOUT }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import Synchronization
 
 /// An error of a call that got no reply.
@@ -71,10 +72,19 @@ package final class ServiceConnection: Sendable {
     private let channel: Channel
     private let messages: AsyncStream<Frame>
     private let sink: AsyncStream<Frame>.Continuation
+    private let watch: AnswerWatch?
+    /// Whether the service was found to be silent.
+    private let hasGivenUp = Atomic(false)
     var socket: Descriptor { channel.socket }
 
     /// Takes over a connected socket.
-    package init(_ socket: Descriptor) throws(SystemCallError) {
+    ///
+    /// - Parameters:
+    ///   - socket: The socket.
+    ///   - watch: Ends calls that no one will answer; without it they wait for as long as the connection is open.
+    /// - Throws: the system's refusal to make it one that does not wait.
+    package init(_ socket: Descriptor, watch: AnswerWatch? = nil) throws(SystemCallError) {
+        self.watch = watch
         try UnixSocket.adopt(socket)
         channel = Channel(socket)
         (messages, sink) = AsyncStream.makeStream(of: Frame.self)
@@ -104,6 +114,12 @@ package final class ServiceConnection: Sendable {
     /// Closes the connection; a call that waits ends with `connection`.
     package func close() { channel.close() }
 
+    /// Closes the connection to a service that does not answer; a call that waits ends with `connection` (`ETIMEDOUT`).
+    func giveUp() {
+        hasGivenUp.store(true, ordering: .relaxed)
+        channel.close()
+    }
+
     /// Calls a method, and waits for its reply.
     ///
     /// - Parameters:
@@ -125,6 +141,8 @@ package final class ServiceConnection: Sendable {
         var files = descriptors
         let bytes = try message.encoded(beside: &files)
         channel.send(bytes, files)
+        watch?.begin(self)
+        defer { watch?.end(self) }
         return try await cancellableAnswer(update)
     }
 
@@ -157,7 +175,10 @@ package final class ServiceConnection: Sendable {
     private func answer<Result: Decodable & Sendable>(
         _ update: ((Result) -> Void)?
     ) async throws(ServiceCallError) -> Reply<Result> {
+        var isFirst = true
         for await message in messages {
+            if isFirst { watch?.end(self) }
+            isFirst = false
             do throws(ServiceCallError) {
                 switch try ReplyReader.read(message, as: Result.self) {
                 case .update(let parameters): update?(parameters)
@@ -169,6 +190,7 @@ package final class ServiceConnection: Sendable {
                 throw error
             }
         }
-        throw Task.isCancelled ? .cancelled : .connection(nil)
+        guard !Task.isCancelled else { throw .cancelled }
+        throw .connection(hasGivenUp.load(ordering: .relaxed) ? SystemCallError(unanswered: "call") : nil)
     }
 }

@@ -73,6 +73,15 @@ package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertib
         number = ESHUTDOWN
     }
 
+    /// Makes the error of a call to a service that does not answer (`ETIMEDOUT`).
+    init(unanswered call: String) {
+        self.call = call
+        number = ETIMEDOUT
+    }
+
+    /// Whether no answer came in time.
+    package var isUnanswered: Bool { number == ETIMEDOUT }
+
     /// Whether an administrator has switched the service off.
     package var isSwitchedOff: Bool { number == ESHUTDOWN }
 

@@ -92,6 +92,7 @@ package struct RemoteAgent: Sendable {
             }
         let resting = Task { await rest?.socket(of: connection, relay) }
         defer { resting.cancel() }
+        var reason: SystemCallError?
         do throws(ServiceCallError) {
             if registration == nil {
                 let abilities = await relay.abilities
@@ -104,11 +105,12 @@ package struct RemoteAgent: Sendable {
             } else {
                 let _: CallReply = try await connection.resume(update: update)
             }
-        } catch .connection {
+        } catch .connection(let error) {
+            reason = error
             resting.cancel()
             if let socket = await resting.value { return socket }
         }
-        throw .connection(nil)
+        throw .connection(reason)
     }
 }
 

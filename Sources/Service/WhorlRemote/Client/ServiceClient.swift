@@ -11,9 +11,13 @@ import WhorlService
 struct ServiceClient: Sendable {
     let transport: any ServiceTransport
     private let kept: IdleConnections
+    private let watch: AnswerWatch?
 
     init(transport: any ServiceTransport, keeping kept: IdleConnections = IdleConnections()) {
         self.transport = transport
+        watch = transport.answerLimits.map { limits in
+            AnswerWatch(limits) { () throws(SystemCallError) in try transport.connect() }
+        }
         self.kept = kept
     }
 
@@ -135,7 +139,7 @@ struct ServiceClient: Sendable {
 
     /// Takes a connection over.
     func connection(over socket: Descriptor) throws(ServiceCallError) -> ServiceConnection {
-        try connecting(ServiceConnection(socket))
+        try connecting(ServiceConnection(socket, watch: watch))
     }
 
     private func socket() throws(ServiceCallError) -> Descriptor { try connecting(transport.connect()) }

@@ -10,6 +10,13 @@ import WhorlSupport
 package protocol ServiceTransport: Sendable {
     /// Connects once more.
     func connect() throws(SystemCallError) -> Descriptor
+
+    /// The times after which a service that does not answer is given up; `nil` for one that is always there.
+    var answerLimits: AnswerWatch.Limits? { get }
+}
+
+extension ServiceTransport {
+    package var answerLimits: AnswerWatch.Limits? { nil }
 }
 
 /// The service that listens at a path.
@@ -20,6 +27,7 @@ package struct PathTransport: ServiceTransport {
     private let path: String
     private let owners: Set<UInt32>
     private let installation: ServiceInstallation
+    package let answerLimits: AnswerWatch.Limits?
 
     /// Names a service.
     ///
@@ -27,11 +35,15 @@ package struct PathTransport: ServiceTransport {
     ///   - path: The path of its socket.
     ///   - owners: The users whose process may listen there; a socket of any other is another program's trap.
     ///   - installation: The installation that explains why no one listens there.
+    ///   - answerLimits: The times after which a service that does not answer is given up: the socket is the service
+    ///     manager's, also while the service cannot be started.
     package init(
         path: String = systemPath,
         owners: Set<UInt32> = [0],
-        installation: ServiceInstallation = ServiceInstallation()
+        installation: ServiceInstallation = ServiceInstallation(),
+        answerLimits: AnswerWatch.Limits = AnswerWatch.Limits()
     ) {
+        self.answerLimits = answerLimits
         self.path = path
         self.owners = owners
         self.installation = installation

@@ -104,6 +104,12 @@ extension ServiceCallError {
         return error.isSwitchedOff
     }
 
+    /// Whether no answer came in time, as while the service cannot start.
+    private var isUnanswered: Bool {
+        guard case .connection(let error?) = self else { return false }
+        return error.isUnanswered
+    }
+
     /// Two sentences for people: what happened, and what to do.
     fileprivate var explanation: (message: String, recovery: String) {
         if isSwitchedOff {
@@ -121,6 +127,12 @@ extension ServiceCallError {
                 "Restart the service to run the installed version: `sudo systemctl restart whorld`."
             )
         }
+        if isUnanswered {
+            return (
+                "The service whorld does not respond: \(words).",
+                "Run `systemctl status whorld` to find out why."
+            )
+        }
         return (
             "The service whorld does not respond: \(words).",
             "Run `whorl doctor` to check the service."
@@ -132,6 +144,7 @@ extension ServiceCallError {
         switch self {
         case .connection(nil): "it hung up"
         case .connection(let error?) where error.isSwitchedOff: "it is disabled by the administrator"
+        case .connection(let error?) where error.isUnanswered: "it did not answer in time"
         case .connection(let error?): error.description
         case .malformed: "its answer cannot be read"
         case .refused(let refusal): "it refused with \(refusal.name)"

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+internal import WhorlSupport
+
+/// Ends the calls of a service that cannot start.
+///
+/// The service manager listens for the service. While the service fails at each start, connections are made, and nobody takes
+/// them. An answer may also take long for a good reason, such as a person who is asked. So where the first answer does not come
+/// soon, the service is asked who it is on another connection: one that runs answers that at once.
+///
+/// Calls that are answered soon cost one timer for all that are made within ``Limits/first``.
+package final class AnswerWatch: Sendable {
+    /// The times for which an answer is waited.
+    package struct Limits: Sendable {
+        /// The time without an answer after which the service is asked on another connection.
+        package var first: Duration
+        /// The time within which it answers there.
+        package var second: Duration
+        /// The time after that for which calls fail without waiting: a program that makes several waits for one of them.
+        package var rest: Duration
+
+        /// Makes the limits; by default those of programs.
+        package init(
+            first: Duration = .seconds(10),
+            second: Duration = .seconds(20),
+            rest: Duration = .seconds(5)
+        ) {
+            self.first = first
+            self.second = second
+            self.rest = rest
+        }
+    }
+
+    private struct Waiting {
+        let connection: ServiceConnection
+        let since: ContinuousClock.Instant
+    }
+
+    private struct State {
+        var waiting: [ObjectIdentifier: Waiting] = [:]
+        /// Whether a timer runs, or the service is being asked.
+        var isBusy = false
+        /// The moment until which calls fail without waiting.
+        var silentUntil: ContinuousClock.Instant?
+    }
+
+    private let limits: Limits
+    private let connect: @Sendable () throws(SystemCallError) -> Descriptor
+    private let state = Mutex(State())
+
+    /// Describes a watch over a service.
+    ///
+    /// - Parameters:
+    ///   - limits: The times for which an answer is waited.
+    ///   - connect: Connects to the service once more.
+    package init(_ limits: Limits, connect: @escaping @Sendable () throws(SystemCallError) -> Descriptor) {
+        self.limits = limits
+        self.connect = connect
+    }
+
+    /// Begins to wait for the first answer on a connection, to which a call was sent.
+    func begin(_ connection: ServiceConnection) {
+        let now = ContinuousClock.now
+        let (isSilent, startsTimer) = state.withLock { state in
+            if let end = state.silentUntil, now < end { return (true, false) }
+            state.waiting[ObjectIdentifier(connection)] = Waiting(connection: connection, since: now)
+            defer { state.isBusy = true }
+            return (false, !state.isBusy)
+        }
+        if isSilent { connection.giveUp() }
+        if startsTimer { lookLater(limits.first) }
+    }
+
+    /// Ends the wait, since an answer has come, or none is waited for any longer.
+    func end(_ connection: ServiceConnection) {
+        _ = state.withLock { $0.waiting.removeValue(forKey: ObjectIdentifier(connection)) }
+    }
+
+    private func lookLater(_ time: Duration) { OffPoolTimer.run(after: time) { [self] in look() } }
+
+    /// Asks the service if a connection has waited for too long, or looks again when the next one will have.
+    private func look() {
+        let oldest = state.withLock { state in
+            let oldest = state.waiting.values.map(\.since).min()
+            if oldest == nil { state.isBusy = false }
+            return oldest
+        }
+        guard let oldest else { return }
+        let rest = limits.first - (ContinuousClock.now - oldest)
+        guard rest <= .zero else { return lookLater(rest) }
+        // Asking blocks its thread. Without one, the service is asked later.
+        if !startThread("whorl.answers", { [self] in ask() }) { lookLater(limits.first) }
+    }
+
+    /// Asks the service, and lets go of the connections that have waited for too long.
+    private func ask() {
+        // Connections that begin to wait from now on are not meant by the answer.
+        let asked = ContinuousClock.now
+        let answers = serviceAnswers()
+        let ended = state.withLock { state in
+            guard let answers else { return [ServiceConnection]() }
+            let overdue = state.waiting.filter { asked - $0.value.since >= limits.first }
+            for key in overdue.keys { state.waiting[key] = nil }
+            if answers { return [] }
+            state.silentUntil = .now + limits.rest
+            return overdue.values.map(\.connection)
+        }
+        for connection in ended { connection.giveUp() }
+        // Where the answer could not be had, the service is asked again.
+        if answers == nil { lookLater(limits.first) } else { look() }
+    }
+
+    /// Asks the service who it is.
+    ///
+    /// - Returns: Whether it answers in time; `nil` where that cannot be told.
+    private func serviceAnswers() -> Bool? {
+        let socket: Descriptor
+        do throws(SystemCallError) {
+            socket = try connect()
+        } catch {
+            // No place in the queue became free. Where no one listens any longer, the kernel ends the calls themselves.
+            return error.number == EAGAIN ? false : nil
+        }
+        let milliseconds = Int32(clamping: Int64((limits.second / .milliseconds(1)).rounded(.up)))
+        var call = BlockingCall(socket, patience: milliseconds)
+        do throws(ServiceCallError) {
+            let _: CallReply<NoParameters> = try call.call("org.varlink.service.GetInfo", NoParameters())
+            return true
+        } catch {
+            guard case .connection(let failure?) = error else { return true }
+            // Whoever hangs up has taken the connection, and those before it.
+            return failure.number != ETIMEDOUT
+        }
+    }
+}
