@@ -43,6 +43,10 @@ struct SilentServiceTests {
             await #expect(throws: ServiceError.self) { try await place.client.call(SlowCall()) }
         }
         #expect(place.transport.connections == before + 5)
+        await #expect(throws: ServiceError.self) {
+            try await blocking { try client.callBlocking(SlowCall()) }
+        }
+        #expect(place.transport.connections == before + 5)
     }
 
     @Test func `is asked again by calls that are made later`() async throws {
@@ -75,8 +79,13 @@ struct SilentServiceTests {
     }
 
     @Test func `is asked nothing more once a part of the answer has come`() async throws {
-        let place = try SilentPlace(.service, first: .seconds(1), second: .seconds(60))
-        let reply = try await place.client.call(PartsCall(), update: { _ in })
+        let place = try SilentPlace(.service, first: .seconds(600), second: .seconds(60))
+        var waiting: [Int?] = []
+        let reply = try await place.client.call(
+            PartsCall(),
+            update: { _ in waiting.append(place.client.watch?.waitingCount) }
+        )
+        #expect(waiting == [0])
         #expect(reply.value == 1 && place.transport.connections == 1)
     }
 }
@@ -179,7 +188,7 @@ private final class SilentPlace {
         var router = Router(ServiceInfo(vendor: "", product: "", version: "", url: ""))
         router.on(SlowCall.name, admitting: Router.everyCaller) {
             (_: SlowCall, _) async throws(ServiceRefusal) in
-            while transport.connections < 2 { await Task.yield() }
+            while transport.connections < 2 { await OffPoolTimer.waitUncancelled(.milliseconds(20)) }
             await OffPoolTimer.waitUncancelled(.milliseconds(300))
             return ServiceReply(Valued(transport.connections))
         }
@@ -190,7 +199,6 @@ private final class SilentPlace {
         router.on(PartsCall.name, admitting: Router.everyCaller) {
             (_: PartsCall, call) async throws(ServiceRefusal) in
             call.update(Valued(1))
-            await OffPoolTimer.waitUncancelled(.seconds(3))
             return ServiceReply(Valued(transport.connections))
         }
         return router

@@ -60,6 +60,15 @@ package final class AnswerWatch: Sendable {
         self.connect = connect
     }
 
+    /// The number of connections that have had no answer yet.
+    var waitingCount: Int { state.withLock(\.waiting.count) }
+
+    /// The error of a call that is not made, since the service was found silent a moment ago; `nil` otherwise.
+    package var recentSilence: SystemCallError? {
+        let isSilent = state.withLock { state in state.silentUntil.map { .now < $0 } ?? false }
+        return isSilent ? SystemCallError(unanswered: "call") : nil
+    }
+
     /// Begins to wait for the first answer on a connection, to which a call was sent.
     func begin(_ connection: ServiceConnection) {
         let now = ContinuousClock.now
@@ -123,7 +132,7 @@ package final class AnswerWatch: Sendable {
             // No place in the queue became free. Where no one listens any longer, the kernel ends the calls themselves.
             return error.number == EAGAIN ? false : nil
         }
-        let milliseconds = Int32(clamping: Int64((limits.second / .milliseconds(1)).rounded(.up)))
+        let milliseconds = Int32(exactly: (limits.second / .milliseconds(1)).rounded(.up)) ?? .max
         var call = BlockingCall(socket, patience: milliseconds)
         do throws(ServiceCallError) {
             let _: CallReply<NoParameters> = try call.call("org.varlink.service.GetInfo", NoParameters())

@@ -11,7 +11,7 @@ import WhorlService
 struct ServiceClient: Sendable {
     let transport: any ServiceTransport
     private let kept: IdleConnections
-    private let watch: AnswerWatch?
+    let watch: AnswerWatch?
 
     init(transport: any ServiceTransport, keeping kept: IdleConnections = IdleConnections()) {
         self.transport = transport
@@ -99,6 +99,8 @@ struct ServiceClient: Sendable {
                     guard case .connection = error, !hasBegun else { throw error }
                 }
             }
+            // A blocking call has a time limit of its own; it does not wait for what is known.
+            if let silence = watch?.recentSilence { throw .connection(silence) }
             var call = BlockingCall(try socket())
             try call.proveProcess()
             return try finish(call, operation, files, told)
