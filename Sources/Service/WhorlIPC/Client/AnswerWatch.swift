@@ -6,8 +6,8 @@ internal import WhorlSupport
 
 /// Ends the calls of a service that cannot start.
 ///
-/// The service manager listens for the service. While the service fails at each start, connections are made, and nobody takes
-/// them. An answer may also take long for a good reason, such as a person who is asked. So where the first answer does not come
+/// The service manager listens for the service. While the service fails at each start, connections are made, and no process
+/// takes them. An answer may also take long for a good reason, such as a person who is asked. So where the first answer does not come
 /// soon, the service is asked who it is on another connection: one that runs answers that at once.
 ///
 /// Calls that are answered soon cost one timer for all that are made within ``Limits/first``.
@@ -139,7 +139,7 @@ package final class AnswerWatch: Sendable {
             return true
         } catch {
             guard case .connection(let failure?) = error else { return true }
-            // Whoever hangs up has taken the connection, and those before it.
+            // A service that hangs up has taken the connection, and those before it.
             return failure.number != ETIMEDOUT
         }
     }
