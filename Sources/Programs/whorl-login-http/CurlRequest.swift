@@ -5,21 +5,21 @@ import Glibc
 import LoginTransport
 import WhorlSecretMemory
 
-/// One request of a login and its answer, with libcurl.
+/// One login request and its response, with libcurl.
 ///
-/// It follows no redirect, stores no cookie, no credential and no answer, and stops reading an answer that is larger than
-/// any answer of the protocol. Certificate and name of the server are verified, for TLS 1.2 or later.
+/// It follows no redirects, stores no cookies, credentials or responses, and stops reading a response that is larger
+/// than any in the protocol. The server's certificate and name are verified, with TLS 1.2 or later.
 ///
-/// Password and token are in locked memory here, on their way out and on their way in. libcurl and the TLS library copy
-/// what they send and receive to buffers of their own, which nothing wipes: they end with the process, whose memory no
-/// other process of the user can read.
+/// Password and token are in locked memory here, in both directions. libcurl and the TLS library copy sent and received
+/// data to their own buffers, which are never wiped. These end with the process, whose memory no other process of the
+/// user can read.
 struct CurlRequest {
     private let request: LoginRequest
     private let authorities: String?
 
-    /// The longest time that the whole request may take, in milliseconds.
+    /// The maximum time for the whole request, in milliseconds.
     private static let wait = 30_000
-    /// The largest size of all lines of an answer before its body; a login's answer has less than 1 KiB.
+    /// The maximum size of a response's header in bytes; a login's response has less than 1 KiB.
     fileprivate static let longestHeader = 16_384
 
     /// - Parameters:
@@ -30,7 +30,7 @@ struct CurlRequest {
         self.authorities = authorities
     }
 
-    /// Sends the request and returns the answer, whatever its status is; blocks the caller.
+    /// Sends the request and returns the response, whatever its status; blocks the caller.
     func send() -> Result<LoginResponse, LoginTransportError> {
         guard curl_global_init(whorl_curl_global_default) == CURLE_OK, let handle = curl_easy_init() else {
             return .failure(.failed)
@@ -50,7 +50,7 @@ struct CurlRequest {
         }
     }
 
-    /// Whether the program that reads the answer has gone.
+    /// Whether the program that reads the answer is gone.
     private static var hasNoReader: Bool {
         var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
         return poll(&output, 1, 0) > 0 && output.revents & Int16(POLLERR | POLLHUP) != 0
@@ -63,18 +63,19 @@ struct CurlRequest {
         options.set(CURLOPT_PATH_AS_IS, 1)
         options.take(whorl_curl_set_protocol(options.handle, isSecure ? 1 : 0))
         options.set(CURLOPT_FOLLOWLOCATION, 0)
-        // One request does not need more, and HTTP/1 is less code that reads bytes from a network.
+        // One request does not need more, and HTTP/1 has less code that parses network data.
         options.set(CURLOPT_HTTP_VERSION, whorl_curl_http_1_1)
         options.set(CURLOPT_HTTP09_ALLOWED, 0)
         options.set(CURLOPT_NETRC, whorl_curl_netrc_ignored)
         options.set(CURLOPT_TIMEOUT_MS, Self.wait)
         options.set(CURLOPT_NOSIGNAL, 1)
-        // A request whose answer no one reads any longer ends: its program was killed.
+        // A request ends if no one will read its answer, because the calling program was killed.
         options.take(whorl_curl_set_watch(options.handle) { _, _, _, _, _ in Self.hasNoReader ? 1 : 0 })
         options.take(whorl_curl_set_quick_exit(options.handle))
-        // What is not encrypted goes to this machine, and over a proxy it would leave it. An empty text is no proxy.
+        // Unencrypted requests stay on this machine; a proxy would forward them elsewhere. An empty string disables the
+        // proxy.
         if !isSecure { options.set(CURLOPT_PROXY, "") }
-        // A proxy on the way to a server with TLS learns the server's name, and neither password nor token.
+        // A proxy on the way to a TLS server learns the server's name, but neither password nor token.
         options.set(CURLOPT_HEADEROPT, whorl_curl_header_separate)
         options.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         options.set(CURLOPT_SSLVERSION, whorl_curl_tls_1_2)
@@ -82,11 +83,11 @@ struct CurlRequest {
         options.set(CURLOPT_SSL_VERIFYHOST, 2)
         guard let authorities else { return }
         options.set(CURLOPT_CAINFO, authorities)
-        // Debian's libcurl looks in the system's folder too, unless it is told not to.
+        // Otherwise, Debian's libcurl also searches the system's folder.
         options.set(CURLOPT_CAPATH, nil)
     }
 
-    /// Sets method and body for the time of `perform`: libcurl reads the body where it lies.
+    /// Sets method and body while `perform` runs: libcurl reads the body in place.
     private func withBody<Value>(_ options: inout Options, _ perform: (inout Options) -> Value) -> Value {
         guard let body = request.body else {
             options.set(CURLOPT_HTTPGET, 1)
@@ -99,7 +100,7 @@ struct CurlRequest {
             options.take(
                 whorl_curl_set_size(options.handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count))
             )
-            // Without an address libcurl would read standard input.
+            // Without an address, libcurl would read standard input.
             if let start = bytes.baseAddress {
                 options.take(whorl_curl_set_pointer(options.handle, CURLOPT_POSTFIELDS, start))
             } else {
@@ -109,11 +110,11 @@ struct CurlRequest {
         }
     }
 
-    /// Sets the header fields for the time of `perform`.
+    /// Sets the header fields while `perform` runs.
     private func withHeader<Value>(_ options: inout Options, _ perform: (inout Options) -> Value) -> Value {
         var list: UnsafeMutablePointer<curl_slist>?
         defer { curl_slist_free_all(list) }
-        // No server is asked whether it would take a body of this size.
+        // Do not ask the server whether it would accept a body of this size.
         for line in request.fields.map({ "\($0.name): \($0.value)" }) + ["Expect:"] {
             guard let longer = curl_slist_append(list, line) else {
                 options.take(CURLE_OUT_OF_MEMORY)
@@ -127,7 +128,7 @@ struct CurlRequest {
         }
         let line = Self.line(authorization)
         return line.withUnsafeBytes { bytes in
-            // A byte that ends a line would begin another field, or the body.
+            // A line break would start another field, or the body.
             options.take(
                 bytes.dropLast().allSatisfy { (0x20..<0x7F).contains($0) }
                     ? CURLE_OK : CURLE_BAD_FUNCTION_ARGUMENT
@@ -143,7 +144,7 @@ struct CurlRequest {
         }
     }
 
-    /// Returns the header field with the user's credentials, as C has texts.
+    /// Returns the header field with the user's credentials, as a C string.
     private static func line(_ authorization: SecretBox) -> SecretBytes {
         let name = "Authorization: "
         var line = SecretBuffer(capacity: name.utf8.count + authorization.bytes.count + 1)
@@ -154,7 +155,7 @@ struct CurlRequest {
     }
 }
 
-/// The options of a request; one that libcurl refuses keeps the request from being sent.
+/// The options of a request; if libcurl refuses one, the request is not sent.
 private struct Options {
     let handle: UnsafeMutableRawPointer
     private(set) var areSet = true
@@ -172,16 +173,16 @@ private struct Options {
     }
 }
 
-/// An answer while it comes.
+/// A response while it is being received.
 private final class Answer {
     private var body = SecretBuffer(capacity: LoginResponse.longestBody)
     private var headerSize = 0
     private var isTooLarge = false
 
-    /// Has libcurl write to this object, which must outlive the request.
+    /// Makes libcurl write to this object, which must outlive the request.
     func receive(_ options: inout Options) {
         let context = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
-        // An answer that says how large it is need not be read for it.
+        // Stops early if the response announces too large a size.
         options.take(
             whorl_curl_set_size(
                 options.handle,
@@ -208,14 +209,14 @@ private final class Answer {
         context.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Counts a line of the header, of an interim answer or of a trailer; `false` ends the request.
+    /// Counts a line of the header, of an interim response or of a trailer; `false` ends the request.
     private func takeHeader(_ size: Int) -> Bool {
         headerSize += size
         if headerSize > CurlRequest.longestHeader { isTooLarge = true }
         return !isTooLarge
     }
 
-    /// Takes a part of the body; `false` ends the request.
+    /// Appends a part of the body; `false` ends the request.
     private func takeBody(_ part: UnsafeRawBufferPointer) -> Bool {
         if !body.append(contentsOf: part) { isTooLarge = true }
         return !isTooLarge
@@ -245,7 +246,7 @@ private final class Answer {
 }
 
 extension LoginTransportError {
-    /// Makes the kind of a failure.
+    /// Creates the kind of a failure.
     fileprivate init(_ status: CURLcode) {
         switch status {
         case CURLE_OPERATION_TIMEDOUT: self = .timedOut
@@ -256,8 +257,8 @@ extension LoginTransportError {
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
             CURLE_SSL_CERTPROBLEM, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
             self = .notTrusted
-        // libcurl keeps a line of the header in memory up to a limit, and calls a longer one out of memory, or CURLE_TOO_LARGE
-        // (8.6), which older headers do not have.
+        // libcurl stores a header line in memory up to a limit, and reports a longer one as out of memory, or as
+        // CURLE_TOO_LARGE (8.6), which older headers do not have.
         case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY, CURLcode(rawValue: 100): self = .tooLarge
         // The first is HTTP/0.9, which has neither status nor header.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE,

@@ -5,21 +5,21 @@ import LoginTransport
 import WhorlSecretMemory
 import WhorlSupport
 
-/// The network of `whorl login`: reads one request from standard input, writes the result to standard output.
+/// The network part of `whorl login`: reads one request from standard input, and writes the result to standard output.
 ///
-/// It is a separate program because the process that reads bytes from a network must not be the one that has the vault
-/// open, and because libcurl brings two dozen libraries, which every start of `whorl` would load.
+/// It is a separate program, because a process that reads network data must not be the one with the open vault. Also,
+/// libcurl loads two dozen libraries, which would slow down every start of `whorl`.
 @main
 enum Program {
     static func main() {
         // This comes first: there is no password in memory yet.
         guard ThisProcess.hideMemory() else { exit(71) }  // EX_OSERR
         signal(SIGPIPE, SIG_IGN)
-        // Descriptors that a library of `whorl` has left open, such as a reader's, do not belong to this program.
+        // Descriptors left open by a library of `whorl`, such as a reader's, do not belong to this program.
         for number in 3..<CInt(1024) { close(number) }
-        // Unencrypted requests stay on this machine; over a proxy they would leave it.
+        // Unencrypted requests stay on this machine; a proxy would forward them elsewhere.
         for name in proxiesOfPlainRequests { unsetenv(name) }
-        // libcurl would write the keys of the connection to this file, and with them the password can be read.
+        // libcurl would write the connection's keys to this file, which reveal the password.
         unsetenv("SSLKEYLOGFILE")
         let arguments = CommandLine.arguments.dropFirst()
         let authorities = arguments.first == "--cacert" && arguments.count == 2 ? arguments.last : nil
@@ -30,7 +30,7 @@ enum Program {
         exit(write(LoginFrames.encode(outcome)) ? 0 : 74)  // EX_IOERR
     }
 
-    /// Reads standard input up to the size of the largest frame; a longer input is cut, and is then not a valid frame.
+    /// Reads standard input up to the maximum frame size; a longer input is truncated, and is then not a valid frame.
     private static func read() -> SecretBox {
         var room = SecretBuffer(capacity: LoginFrames.largest)
         var isOpen = true

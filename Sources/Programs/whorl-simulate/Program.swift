@@ -98,7 +98,7 @@ struct WhorlSimulate: ParsableCommand {
         }
     }
 
-    /// Returns the number itself, or FNV-1a (64 bits) of a word.
+    /// Returns the number itself, or the FNV-1a hash (64 bits) of a word.
     static func number(_ seed: String) -> UInt64 {
         if let number = UInt64(seed) { return number }
         return seed.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
@@ -116,7 +116,7 @@ struct WhorlSimulate: ParsableCommand {
 
     private func fail(_ message: String, _ recovery: String, _ status: Int32) -> Never {
         let text = "whorl-simulate: error: \(message)\nwhorl-simulate: hint: \(recovery)\n"
-        // There is no one left to tell that the message was not written.
+        // If this fails, no one could be notified.
         _ = write(STDERR_FILENO, text, text.utf8.count)
         Glibc.exit(status)
     }

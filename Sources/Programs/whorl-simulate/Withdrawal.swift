@@ -4,9 +4,9 @@ import Glibc
 import SyntheticFingers
 import WhorlSupport
 
-/// Has SIGINT and SIGTERM take an unread touch back before the program ends.
+/// Withdraws an unread touch on SIGINT and SIGTERM before the program exits.
 ///
-/// A message that no scan has read would be the first thing that a later scan sees; a new connection displaces it.
+/// A message that no scan has read would be the first one that a later scan sees; a new connection displaces it.
 func withdrawWhenInterrupted(_ reader: VirtualReader) {
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -16,7 +16,7 @@ func withdrawWhenInterrupted(_ reader: VirtualReader) {
     let isWatched = startThread("signals") { [signals] in
         var (waited, signal) = (signals, CInt(0))
         guard sigwait(&waited, &signal) == 0 else { return }
-        // The reader may have gone, and the message with it.
+        // The reader may be gone, and the message with it.
         _ = try? VirtualReaderSocket(connectingTo: reader.path, timeout: .zero)
         _exit(11)
     }

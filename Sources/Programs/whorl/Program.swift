@@ -5,22 +5,22 @@ import Glibc
 import WhorlService
 import WhorlSupport
 
-/// The program: reads the command, runs it, ends with its status.
+/// The program: parses the command, runs it, and exits with its status.
 @main
 enum Program {
     static func main() async {
         StandardStreams.fillGaps()
         guard ThisProcess.hideMemory() else { leave(end(exposed, CommandLine.arguments)) }
-        // Programs read English, also where the C library's own texts are in it.
+        // Programs get English text, including the C library's own messages.
         if !CommandLine.arguments.contains("--json") { Translations.begin() }
         Interruption.listen()
         leave(await status(of: Array(CommandLine.arguments.dropFirst())))
     }
 
-    /// Ends the program without the clean-up of exit(3), when all of its output is written.
+    /// Exits without the cleanup of exit(3), after all output was written.
     ///
-    /// That clean-up frees what OpenSSL, libtss2 and GLib hold while their threads may still use it: a command that had
-    /// given its answer could then end with a fault, and so with another status.
+    /// That cleanup frees resources of OpenSSL, libtss2 and GLib while their threads may still use them: after
+    /// answering, a command could then crash, and so exit with another status.
     private static func leave(_ status: Int32) -> Never { _exit(status) }
 
     private static func status(of arguments: [String]) async -> Int32 {
@@ -46,8 +46,7 @@ enum Program {
         }
     }
 
-    /// Reports an error of the parser: help and completions are answers, every other error is a command that it does
-    /// not understand.
+    /// Reports an error of the parser: help and completions are answers, every other error is an invalid command.
     private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
         guard Whorl.exitCode(for: error) != .success else {
             return Console(json: false).finish(lines: [HelpText.shown(Whorl.fullMessage(for: error))])
@@ -77,10 +76,10 @@ enum Program {
     }
 }
 
-/// The intended command, as far as its words were understood.
+/// The intended command, as far as its words were recognized.
 struct IntendedCommand {
     private(set) var words = ["whorl"]
-    /// The first word that is not a command although one is needed.
+    /// The first word that is not a command where one is required.
     private(set) var unknownWord: String?
     private var command: any ParsableCommand.Type = Whorl.self
 
@@ -93,7 +92,7 @@ struct IntendedCommand {
             }
             let commands = command.configuration.subcommands
             guard let next = commands.first(where: { $0._commandName == argument }) else {
-                // A command with subcommands has no arguments of its own.
+                // A command with subcommands takes no arguments itself.
                 unknownWord = commands.isEmpty ? nil : argument
                 return
             }
@@ -102,10 +101,10 @@ struct IntendedCommand {
         }
     }
 
-    /// The options that may stand before a command's name.
+    /// The options that may precede a command's name.
     private static let takesValue: Set = ["--state-dir", "--profile", "--reader", "--tcti", "--timeout"]
 
-    /// Whether the command asks an engine, and the arguments ask for no help.
+    /// Returns whether the command uses an engine, and the arguments do not request help.
     func asksEngine(_ arguments: [String]) -> Bool {
         guard unknownWord == nil, let verb = command as? any Verb.Type,
             verb.asks == .engine || verb.asks == .engineBriefly
@@ -113,7 +112,7 @@ struct IntendedCommand {
         return arguments.prefix { $0 != "--" }.allSatisfy { !Self.answersItself.contains($0) }
     }
 
-    /// The options that the parser answers.
+    /// The options that the parser handles.
     private static let answersItself: Set = ["--help", "-h", "--help-hidden", "--version"]
 
     var help: String { (words + ["--help"]).joined(separator: " ") }

@@ -6,14 +6,15 @@ import WhorlSystem
 
 /// The arguments of the program.
 ///
-/// They are read without the parser that `whorl` uses: it is half a megabyte, and a part of the start of each private child.
+/// They are not parsed with `whorl`'s parser, which has half a megabyte and would slow down the start of each private
+/// child.
 struct Arguments: Sendable {
-    /// The open socket over which one user alone is served.
+    /// The open socket over which only one user is served.
     var privateDescriptor: Int32?
     var stateRoot = "/var/lib/whorl"
     var configurationFile = ServiceConfiguration.path
     var checksConfiguration = false
-    /// After so many seconds without a client the service ends; `nil` leaves that to the configuration.
+    /// The number of seconds without a client after which the service exits; `nil` leaves this to the configuration.
     var idleSeconds: Int?
     var tpm: String?
     /// Whether the program that started this one has more rights than its caller.
@@ -22,20 +23,20 @@ struct Arguments: Sendable {
     var profile: String?
     var reader: String?
     var allowsVirtualReaders = false
-    /// The readers that are built in, where the firmware does not say so.
+    /// The readers that are built in, if the firmware does not report it.
     var builtInReaders: [String] = []
     /// A text to print instead of serving.
     var text: String?
 
-    /// The reason why the arguments cannot be used.
+    /// The reason why the arguments are invalid.
     struct Fault: Error, Equatable, CustomStringConvertible {
         let description: String
     }
 
-    /// Reads the program's arguments, as `--name value` or `--name=value`.
+    /// Parses the program's arguments, as `--name value` or `--name=value`.
     ///
-    /// - Parameter arguments: without the program's own name.
-    /// - Throws: what is wrong with the first argument that cannot be used.
+    /// - Parameter arguments: The arguments, without the program's own name.
+    /// - Throws: The problem with the first invalid argument.
     init(_ arguments: [String]) throws(Fault) {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
@@ -57,7 +58,7 @@ struct Arguments: Sendable {
         }
     }
 
-    /// The choices of the program whose private child this is; they win over the environment's variables.
+    /// The settings of the program that started this private child; they override the environment's variables.
     var engine: SystemConfiguration {
         var configuration = SystemConfiguration()
         if let stateDirectory { configuration.stateDirectory = stateDirectory }
@@ -73,16 +74,16 @@ struct Arguments: Sendable {
 }
 
 extension Arguments {
-    /// One option, by which the arguments are read and the help is written.
+    /// One option, for parsing the arguments and for the help.
     private struct Option: Sendable {
         let name: String
         /// The name of its value in the help; `nil` for an option without a value.
         let value: String?
         let help: String
-        /// Takes the value; returns whether it can be one of this option.
+        /// Applies the value; returns whether it is valid for this option.
         let take: @Sendable (inout Arguments, String) -> Bool
 
-        /// An option with a value.
+        /// Creates an option with a value.
         init(
             _ name: String,
             _ value: String,
@@ -92,7 +93,7 @@ extension Arguments {
             (self.name, self.value, self.help, self.take) = (name, value, help, take)
         }
 
-        /// An option without a value.
+        /// Creates an option without a value.
         init(_ name: String, _ help: String, set: @escaping @Sendable (inout Arguments) -> Void) {
             (self.name, value, self.help) = (name, nil, help)
             take = { arguments, _ in
@@ -162,7 +163,7 @@ extension Arguments {
         Option("help", "Print this help.") { $0.text = help },
     ]
 
-    /// Returns a number that is not negative.
+    /// Returns a nonnegative number.
     private static func number<Number: FixedWidthInteger>(_ text: String) -> Number? {
         Number(text).flatMap { $0 >= 0 ? $0 : nil }
     }

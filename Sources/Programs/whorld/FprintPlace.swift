@@ -7,7 +7,7 @@ import WhorlFprint
 import WhorlSupport
 import WhorlSystem
 
-/// fprintd's place on the bus, taken by the service of the whole system with the fingers of its users.
+/// fprintd's bus name, served by the system service with the fingers of its users.
 final class FprintPlace: Sendable {
     private let roots: UserEngines
     private let isServed: @Sendable (ReaderInfo) -> Bool
@@ -18,16 +18,16 @@ final class FprintPlace: Sendable {
         self.isServed = isServed
     }
 
-    /// Takes the place, where there is a bus that gives it.
+    /// Claims the name, if there is a bus that permits it.
     ///
-    /// Clients of the service's own socket do not wait for that.
+    /// Clients of the service's own socket do not wait for this.
     func take() {
         Task {
             do {
                 let service = FprintService(
                     on: try await SystemBus.serving.server(),
                     accounts: { [roots] name, reader in
-                        // An account that gets no state counts as missing here; `whorl` tells its person why.
+                        // An account without state counts as missing here; `whorl` explains the reason to its user.
                         ThisProcess.userNumber(of: name).flatMap { try? roots.root(of: $0) }?.account(
                             on: reader
                         )
@@ -45,10 +45,10 @@ final class FprintPlace: Sendable {
         }
     }
 
-    /// Ends what clients in a login session have begun, since it was locked, or is shown no longer.
+    /// Ends the operations of clients in a login session, because it was locked or is no longer active.
     func end(in session: String) async { await service.withLock(\.self)?.end(in: session) }
 
-    /// Returns whether no client of the bus needs a reader now.
+    /// Returns whether no client of the bus currently needs a reader.
     func isFree() async -> Bool {
         guard let service = service.withLock(\.self) else { return true }
         return await service.isFree()

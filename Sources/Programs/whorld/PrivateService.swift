@@ -7,12 +7,12 @@ import WhorlService
 import WhorlSupport
 import WhorlSystem
 
-/// The service as the child of one program: it serves the user who started it, in that user's own directory, and ends
-/// with the program.
+/// The service as the child of one program: it serves the user who started it, with that user's own directory, and
+/// exits with the program.
 struct PrivateService {
-    /// The end of a pair of sockets whose other end the program holds.
+    /// The end of a socket pair whose other end the program holds.
     let descriptor: Int32
-    /// The choices of the program.
+    /// The settings of the program.
     let configuration: SystemConfiguration
 
     /// The reason why the socket is not served.
@@ -55,7 +55,7 @@ struct PrivateService {
         host.privateEngine = root
         let count = ConnectionCount()
         var limits = ServiceServer.Limits()
-        // There is one user, who could only keep himself out.
+        // The only user could only lock themselves out.
         limits.connectionsOfUser = limits.connections
         let server = ServiceServer(host.router(version: WhorlVersion.text), limits: limits, servesPairs: true)
         {

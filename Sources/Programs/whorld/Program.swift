@@ -6,7 +6,7 @@ import WhorlCallers
 import WhorlSupport
 import WhorlSystem
 
-/// The service: the engine behind a socket, so that programs get what a touch unlocks, and never what unlocks it.
+/// The service: the engine behind a socket, so that programs get the data that a touch unlocks, but not the keys to it.
 @main
 struct Whorld {
     let arguments: Arguments
@@ -62,11 +62,11 @@ struct Whorld {
 
     private static func say(_ text: String, on descriptor: CInt = STDOUT_FILENO) {
         let line = text + "\n"
-        // Writing to a closed pipe fails, and loses nothing.
+        // Writing to a closed pipe fails without harm.
         _ = write(descriptor, line, line.utf8.count)
     }
 
-    /// Reads the choices; the program ends where the file is not in order, and does not go on with others.
+    /// Reads the settings; if the file is invalid, the program exits instead of using the defaults.
     private func configuration() -> ServiceConfiguration {
         do throws(ConfigurationFault) {
             let read = try ServiceConfiguration.read(arguments.configurationFile)

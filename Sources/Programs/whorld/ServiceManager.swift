@@ -5,12 +5,12 @@ import Glibc
 import WhorlIPC
 import WhorlSupport
 
-/// The socket that the service manager has opened (sd_listen_fds(3)).
+/// The socket opened by the service manager (sd_listen_fds(3)).
 enum ListeningSocket {
-    /// Takes the only socket over.
+    /// Takes over the only socket.
     ///
-    /// - Throws: `ENOENT` without exactly one, as when the program is started by hand; `ENOTSOCK` and others if the
-    ///   descriptor is another thing.
+    /// - Throws: `ENOENT` unless there is exactly one, for example if the program is started manually; `ENOTSOCK` and
+    ///   others if the descriptor is not a socket.
     static func inherited() throws(SystemCallError) -> Descriptor {
         defer { for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) } }
         guard number("LISTEN_PID") == getpid(), number("LISTEN_FDS") == 1 else {
@@ -25,14 +25,14 @@ enum ListeningSocket {
         return Descriptor(owning: 3)
     }
 
-    /// Hangs up on the programs that wait in the socket, since this one cannot serve them.
+    /// Hangs up on the programs that wait in the socket, because this process cannot serve them.
     ///
-    /// Otherwise they would wait on while the service manager starts this program again for them, and again.
+    /// Otherwise they would keep waiting, and the service manager would start this program for them again and again.
     static func refuseWaiting() {
-        // Started by hand, there is no socket in which a program waits.
+        // If started manually, there is no socket with waiting programs.
         guard let listener = try? inherited(), (try? UnixSocket.adopt(listener)) != nil else { return }
         for _ in 0..<1024 {
-            // What is accepted is closed at once; an error means as little as that none waits.
+            // An accepted connection is closed immediately; an error has the same effect as none waiting.
             guard (try? UnixSocket.accept(from: listener)) != nil else { return }
         }
     }
@@ -42,23 +42,23 @@ enum ListeningSocket {
     }
 }
 
-/// The service manager, which is told how the service fares (sd_notify(3)).
+/// The service manager, which receives state notifications from the service (sd_notify(3)).
 enum ServiceManager {
-    /// The levels of lines in the journal, as sd-daemon(3) numbers them.
+    /// The levels of journal lines, with the numbers of sd-daemon(3).
     enum Level: Int {
         case error = 3
         case warning = 4
         case notice = 5
     }
 
-    /// Writes a line into the journal, which takes the program's standard error.
+    /// Writes a line to the journal, which receives the program's standard error.
     static func log(_ level: Level, _ text: String) {
         let line = "<\(level.rawValue)>whorld: \(level): \(text)\n"
-        // A journal that takes nothing changes nothing.
+        // A failure to write to the journal is ignored.
         _ = write(STDERR_FILENO, line, line.utf8.count)
     }
 
-    /// Sends a state such as `READY=1`; without a manager that wants to know, nothing is sent.
+    /// Sends a state such as `READY=1`; without a manager that expects it, nothing is sent.
     static func notify(_ state: String) {
         guard let path = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }) else { return }
         let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -82,11 +82,11 @@ enum ServiceManager {
 
 /// The keep-alive of the service (sd_watchdog_enabled(3)).
 ///
-/// It asks the engine before each message. A timer would go on beside an engine that is stuck.
+/// It checks the engine before each message. A timer alone would keep running while the engine is stuck.
 enum Watchdog {
-    /// Sends keep-alives until the process ends, where systemd wants them.
+    /// Sends keep-alives until the process exits, if systemd expects them.
     ///
-    /// - Parameter pulse: Returns when the engine has done a piece of work.
+    /// - Parameter pulse: Returns after the engine has done some work.
     static func begin(_ pulse: @escaping @Sendable () async -> Void) {
         guard let limit = limit() else { return }
         Task {
@@ -106,14 +106,14 @@ enum Watchdog {
     }
 }
 
-/// The signals that ask the service to end.
+/// The signals that ask the service to terminate.
 enum EndSignals {
     /// Calls `body` for the first SIGTERM or SIGINT.
     ///
-    /// The second one ends the process. Both are registered when this function returns.
+    /// The second one terminates the process. Both are registered when this function returns.
     ///
-    /// Dispatch registers a source on another thread. Until then a signal ends the process; if it were ignored, it would be
-    /// lost.
+    /// Dispatch registers a source on another thread. Until then, a signal terminates the process; if it were ignored,
+    /// it would be lost.
     static func onFirst(_ body: @escaping @Sendable () -> Void) async {
         for number in [SIGTERM, SIGINT] {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())

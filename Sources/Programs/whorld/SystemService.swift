@@ -10,7 +10,7 @@ import WhorlService
 import WhorlSupport
 import WhorlSystem
 
-/// The service of the whole system: it serves every user, each with a profile and a state folder of its own.
+/// The system-wide service: it serves every user, each with a separate profile and state folder.
 struct SystemService {
     let configuration: ServiceConfiguration
     let arguments: Arguments
@@ -30,7 +30,7 @@ struct SystemService {
             // An account that cannot be looked up is refused below, with the reason.
             obstacle: { user in await (try? roots.root(of: user))?.obstacleWithoutState() },
             keyring: { user throws(ServiceError) in try roots.root(of: user).loginKeyring },
-            // Root's state, as for questions among several people.
+            // Root's state, as for identifying one of several people.
             place: try roots.root(of: 0).loginPlace,
             unlock: { (user, asker) async throws(ServiceError) in try await roots.unlock(user, by: asker) },
             identify: { (users, request, presenter) async throws(ServiceError) in
@@ -44,7 +44,7 @@ struct SystemService {
         await roots.sweep()
         let count = ConnectionCount()
         var limits = ServiceServer.Limits()
-        // A connection serves one call, and a closed one counts until the service has seen it.
+        // A connection serves one call, and a closed one counts until the service has noticed that.
         limits.connectionsOfUser = 256
         let accounts = AccountRule()
         let memory = ClientMemory.ofThisService()
@@ -64,18 +64,20 @@ struct SystemService {
         place.take()
         Watchdog.begin { await roots.pulse() }
         roots.letGoIdle { server.connectionCount(of: $0) > 0 }
-        // A start for which no client comes ends too.
+        // A service that was started without a client also exits.
         count.set(0)
         await count.waitUntilIdle { await wait(for: place, host.stays, memory, server) }
-        // Clients that connect from now on wait in the socket, for which systemd starts the service again.
+        // New clients wait in the socket, for which systemd starts the service again.
         server.stopListening()
         while server.connectionCount > 0 { await OffPoolTimer.waitUncancelled(.milliseconds(50)) }
         ServiceManager.notify("STOPPING=1")
         await roots.close()
     }
 
-    /// Returns after the time without use, in which no client of the bus has a reader, no earlier match may be asked for,
-    /// no client keeps much of what was sent and no descriptor is being closed.
+    /// Returns after the idle time.
+    ///
+    /// During this time, no client of the bus has a reader, no earlier match can still be used, no client keeps much
+    /// sent data, and no descriptor is being closed.
     private func wait(
         for place: FprintPlace,
         _ stays: SessionPeriods,
@@ -91,13 +93,14 @@ struct SystemService {
             || !server.usersWhoseFilesClose.isEmpty
     }
 
-    /// Returns whether a reader has a place on the bus: as for all other programs, only one that the file names, if it does.
+    /// Returns whether a reader is served on the bus: if the configuration names one, only that reader, as for all
+    /// other programs.
     private func servesOverBus(_ reader: ReaderInfo) -> Bool {
         guard arguments.allowsVirtualReaders || reader.kind == .hardware else { return false }
         return configuration.reader.map { $0 == reader.id.rawValue } ?? true
     }
 
-    /// The rules of prompts that the configuration chooses.
+    /// The rules for prompts from the configuration.
     private var prompts: PromptRules {
         var rules = PromptRules()
         rules.agents = configuration.agent
@@ -118,7 +121,7 @@ struct SystemService {
         }
         server.stopListening()
         await roots.interruptions.begin(.ending, patience: .seconds(3))
-        // The answers are on their way; a client that keeps its connection does not keep the service.
+        // The answers are on their way; a client that keeps its connection open does not keep the service running.
         while server.connectionCount > 0, ContinuousClock.now - begin < .seconds(5) {
             await OffPoolTimer.waitUncancelled(.milliseconds(20))
         }
@@ -126,10 +129,10 @@ struct SystemService {
         _exit(0)
     }
 
-    /// Ends the service because its clients hold too much of its memory, in a moment in which no one is being asked; after two
-    /// minutes in any case, unless a descriptor is being closed.
+    /// Ends the service because its clients hold too much of its memory.
     ///
-    /// systemd starts the next one for the next client, and what clients hold does not count as its memory.
+    /// It waits for a moment without prompts, at most two minutes, unless a descriptor is being closed. systemd starts
+    /// the next process for the next client, and the memory held by clients is not charged to it.
     private func beginAnew(_ server: ServiceServer, _ roots: UserEngines) async {
         ServiceManager.log(
             .warning,
@@ -144,7 +147,7 @@ struct SystemService {
         await end(server, roots, at: .now)
     }
 
-    /// Prepares for the machine's sleep from now on; returns when that is arranged, or after a second.
+    /// Prepares for the machine's sleep from now on; returns when this is set up, or after a second.
     private func followSleep(_ interruptions: Interruptions, _ host: ServiceHost) async {
         let keeper = SleepKeeper(LoginManager()) {
             host.sleep()
@@ -161,8 +164,10 @@ struct SystemService {
 }
 
 extension SystemService {
-    /// Ends what the programs of a login session ask when its screen is locked or its seat shows another session, from now
-    /// on; returns when that is arranged, or after a second.
+    /// From now on, ends the prompts of a login session's programs when its screen is locked or its seat shows another
+    /// session.
+    ///
+    /// It returns when this is set up, or after a second.
     private func followSessions(_ host: ServiceHost, _ place: FprintPlace) async {
         await OffPoolTimer.wait(atMost: .seconds(1)) { begun in
             Task {

@@ -10,7 +10,7 @@ import WhorlService
 import WhorlSupport
 import WhorlSystem
 
-/// The engines of the users who have connected, each made at the first call.
+/// The engines of the connected users, each created at the first call.
 final class UserEngines: Sendable {
     let interruptions = Interruptions()
     private let service: SystemService
@@ -21,7 +21,7 @@ final class UserEngines: Sendable {
 
     private struct Kept {
         var roots = ActiveUsers<InProcessRoot>()
-        /// The numbers of the accounts whose state is being removed.
+        /// The user IDs of the accounts whose state is being removed.
         var removed: Set<UInt32> = []
     }
 
@@ -33,11 +33,11 @@ final class UserEngines: Sendable {
         reach = ReaderReachability(lid: LoginManager(), builtIn: Set(builtIn))
     }
 
-    /// Returns the root of a user's services, whose state lies in a folder named by the user's number.
+    /// Returns the root of a user's services, whose state is in a folder named by the user ID.
     ///
-    /// The account is looked up at each call, since a number may have been given to another one.
+    /// The account is looked up at each call, because a user ID may have been reused.
     ///
-    /// - Throws: the reason for which the account gets none, such as a user database that does not answer.
+    /// - Throws: The reason why the account has no services, such as a user database that does not answer.
     func root(of uid: UInt32) throws(ServiceError) -> InProcessRoot {
         let resident = try folders.resident(uid)
         let found = kept.withLock { kept -> InProcessRoot? in
@@ -52,12 +52,12 @@ final class UserEngines: Sendable {
         return found
     }
 
-    /// Returns the root of a user who connected, or the refusal of the call.
+    /// Returns the root of a connected user, or the refusal of the call.
     func rootForCaller(_ uid: UInt32) throws(ServiceRefusal) -> InProcessRoot {
         do throws(ServiceError) { return try root(of: uid) } catch { throw ServiceRefusal(error) }
     }
 
-    /// Returns a root, which opens nothing yet.
+    /// Returns a root that opens nothing yet.
     private func make(_ uid: UInt32, _ account: SystemAccount, profile: String) -> InProcessRoot {
         var configuration = SystemConfiguration(environment: [:])
         configuration.stateDirectory = folders.path(of: uid)
@@ -75,12 +75,12 @@ final class UserEngines: Sendable {
         return InProcessRoot(configuration, of: trust, interruptions: interruptions, reach: reach) { nil }
     }
 
-    /// Lifts the lock on the fingers of a user, by the word of the system's administration.
+    /// Lifts the lock on a user's fingers, on behalf of the system's administrator.
     func unlock(_ uid: UInt32, by asker: Asker?) async throws(ServiceError) -> Bool {
         try await root(of: uid).unlock(by: asker)
     }
 
-    /// Enrolls prints for a user that another program has made.
+    /// Imports another program's prints for a user.
     func takeOver(
         _ prints: [ForeignPrint],
         of uid: UInt32,
@@ -90,10 +90,10 @@ final class UserEngines: Sendable {
         try await root(of: uid).takeOver(prints, isTrial: isTrial, readersWereClosed: wereClosed)
     }
 
-    /// Lets the roots of users go who have no connection, and have had none for longer than any prompt lasts.
+    /// Releases the roots of users who have no connection, and have had none for longer than any prompt lasts.
     ///
-    /// What is in use elsewhere, as by a client of the bus, stays there until it ends; a further call opens the state once more, as
-    /// another process would.
+    /// A root that is in use elsewhere, for example by a client of the bus, stays until that ends. A further call opens
+    /// the state again, as another process would.
     func letGoIdle(_ isConnected: @escaping @Sendable (UInt32) -> Bool) {
         let patience = Duration.seconds(service.configuration.longestSeconds + 60)
         OffPoolTimer.run(after: .seconds(15)) { [self] in
@@ -103,13 +103,13 @@ final class UserEngines: Sendable {
         }
     }
 
-    /// Asks which of several users touches the reader; the tries count at root's state.
+    /// Identifies which of several users is touching the reader; attempts are counted in root's state.
     func identify(
         _ users: [UInt32],
         _ request: EvaluationRequest,
         _ presenter: any PromptPresenter
     ) async throws(ServiceError) -> IdentifiedPerson {
-        // No state is opened for more people than are allowed.
+        // No state is opened for more people than allowed.
         let allowed = users.prefix(service.configuration.groups.mostPeople + 1)
         let asker = try root(of: 0)
         var people: [(UInt32, InProcessRoot)] = []
@@ -117,10 +117,10 @@ final class UserEngines: Sendable {
         return try await asker.identify(people, service.configuration.groups, request, presenter)
     }
 
-    /// Returns when each engine has done a piece of work.
+    /// Returns after each engine has done some work.
     func pulse() async { for root in all { await root.pulse() } }
 
-    /// Closes what the engines hold of the chip.
+    /// Closes the engines' resources in the TPM.
     func close() async { for root in all { await root.services.close() } }
 
     private var all: [InProcessRoot] { kept.withLock(\.roots.all) }
@@ -130,7 +130,7 @@ extension UserEngines: AccountKeeper {
     func accounts() throws(ServiceError) -> [StoredAccount] { try folders.all() }
 
     func remove(_ number: UInt32) async throws(ServiceError) {
-        // The word of userdel's hook is newer than whatever account has the number now.
+        // The record of userdel's hook is newer than any account that now has the user ID.
         if !folders.isSpooled(number) { try folders.requireFormer(number) }
         try await forget(number)
     }
@@ -143,7 +143,7 @@ extension UserEngines: AccountKeeper {
         try folders.trust(in: account).confirm()
     }
 
-    /// Removes everything of the accounts that userdel has deleted while the service did not run.
+    /// Removes all data of the accounts that userdel deleted while the service was not running.
     func sweep() async {
         folders.emptyTrash()
         let numbers: [UInt32]
@@ -177,7 +177,7 @@ extension UserEngines: AccountKeeper {
         ServiceManager.log(.notice, "Removed the fingers and items of deleted user \(number).")
     }
 
-    /// Returns a root that removes what an account has outside of its folder.
+    /// Returns a root for removing an account's data outside of its folder.
     private func former(_ number: UInt32) -> InProcessRoot? {
         guard let former = folders.former(number) else { return nil }
         if let doubt = former.doubt {

@@ -4,20 +4,20 @@ import Glibc
 package import WhorlIPC
 import WhorlSupport
 
-/// The rule which users the system's service serves: root, and the accounts of people.
+/// The rule for which users the system service serves: root, and the accounts of people.
 ///
-/// A daemon's user has no finger, and a number without an account, such as a subordinate one (subuid(5)), is no person: a
-/// single user has 65,536 of those, each of which would have a share of its own.
+/// A daemon's user has no finger. A user ID without an account, such as a subordinate one (subuid(5)), is not a person:
+/// a single user has 65,536 of those, and each would get a separate share.
 package struct AccountRule: Sendable {
-    /// The numbers of people's accounts begin here (login.defs(5)).
+    /// The first user ID of people's accounts (login.defs(5)).
     let firstPerson: UInt32
     private let hasAccount: @Sendable (UInt32) -> Bool?
 
-    /// Makes the rule.
+    /// Creates the rule.
     ///
     /// - Parameters:
-    ///   - definitions: The file with the number of the first account of a person.
-    ///   - hasAccount: Returns whether the user database has a number; `nil` if it does not answer.
+    ///   - definitions: The file with the first user ID of people's accounts.
+    ///   - hasAccount: Returns whether the user database has a user ID; `nil` if it does not answer.
     package init(
         definitions: String = "/etc/login.defs",
         hasAccount: @escaping @Sendable (UInt32) -> Bool? = ThisProcess.hasAccount
@@ -26,7 +26,7 @@ package struct AccountRule: Sendable {
         self.hasAccount = hasAccount
     }
 
-    /// Returns the reason why a user is not served; `nil` where it is.
+    /// Returns the reason why a user is not served; `nil` if the user is served.
     package func refusal(of uid: UInt32) -> ServiceRefusal? {
         if uid == 0 { return nil }
         guard uid >= firstPerson, !Self.dynamic.contains(uid), uid != Self.nobody else {
@@ -39,7 +39,7 @@ package struct AccountRule: Sendable {
         }
     }
 
-    /// The numbers that systemd gives to services while they run (systemd.exec(5), `DynamicUser=`).
+    /// The user IDs that systemd assigns to services while they run (systemd.exec(5), `DynamicUser=`).
     private static let dynamic: ClosedRange<UInt32> = 61_184...65_519
     private static let nobody: UInt32 = 65_534
 

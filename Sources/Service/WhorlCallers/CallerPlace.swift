@@ -3,13 +3,13 @@
 package import WhorlRemote
 package import WhorlService
 
-/// The place from which a program asks.
+/// The place from which a program makes a request.
 package enum CallerPlace: Sendable, Hashable {
     /// A login session of the caller's user.
     case session(LoginSession)
     /// No login session, or another user's.
     case noSession
-    /// The process has not proven itself, or has ended.
+    /// The process has not proven its identity, or has ended.
     case unknownProcess
     /// The login manager does not answer, for this reason.
     case unknownSession(String)
@@ -20,15 +20,15 @@ package enum CallerPlace: Sendable, Hashable {
         return session
     }
 
-    /// The reason for which nothing may be asked for from here; `nil` where something may be.
+    /// The reason why nothing may be prompted for from here; `nil` if something may.
     ///
     /// A touch in front of a locked screen is meant for the program that unlocks it, whatever the policy is.
     package var lock: ServiceError? { session?.isLocked == true ? .sessionLocked : nil }
 
-    /// Returns the reason for which no finger may be asked for from here; `nil` where one may be.
+    /// Returns the reason why a finger may not be prompted for from here; `nil` if it may.
     ///
-    /// Root outside any session is the machine itself: its services, such as a login, ask for the person at the seat. A
-    /// program with root's rights that another user has started is not.
+    /// Root outside any session represents the machine itself: its services, such as a login, prompt the user at the
+    /// seat. This does not apply to a program with root's rights that another user started.
     package func obstacle(under policy: SeatPolicy, isRoot: Bool) -> ServiceError? {
         guard policy != .any else { return nil }
         switch self {

@@ -6,11 +6,11 @@ package import WhorlRemote
 package import WhorlService
 import WhorlSupport
 
-/// The rules of the system's service for its callers: which program asks, from where, and what the system's
-/// administration allows it.
+/// The rules of the system service for its callers: which program makes a request, from where, and with which
+/// authorization.
 ///
-/// A place is not kept from call to call: sessions end, and seats change hands, while a connection lasts. What the program
-/// was when it connected is kept.
+/// The place is determined again for each call, because sessions end and seats change hands during a connection. The
+/// program's identity at the time of connecting is kept.
 package struct Callers: CallerRules {
     private let sessions: any LoginSessions
     private let authority: any ActionAuthority
@@ -20,16 +20,16 @@ package struct Callers: CallerRules {
     private let flatpak: @Sendable () -> FlatpakInstallation?
     private let groups: @Sendable (UInt32) -> Set<UInt32>?
     private let looks = ProcessInspections()
-    /// The questions of each user that a person may have to answer: a few at a time, as they last for minutes.
+    /// The requests of each user that may prompt someone: only a few at a time, because they take minutes.
     private let questions = Turns<UInt32>(most: 2)
 
-    /// Makes the rules.
+    /// Creates the rules.
     ///
     /// - Parameters:
     ///   - sessions: The login sessions.
     ///   - authority: The system's rules for actions.
-    ///   - journal: Takes what was asked, and how it ended.
-    ///   - seats: The places from which a finger may be asked for.
+    ///   - journal: Records requests and their results.
+    ///   - seats: The places from which a finger may be prompted for.
     ///   - processes: The kernel's folder of processes.
     ///   - flatpak: Returns the Flatpak programs that are installed for the whole machine.
     ///   - groups: Returns a user's groups; `nil` where they cannot be had.
@@ -83,7 +83,7 @@ package struct Callers: CallerRules {
     ///
     /// Any user may connect to polkit's helper and name any other one.
     private func session(of agent: PeerProcess) async -> LoginSession? {
-        // Whatever the login manager says instead of a session, the place is not known.
+        // If the login manager returns anything other than a session, the place is unknown.
         guard let session = (try? await sessions.session(ofProcess: agent.pid)) ?? nil else { return nil }
         let user = PeerUser(uid: session.user, gid: session.user, pid: agent.pid)
         let client = ServiceClientIdentity(user: user, process: agent, label: .none)
@@ -95,7 +95,7 @@ package struct Callers: CallerRules {
             // A program whose confinement cannot be told may be confined.
             (try? confinement(of: client, await look(at: client))) == Confinement.none
         else { return nil }
-        // What was found is this process's only if the number still means it.
+        // The result belongs to this process only if it is still running, so that its ID was not reused.
         return agent.isRunning ? session : nil
     }
 
@@ -110,7 +110,7 @@ package struct Callers: CallerRules {
         _ confinement: Confinement?,
         _ place: CallerPlace?
     ) -> Asker {
-        // The facts are the process's own if it runs after they were read.
+        // The facts belong to the process if it is still running after they were read.
         let process = client.process.flatMap { $0.isRunning ? $0 : nil }
         return Asker(
             user: client.user.uid,
@@ -122,8 +122,9 @@ package struct Callers: CallerRules {
         )
     }
 
-    /// Returns the confinement of a caller; `nil` for one of whom that cannot be told: it has no name, and what is an item's
-    /// is refused to it.
+    /// Returns the confinement of a caller; `nil` if it is unknown.
+    ///
+    /// Such a caller has no name, and access to items is refused to it.
     private func known(_ client: ServiceClientIdentity, _ seen: ProcessInspection?) -> Confinement? {
         try? confinement(of: client, seen)
     }
@@ -151,8 +152,8 @@ package struct Callers: CallerRules {
 
     /// Returns the profile that confined a process when it connected, and still does; `nil` for none.
     ///
-    /// - Throws: a refusal where the process has another profile by now, or none any more: it may have executed a program that is
-    ///   not confined, while its children are and still have the connection.
+    /// - Throws: A refusal if the process now has another profile or none: it may have executed a program that is not
+    ///   confined, while its confined children still have the connection.
     private func profile(
         of client: ServiceClientIdentity,
         _ now: PeerLabel
@@ -170,9 +171,9 @@ package struct Callers: CallerRules {
         }
     }
 
-    /// Looks at a caller's process once, for all that is needed of it; `nil` where the process is not known.
+    /// Examines a caller's process once, for everything that is needed; `nil` if the process is unknown.
     ///
-    /// Its sandbox is looked at once for each connection.
+    /// Its sandbox is examined once per connection.
     private func look(at client: ServiceClientIdentity) async -> ProcessInspection? {
         let (flatpak, known) = (flatpak, client.findings.finding(as: Sandbox.self))
         let (hasLabel, isRoot) = (client.label != .none, client.user.uid == 0)
@@ -187,7 +188,7 @@ package struct Callers: CallerRules {
         }
     }
 
-    /// Looks at a caller's process in its user's turn; `nil` where the process is not known.
+    /// Examines a caller's process in its user's turn; `nil` if the process is unknown.
     private func look<Value: Sendable>(
         at client: ServiceClientIdentity,
         _ work: @escaping @Sendable (ProcessFacts) -> Value
@@ -197,9 +198,9 @@ package struct Callers: CallerRules {
         return await looks.look(for: client.user.uid) { work(facts) }
     }
 
-    /// Returns the Flatpak programs that are installed for the whole machine, as this process sees them now.
+    /// Returns the Flatpak programs that are currently installed system-wide, as visible to this process.
     @Sendable package static func systemFlatpak() -> FlatpakInstallation? {
-        // Its own list is as long as the machine has mounts, such as those of containers.
+        // This process's list is as long as the machine has mounts, such as those of containers.
         guard let mounts = KernelFile("/proc/self/mountinfo", most: 16 << 20) else { return nil }
         let found = FlatpakInstallation(mounts: mounts)
         return mounts.isWhole ? found : nil
@@ -217,20 +218,20 @@ package struct Callers: CallerRules {
         let subject = ActionSubject(pid: process.pid, startTime: startTime, uid: client.user.uid)
         if mayAsk {
             try await questions.take(client.user.uid) { () async throws(ServiceError) in
-                // The caller may have hung up while it waited.
+                // The caller may have hung up while it was waiting.
                 guard !Task.isCancelled, process.isRunning else { throw .noProcess }
                 try await authority.authorize(action, subject, mayAsk: true)
             }
         } else {
             try await authority.authorize(action, subject, mayAsk: false)
         }
-        // The answer was for this process only if the number still means it.
+        // The answer was for this process only if it is still running.
         guard process.isRunning else { throw .noProcess }
     }
 
     package func record(_ record: CallRecord, of asker: Asker?) { journal.write(record, of: asker) }
 
-    /// Returns the place of a caller now.
+    /// Returns the current place of a caller.
     private func place(of client: ServiceClientIdentity) async -> CallerPlace {
         guard let process = client.process else { return .unknownProcess }
         let found: LoginSession?
@@ -252,12 +253,12 @@ extension Confinement {
         return id
     }
 
-    /// The bytes of the id: ids that look alike are two programs.
+    /// The bytes of the ID, because IDs that look alike belong to two programs.
     fileprivate var bytes: [UInt8]? { confinedAs.map { Array($0.utf8) } }
 }
 
 extension ServiceRefusal {
-    /// The refusal of what belongs to one program to a sandbox whose program the service cannot tell.
+    /// The refusal of a program's data to a sandbox whose program is unknown.
     fileprivate static let unknownSandbox = ServiceRefusal(
         "io.whorl.Connection.NotProven",
         message: "The service cannot identify the program in this sandbox.",
@@ -267,14 +268,14 @@ extension ServiceRefusal {
             """
     )
 
-    /// The refusal of a program that is confined in another way than when it connected.
+    /// The refusal of a program whose confinement has changed since it connected.
     fileprivate static let changedProgram = ServiceRefusal(
         "io.whorl.Connection.NotProven",
         message: "The program has changed since it connected.",
         recovery: "Connect again: a connection belongs to the program that made it."
     )
 
-    /// The refusal of what belongs to one program to a caller that may be any of them.
+    /// The refusal of a program's data to a caller that may be any program.
     fileprivate static let unknownProgram = ServiceRefusal(
         "io.whorl.Connection.NotProven",
         message: "The service cannot identify the calling program.",

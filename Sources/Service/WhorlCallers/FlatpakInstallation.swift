@@ -2,18 +2,18 @@
 
 import Glibc
 
-/// The folder of the Flatpak programs that are installed for the whole machine, as the kernel tells of it.
+/// The folder of the Flatpak programs that are installed system-wide, as reported by the kernel.
 ///
-/// A user can put any folder at `/app` of a sandbox: by hand, or through Flatpak's portal (`--app-path`). Only a folder
-/// below this one, which root alone can write to, says which program runs there.
+/// A user can put any folder at `/app` of a sandbox: manually, or through Flatpak's portal (`--app-path`). Only a
+/// folder inside this one, which only root can write to, identifies the program running there.
 package struct FlatpakInstallation: Sendable {
-    /// The folder where Flatpak keeps them.
+    /// The folder in which Flatpak stores them.
     package static let standardFolder = "/var/lib/flatpak/app"
 
     private let folder: String
-    /// The number of the file system, such as `254:0`.
+    /// The device number of the file system, such as `254:0`.
     private let device: [UInt8]
-    /// The folder's place in its file system.
+    /// The folder's path within its file system.
     private let root: String
     private let isRoots: @Sendable (String) -> Bool
 
@@ -21,8 +21,8 @@ package struct FlatpakInstallation: Sendable {
     ///
     /// - Parameters:
     ///   - mounts: The mounts of this process (proc_pid_mountinfo(5)).
-    ///   - folder: Where Flatpak keeps the programs.
-    ///   - isRoots: Returns whether root alone can change a folder, and everything above it.
+    ///   - folder: The folder in which Flatpak stores the programs.
+    ///   - isRoots: Returns whether only root can change a folder and its parent folders.
     package init?(
         mounts: some Sequence<UInt8>,
         folder: String = Self.standardFolder,
@@ -33,7 +33,7 @@ package struct FlatpakInstallation: Sendable {
         mounts.forEachLine { line in
             guard let mount = Mount(line) else { return true }
             let point = String(decoding: mount.point, as: UTF8.self)
-            // The deepest mount shows the folder, and of several at one place the last one.
+            // The deepest mount provides the folder, and of several at the same place the last one.
             if Self.rest(of: resolved, below: point) != nil, point.utf8.count >= found?.point.utf8.count ?? 0
             {
                 found = (point, Array(mount.device), String(decoding: mount.root, as: UTF8.self))
@@ -47,12 +47,13 @@ package struct FlatpakInstallation: Sendable {
         self.isRoots = isRoots
     }
 
-    /// Returns the id of the program whose files lie at a place: `ID/ARCHITECTURE/BRANCH/COMMIT/files` in the folder.
+    /// Returns the ID of the program whose files are stored at a path: `ID/ARCHITECTURE/BRANCH/COMMIT/files` in the
+    /// folder.
     ///
     /// - Parameters:
-    ///   - place: The place in its file system.
-    ///   - device: The number of the file system.
-    /// - Returns: `nil` for any other place.
+    ///   - place: The path within its file system.
+    ///   - device: The device number of the file system.
+    /// - Returns: `nil` for any other path.
     func program(at place: String, on device: [UInt8]) -> String? {
         guard device == self.device, let rest = Self.rest(of: place, below: root) else {
             return nil
@@ -64,7 +65,7 @@ package struct FlatpakInstallation: Sendable {
         return String(id)
     }
 
-    /// Returns what follows a folder in a path, by bytes; `nil` for a path that is not below it.
+    /// Returns the rest of a path after a folder, compared by bytes; `nil` if the path is not inside the folder.
     private static func rest(of path: String, below folder: String) -> String? {
         let folder = folder == "/" ? "" : folder
         guard path.utf8.starts(with: folder.utf8) else { return nil }
@@ -88,7 +89,7 @@ package struct FlatpakInstallation: Sendable {
         return String(cString: path)
     }
 
-    /// Returns whether root alone can change a folder, and everything above it.
+    /// Returns whether only root can change a folder and its parent folders.
     @Sendable package static func isRoots(_ path: String) -> Bool {
         var place = ""
         for part in [""] + path.split(separator: "/").map(String.init) {

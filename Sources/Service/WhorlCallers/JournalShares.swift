@@ -4,14 +4,14 @@ package import WhorlRemote
 import Synchronization
 package import WhorlService
 
-/// A journal in which each user has a share for each method's successes, and one for its failures.
+/// A journal in which each user has a share for the successes of each method, and one for its failures.
 ///
-/// The journal limits the lines of the whole unit. Without shares, one user's refusals would use up the room for another
-/// user's successes. A line that is left out is counted in the next one of its kind (`WHORL_UNWRITTEN`).
+/// The journal limits the lines of the whole unit. Without shares, one user's refusals would use up the room for
+/// another user's successes. Dropped lines are counted in the next line of the same kind (`WHORL_UNWRITTEN`).
 package final class JournalShares: CallJournal {
-    /// The lines of one kind that are written one after the other before the share counts.
+    /// The number of lines of one kind that may be written in a row before the share applies.
     package static let burst = 20
-    /// The time after which one more line is written.
+    /// The time after which another line may be written.
     package static let pause = Duration.seconds(1)
 
     private struct Kind: Hashable {
@@ -26,18 +26,18 @@ package final class JournalShares: CallJournal {
         var unwritten = 0
     }
 
-    /// The most shares that are remembered; those that are full again are forgotten first.
+    /// The maximum number of shares in memory; those that are full again are removed first.
     private static let most = 10_000
 
     private let journal: any CallJournal
     private let now: @Sendable () -> ContinuousClock.Instant
     private let shares = Mutex<[Kind: Share]>([:])
 
-    /// Makes shares of a journal.
+    /// Creates shares of a journal.
     ///
     /// - Parameters:
-    ///   - journal: The journal that is written.
-    ///   - now: The present time.
+    ///   - journal: The journal to write to.
+    ///   - now: The current time.
     package init(
         of journal: any CallJournal,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
@@ -54,9 +54,9 @@ package final class JournalShares: CallJournal {
         journal.write(record, of: asker)
     }
 
-    /// Takes room for one line.
+    /// Reserves room for one line.
     ///
-    /// - Returns: The number of lines that were left out before it; `nil` if there is no room.
+    /// - Returns: The number of lines dropped before it; `nil` if there is no room.
     private func take(_ kind: Kind) -> Int? {
         let now = now()
         return shares.withLock { shares in

@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// The bytes of a file of the kernel (proc(5)), read in pieces and up to a limit.
+/// The bytes of a kernel file (proc(5)), read in pieces and up to a limit.
 ///
-/// The sequence ends at the limit and at an error too: ``isWhole`` says whether all of the file was there.
+/// The sequence also ends at the limit and at an error: ``isWhole`` says whether the whole file was read.
 final class KernelFile: Sequence, IteratorProtocol {
     private static let pieceSize = 65_536
 
@@ -15,11 +15,11 @@ final class KernelFile: Sequence, IteratorProtocol {
     private var buffer = [UInt8](repeating: 0, count: pieceSize)
     private(set) var isWhole = false
 
-    /// Opens a file; `nil` where that is refused.
+    /// Opens a file; `nil` if this fails.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
-    ///   - most: The most bytes that are read of it.
+    ///   - most: The maximum number of bytes to read.
     init?(_ path: String, most: Int) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         room = most
@@ -35,13 +35,13 @@ final class KernelFile: Sequence, IteratorProtocol {
 
     private func readPiece() {
         guard !isWhole, room >= 0 else { return }
-        // The piece that was read is let go first, so that its room is used again.
+        // Free the previous piece first, so that its memory is reused.
         piece = []
         while true {
             let count = read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             room -= Swift.max(0, count)
-            // Nothing follows an error, or what exceeds the limit.
+            // Nothing follows an error, or data beyond the limit.
             guard count >= 0, room >= 0 else {
                 room = -1
                 return
@@ -54,7 +54,7 @@ final class KernelFile: Sequence, IteratorProtocol {
 }
 
 extension Sequence<UInt8> {
-    /// Calls `body` for each line, of which one at a time is in memory, until it returns `false`.
+    /// Calls `body` for each line until it returns `false`, with one line in memory at a time.
     func forEachLine(_ body: (ArraySlice<UInt8>) -> Bool) {
         var line: [UInt8] = []
         for byte in self {
@@ -69,15 +69,15 @@ extension Sequence<UInt8> {
     }
 }
 
-/// One mount, by its line in the kernel's list (proc_pid_mountinfo(5)).
+/// One mount, from its line in the kernel's list (proc_pid_mountinfo(5)).
 ///
-/// Other users' mounts are among a process's, at paths of any bytes: these are not taken for texts.
+/// A process's mounts include those of other users, at paths of arbitrary bytes, so the fields are not strings.
 struct Mount {
-    /// The number of the file system, such as `254:0`.
+    /// The device number of the file system, such as `254:0`.
     let device: ArraySlice<UInt8>
-    /// The folder of the file system that is mounted.
+    /// The mounted folder of the file system.
     let root: ArraySlice<UInt8>
-    /// The place where it is mounted.
+    /// The path at which it is mounted.
     let point: ArraySlice<UInt8>
 
     /// Reads a line: `36 35 98:0 /root /mount-point options …`.

@@ -2,23 +2,23 @@
 
 package import WhorlGLib
 
-/// A login session, as the machine's login manager knows it.
+/// A login session, as known to the machine's login manager.
 package struct LoginSession: Sendable, Hashable {
-    /// The session's name, such as `2`.
+    /// The session's ID, such as `2`.
     package var id: String
     /// The user who logged in.
     package var user: UInt32
-    /// The seat, such as `seat0`; `nil` for a session without one, as over a network.
+    /// The seat, such as `seat0`; `nil` for a session without one, such as over a network.
     package var seat: String?
-    /// Whether the session is the one that its seat shows now; a session without a seat counts as active.
+    /// Whether the session is the active one at its seat; a session without a seat counts as active.
     package var isActive: Bool
-    /// Whether the person is at another machine.
+    /// Whether the user is at another machine.
     package var isRemote: Bool
     /// The class, such as `user` or `greeter`.
     package var role: String
     /// The type, such as `tty` or `wayland`.
     package var type: String
-    /// Whether the program that locks the session's screen says that it is locked.
+    /// Whether the session's screen locker reports that the screen is locked.
     package var isLocked: Bool
 
     package init(
@@ -46,21 +46,21 @@ package struct LoginSession: Sendable, Hashable {
 package protocol LoginSessions: Sendable {
     /// Returns the session of a process; `nil` if it belongs to none.
     ///
-    /// A process of a user's own service manager counts as of that user's session at the screen, as for polkit.
+    /// A process of a user's service manager belongs to that user's session at the screen, as for polkit.
     ///
-    /// - Throws: the reason for which nothing is known.
+    /// - Throws: The reason why the session is unknown.
     func session(ofProcess pid: Int32) async throws(LoginSessionsFault) -> LoginSession?
 }
 
-/// The reason for which the login manager says nothing about a session.
+/// The reason why the login manager provides no information about a session.
 package struct LoginSessionsFault: Error, Sendable, Hashable {
-    /// The cause in the words of the system.
+    /// The cause, as reported by the system.
     package let cause: String
 
     package init(_ cause: String) { self.cause = cause }
 }
 
-/// The login sessions of systemd-logind, asked over the system's D-Bus (org.freedesktop.login1(5)).
+/// The login sessions of systemd-logind, queried over the system D-Bus (org.freedesktop.login1(5)).
 package struct Logind: LoginSessions {
     private static let name = "org.freedesktop.login1"
     private static let manager = SystemBus.Target(name, "/org/freedesktop/login1")
@@ -74,13 +74,13 @@ package struct Logind: LoginSessions {
         let path: String?
         if let ofProcess { path = ofProcess } else { path = try await displaySession(pid) }
         guard let path else { return nil }
-        // A session that has ended in between is none.
+        // A session that has ended in the meantime counts as none.
         return try await properties("Session", path).flatMap(LoginSession.init)
     }
 
-    /// Returns the session at the screen of the user to whose slice a process belongs.
+    /// Returns the session at the screen of the user whose slice contains a process.
     private func displaySession(_ pid: Int32) async throws(LoginSessionsFault) -> String? {
-        // The login manager itself goes by this name; a system's service, such as a greeter, is spared the question.
+        // The login manager itself decides by this name; system services, such as a greeter, skip the query.
         guard ProcessFacts(pid: pid).mayBeInUserSlice,
             let user = try await path("GetUserByPID", pid, without: "NoUserForPID"),
             let display = try await properties("User", user)?["Display"],
@@ -125,7 +125,7 @@ package struct Logind: LoginSessions {
 }
 
 extension LoginSession {
-    /// Reads the properties of a session; `nil` where one is missing.
+    /// Reads the properties of a session; `nil` if one is missing.
     init?(_ properties: BusValue) {
         guard let id = properties["Id"]?.text, let user = properties["User"]?[0]?.number,
             let number = UInt32(exactly: user), let isActive = properties["Active"]?.flag,

@@ -4,24 +4,24 @@ internal import WhorlGLib
 package import WhorlRemote
 package import WhorlService
 
-/// A process for which an action is to be allowed.
+/// A process that requests authorization for an action.
 package struct ActionSubject: Sendable, Hashable {
-    /// The number of the process, which the caller knows to be its own.
+    /// The process ID, which the caller has verified.
     package let pid: Int32
-    /// The time at which the process was started, so that the number means no later one.
+    /// The time at which the process was started, which rules out a later process with the same ID.
     package let startTime: UInt64
-    /// The user who asks.
+    /// The user who makes the request.
     package let uid: UInt32
 }
 
-/// The rules of the system's administration for actions.
+/// The system's authorization rules for actions.
 package protocol ActionAuthority: Sendable {
     /// Returns only if the rules allow the action.
     ///
     /// - Parameters:
     ///   - action: The action.
-    ///   - subject: The process that asks for it.
-    ///   - mayAsk: Whether a person may be asked for a password.
+    ///   - subject: The process that requests it.
+    ///   - mayAsk: Whether the user may be prompted for a password.
     /// - Throws: `notPermitted`, with the reason.
     func authorize(
         _ action: GuardedAction,
@@ -30,9 +30,9 @@ package protocol ActionAuthority: Sendable {
     ) async throws(ServiceError)
 }
 
-/// The rules of polkit, asked over the system's D-Bus.
+/// The rules of polkit, queried over the system D-Bus.
 package struct Polkit: ActionAuthority {
-    /// The time that a person has to type a password, in seconds.
+    /// The time for typing a password, in seconds.
     private static let patience: Int32 = 300
     private static let authority = SystemBus.Target(
         "org.freedesktop.PolicyKit1",

@@ -4,12 +4,12 @@ import Glibc
 import WhorlIPC
 package import WhorlRemote
 
-/// The facts that the kernel tells about another process (proc(5)), each bounded in size.
+/// The kernel's facts about another process (proc(5)), each limited in size.
 ///
-/// A number can come to mean another process: who reads facts looks afterwards whether the process still runs.
+/// A process ID can be reused: after reading facts, check that the process is still running.
 struct ProcessFacts: Sendable {
     let pid: Int32
-    /// The folder of all processes, which a test replaces.
+    /// The folder of all processes, which a test can replace.
     var folder = "/proc"
 
     /// The name of the process.
@@ -37,19 +37,19 @@ struct ProcessFacts: Sendable {
             && path[2].hasPrefix("polkit-agent-helper@") && path[2].hasSuffix(".service")
     }
 
-    /// Whether the process may be in the slice of an account, such as `user-1000.slice`; `true` where that cannot be told.
+    /// Whether the process may be in the slice of an account, such as `user-1000.slice`; `true` if unknown.
     var mayBeInUserSlice: Bool { text("cgroup", most: 16_384)?.contains("/user-") ?? true }
 
-    /// The time at which the process was started, in ticks since the machine's start.
+    /// The time at which the process was started, in ticks since boot.
     var startTime: UInt64? {
-        // The name, in brackets, may hold anything.
+        // The name, in parentheses, may contain anything.
         guard let fields = text("stat", most: 4096)?.split(separator: ")").last?.split(separator: " "),
             fields.count > 19
         else { return nil }
         return UInt64(fields[19])
     }
 
-    /// The user who started the process: a set-user-ID program keeps the person's number here.
+    /// The user who started the process; a set-user-ID program keeps this user ID here.
     var realUser: UInt32? {
         let lines = text("status", most: 16_384)?.split(separator: "\n")
         guard let line = lines?.first(where: { $0.hasPrefix("Uid:") }) else { return nil }
@@ -92,10 +92,9 @@ struct ProcessFacts: Sendable {
             }
     }
 
-    /// Whether the process has numbers of its own, in a process namespace below this one, as in a sandbox or a container;
-    /// `nil` where that cannot be told.
+    /// Whether the process is in a nested PID namespace, as in a sandbox or a container; `nil` if unknown.
     ///
-    /// It stays as it is for as long as a process runs: only its children can come to be in another namespace.
+    /// This does not change while a process runs: only its children can enter another namespace.
     var isInNamespace: Bool? {
         let lines = text("status", most: 16_384)?.split(separator: "\n")
         // A kernel without such namespaces has no such line.
@@ -104,13 +103,13 @@ struct ProcessFacts: Sendable {
         }
     }
 
-    /// The sandbox that the process is in, of which the service knows Flatpak's.
+    /// Returns the sandbox of the process; only Flatpak's sandboxes are known to the service.
     ///
-    /// - Parameter flatpak: Returns the Flatpak programs that are installed for the whole machine.
+    /// - Parameter flatpak: Returns the Flatpak programs that are installed system-wide.
     /// - Returns: The sandbox.
     func sandbox(_ flatpak: () -> FlatpakInstallation?) -> Sandbox {
         guard let isInNamespace else { return .unreadable }
-        // A sandbox that shares the machine's process numbers counts as none, whatever its mounts are.
+        // A sandbox in the machine's PID namespace does not count, whatever its mounts are.
         guard isInNamespace else { return .none }
         guard let mounts = KernelFile(path("mountinfo"), most: Self.mostMounts) else { return .unreadable }
         let found = Confinement(mounts: mounts, of: flatpak())
@@ -119,12 +118,12 @@ struct ProcessFacts: Sendable {
         return .program(id)
     }
 
-    /// The most bytes of a process's list of mounts that are read: a Flatpak has some hundred mounts, of 100 bytes each.
+    /// The maximum size of a process's list of mounts, in bytes; a Flatpak has a few hundred mounts of 100 bytes each.
     static let mostMounts = 1 << 20
 
     private func path(_ file: String) -> String { "\(folder)/\(pid)/\(file)" }
 
-    /// Reads a file; bytes that are no text are repaired, so that a name of them does not hide the process.
+    /// Reads a file; invalid UTF-8 is repaired, so that a process cannot hide behind its name.
     private func text(_ file: String, most: Int) -> String? {
         guard let contents = KernelFile(path(file), most: most) else { return nil }
         let bytes = Array(contents)
@@ -136,34 +135,35 @@ struct ProcessFacts: Sendable {
     }
 }
 
-/// The facts that one look at a caller's process has found; they are that process's if it runs afterwards.
+/// The facts found in one examination of a caller's process; they belong to the process if it is still running
+/// afterwards.
 struct ProcessInspection: Sendable {
-    /// The label of the process; `none` where the socket has one, or the kernel keeps none.
+    /// The label of the process; `none` if the socket has one, or the kernel does not label processes.
     let label: PeerLabel
     let sandbox: Sandbox
     let name: String?
     let unit: String?
-    /// The user who started it, of a process with root's rights alone.
+    /// The user who started it; only for a process with root's rights.
     let starter: UInt32?
 }
 
-/// The sandbox of a process, apart from a security module's.
+/// The sandbox of a process, other than by a security module.
 enum Sandbox: Sendable, Hashable {
-    /// The process is in none.
+    /// The process is not in a sandbox.
     case none
-    /// The process is the program's with this id.
+    /// The process belongs to the program with this ID.
     case program(String)
-    /// The process is in a sandbox whose program cannot be told.
+    /// The process is in a sandbox whose program is unknown.
     case unknown
-    /// The facts of the process cannot be read, or are larger than any that are expected.
+    /// The facts of the process cannot be read, or are larger than expected.
     case unreadable
 }
 
 extension Confinement {
-    /// Reads the label of a security module; `nil` for one that confines no program by a profile.
+    /// Reads the label of a security module; `nil` if it does not confine a program by a profile.
     ///
-    /// AppArmor, and Snap by it, name the profile and its mode: `snap.vault.app (enforce)`. A profile that only complains
-    /// stops nothing, and confines no program. SELinux's contexts are not read: on a desktop all programs share one.
+    /// AppArmor, and through it Snap, name the profile and its mode: `snap.vault.app (enforce)`. A profile in complain
+    /// mode stops nothing, and does not count. SELinux's contexts are ignored: on a desktop, all programs share one.
     package init?(label: String) {
         guard let open = label.lastIndex(of: "("), label.hasSuffix(")"), label[..<open].hasSuffix(" ") else {
             return nil
@@ -174,15 +174,15 @@ extension Confinement {
         self = .id(String(name))
     }
 
-    /// Reads the mounts of a process; `nil` where they cannot tell which Flatpak program it is although it is one.
+    /// Reads the mounts of a process; `nil` if it is a Flatpak program, but not known which one.
     ///
-    /// Flatpak mounts `/.flatpak-info` into each of its sandboxes, and the program's own files at `/app`. A sandboxed program
-    /// can have another folder put there, so the folder counts only where root alone can have made it. A program that is not
-    /// confined can imitate all of this.
+    /// Flatpak mounts `/.flatpak-info` into each of its sandboxes, and the program's own files at `/app`. A sandboxed
+    /// program can have another folder mounted there, so the folder counts only if only root can have created it. A
+    /// program that is not confined can imitate all of this.
     ///
     /// - Parameters:
     ///   - mounts: The mounts of the process (proc_pid_mountinfo(5)).
-    ///   - installation: The programs that are installed for the whole machine; asked only for a Flatpak.
+    ///   - installation: The programs that are installed system-wide; evaluated only for a Flatpak.
     package init?(mounts: some Sequence<UInt8>, of installation: @autoclosure () -> FlatpakInstallation?) {
         var (isFlatpak, makesSense) = (false, true)
         var app: (place: String, device: [UInt8])?

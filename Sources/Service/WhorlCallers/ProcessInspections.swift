@@ -3,26 +3,26 @@
 import Dispatch
 import Synchronization
 
-/// Looks at processes, one at a time for each user, on threads that are not of Swift's shared pool.
+/// Examines processes, one at a time for each user, on threads outside of Swift's shared pool.
 ///
-/// A look may take long, at a process that was made for it. Only callers of the same user wait for it then.
+/// Examining a specially prepared process may take long. Only callers of the same user wait for it then.
 final class ProcessInspections: Sendable {
     private struct Line {
         let queue = DispatchQueue(label: "whorl.process-looks")
-        /// The looks that are under way or wait.
+        /// The number of examinations that are running or waiting.
         var count = 0
     }
 
     private let lines = Mutex<[UInt32: Line]>([:])
 
-    /// The number of users for whom a look is under way or waits.
+    /// The number of users for whom an examination is running or waiting.
     var users: Int { lines.withLock(\.count) }
 
-    /// Does work in a user's turn.
+    /// Runs an examination in a user's turn.
     ///
     /// - Parameters:
-    ///   - uid: The user whose process is looked at.
-    ///   - work: The look, which may block its thread.
+    ///   - uid: The user whose process is examined.
+    ///   - work: The examination, which may block its thread.
     /// - Returns: The result of `work`.
     func look<Value: Sendable>(for uid: UInt32, _ work: @escaping @Sendable () -> Value) async -> Value {
         let queue = lines.withLock { lines in

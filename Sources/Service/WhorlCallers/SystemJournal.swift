@@ -5,13 +5,13 @@ package import WhorlRemote
 package import WhorlService
 import WhorlSupport
 
-/// A place for what was asked, and how it ended.
+/// A destination for records of requests and their results.
 package protocol CallJournal: Sendable {
-    /// Writes one call; without a journal nothing is written.
+    /// Writes one call; without a journal, nothing is written.
     func write(_ record: CallRecord, of asker: Asker?)
 }
 
-/// The journal of systemd, with fields to search by (`journalctl WHORL_UID=1000`).
+/// The systemd journal, with fields for searching (`journalctl WHORL_UID=1000`).
 package struct SystemJournal: CallJournal {
     private let path: String
 
@@ -30,14 +30,14 @@ package struct SystemJournal: CallJournal {
         let size = socklen_t(MemoryLayout<sockaddr_un>.size)
         withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                // A journal that is full or away keeps no call from its answer.
+                // A full or missing journal does not delay the answer to a call.
                 let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
                 _ = sendto(socket, datagram, datagram.utf8.count, flags, address, size)
             }
         }
     }
 
-    /// Returns the fields of a line; texts from outside are on one line each, so that none of them makes a field.
+    /// Returns the fields of a line; each external text is put on one line, so that it cannot form a field.
     static func fields(_ record: CallRecord, _ asker: Asker?) -> [(name: String, value: String)] {
         let purpose = DisplayText.clean(record.purpose)
         let name = asker?.spoken(record.application) ?? DisplayText.quoted(record.application, limit: 60)
@@ -50,7 +50,7 @@ package struct SystemJournal: CallJournal {
             ("PRIORITY", "6"),
             ("SYSLOG_IDENTIFIER", "whorld"),
         ]
-        // Fields of our own, which begin with WHORL_ in the journal.
+        // Whorl's own fields, which begin with `WHORL_` in the journal.
         let own: [(String, String?)] = [
             ("METHOD", record.method),
             ("OUTCOME", record.outcome),

@@ -5,27 +5,27 @@ internal import WhorlEnrollment
 package import WhorlFingerprint
 package import WhorlService
 
-/// The fingers of one account on one reader, for programs that the system's rules know, and that can show no prompt of
-/// ours.
+/// The fingers of one account on one reader, for programs that the system's rules know and that cannot show Whorl's
+/// prompts.
 ///
-/// A match opens nothing here; it only says that the account's owner touched the reader.
+/// A match opens nothing here; it only means that the account's owner touched the reader.
 package struct AccountFingers: Sendable {
-    /// The time within which a touch has to come.
+    /// The time within which a touch must come.
     package static let patience = Duration.seconds(60)
     /// The name of the programs in the log.
     private static let application = ApplicationID(rawValue: "net.reactivated.Fprint")
 
-    /// The consent to a change, for the fingers as they were before somebody was asked.
+    /// The consent to a change, bound to the fingers as they were before anyone was asked.
     package struct Consent: Sendable {
         fileprivate let owner: OwnerConsent?
     }
 
-    /// The engine, which asks this reader.
+    /// The engine, which uses this reader.
     let engine: AuthenticationEngine
     let fingers: InProcessFingers
     let reader: any FingerprintReader
 
-    /// Returns the fingers that are enrolled on this reader, in the order of their numbers.
+    /// Returns the fingers enrolled on this reader, in the order of their numbers.
     ///
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
     package func enrolled() async throws(ServiceError) -> [EnrolledFinger] {
@@ -34,13 +34,13 @@ package struct AccountFingers: Sendable {
         return here.sorted { $0.finger.number < $1.finger.number }
     }
 
-    /// Asks for one touch, which is charged as a try.
+    /// Waits for one touch, which is charged as an attempt.
     ///
     /// - Parameters:
-    ///   - finger: The only finger that counts; `nil` for any that is enrolled.
-    ///   - presenter: Hears of the touch; nothing that it does makes a match.
-    /// - Throws: the errors of `AuthenticationEngine.evaluate(_:presenter:)`; `authenticationFailed` for a finger that
-    ///   matched none.
+    ///   - finger: The only finger that counts; `nil` for any enrolled one.
+    ///   - presenter: Receives the updates; nothing that it reports makes a match.
+    /// - Throws: The errors of `AuthenticationEngine.evaluate(_:presenter:)`; `authenticationFailed` for a finger that
+    ///   did not match.
     package func verify(
         _ finger: Finger?,
         _ presenter: some PromptPresenter
@@ -62,13 +62,13 @@ package struct AccountFingers: Sendable {
         else { throw ServiceError(.authenticationFailed, cause: "no such finger was touched") }
     }
 
-    /// Asks whether the system's rules allow a change.
+    /// Asks the system's rules whether a change is allowed.
     ///
     /// - Parameters:
     ///   - change: The change.
-    ///   - isAllowed: Returns whether the rules allow it; its argument tells whether nothing says yet who the owner is.
+    ///   - isAllowed: Returns whether the rules allow it; its argument is whether the owner cannot be recognized yet.
     /// - Returns: The consent.
-    /// - Throws: `authenticationFailed` where they do not; `enrollmentTampered`, `enrollmentRolledBack`, `storeFailed`.
+    /// - Throws: `authenticationFailed` if they do not; `enrollmentTampered`, `enrollmentRolledBack`, `storeFailed`.
     package func consent(
         to change: FingerChange,
         _ isAllowed: @Sendable (_ isFirst: Bool) async -> Bool
@@ -78,7 +78,7 @@ package struct AccountFingers: Sendable {
 
     /// Enrolls a finger.
     ///
-    /// - Throws: the errors of ``EnrollFinger``.
+    /// - Throws: The errors of ``EnrollFinger``.
     package func enroll(
         _ finger: Finger,
         _ consent: Consent,
@@ -95,9 +95,9 @@ package struct AccountFingers: Sendable {
         )
     }
 
-    /// Removes fingers from this reader, one by one; the rules have allowed it.
+    /// Removes fingers from this reader, one by one; the rules have already allowed it.
     ///
-    /// - Throws: the errors of ``RemoveFingers``, where some were not removed.
+    /// - Throws: The errors of ``RemoveFingers``, if some were not removed.
     package func remove(_ those: [Finger]) async throws(ServiceError) {
         let id = await reader.info.id
         for finger in those {

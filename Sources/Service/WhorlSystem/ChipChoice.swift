@@ -4,21 +4,21 @@ internal import WhorlTPM
 internal import WhorlVault
 internal import WhorlService
 
-/// The choice of the TPM, which is not opened before an operation needs it.
+/// The selected TPM, which is not opened before an operation needs it.
 ///
-/// A simulated TPM is taken only when it is named, and refused where the configuration does not allow one. A TPM that
-/// is named and fails is an error. The kernel's resource manager may be absent unless it was named.
+/// A simulated TPM must be named explicitly, and is refused if the configuration does not allow it. If a TPM is named
+/// and fails, that is an error. The kernel's resource manager may be missing unless it was named.
 final class ChipChoice: Sendable {
-    /// The chip; where the choice is refused, a device that is always absent.
+    /// The TPM; if the selection is refused, a device that is always missing.
     let device: TPMDevice
-    /// Whether an option or a variable names a TPM; `none` names none.
+    /// Whether an option or a variable names a TPM; `none` does not count.
     let isNamed: Bool
-    /// The reason why the choice is refused; `nil` when it is not.
+    /// The reason why the selection is refused; `nil` if it is valid.
     private let refusal: ServiceError?
 
     /// - Parameters:
     ///   - wanted: A TCTI string; `nil` means the kernel's resource manager.
-    ///   - allowsSimulated: Whether a simulated TPM may stand in for a chip.
+    ///   - allowsSimulated: Whether a simulated TPM may replace a real one.
     init(wanted: String?, allowsSimulated: Bool) {
         var address = TPMAddress.standard
         var refusal: ServiceError?
@@ -38,29 +38,29 @@ final class ChipChoice: Sendable {
         self.refusal = refusal
     }
 
-    /// Returns the chip, unless the choice is refused.
+    /// Returns the TPM, unless the selection is refused.
     func inUse() throws(ServiceError) -> TPMDevice {
         if let refusal { throw refusal }
         return device
     }
 
-    /// Opens the connection to the chip, without sending a command.
+    /// Opens the connection to the TPM, without sending a command.
     func reach() async throws(ServiceError) {
         let device = try inUse()
         try await device.run { _ throws(TPMError) in }
     }
 
-    /// Whether a simulated chip has answered.
+    /// Whether a simulated TPM has responded.
     var usedSimulated: Bool { device.address.isSimulated && device.hasAnswered }
 
-    /// Whether the chosen chip is a real one.
+    /// Whether the selected TPM is a real one.
     var isReal: Bool { !device.address.isNone && !device.address.isSimulated }
 }
 
 extension TPMAddress {
-    /// The word for a TPM that a program with more rights than its caller refuses; `nil` for a chip.
+    /// The name for a kind of TPM that a program with more rights than its caller refuses; `nil` for a real one.
     fileprivate var kindForPeople: String? {
-        // A recorded TPM would write to a file that the caller's variable names.
+        // A recorded TPM would write to a file chosen by the caller's variable.
         isSimulated ? "simulated" : isRecorded ? "recorded" : nil
     }
 }

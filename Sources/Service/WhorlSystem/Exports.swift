@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A program asks the services of this module with the values of that one.
+// A program calls the services of this module with the types of that one.
 @_exported public import WhorlService

@@ -36,7 +36,7 @@ struct InProcessFingers: Sendable {
 
     private func difference(_ asked: CompareFingers) async throws(ServiceError) -> EnrollmentDifference {
         guard let store = try await engine.state.existingStore() else {
-            // Nothing is stored: whatever the digest was taken from is gone.
+            // Nothing is stored, so the state from which the digest was computed is gone.
             return EnrollmentDifference(changed: true, added: [], removed: [], isKnown: false)
         }
         return try await store.difference(
@@ -58,7 +58,7 @@ struct InProcessFingers: Sendable {
         return try await enroll(finger, enroller, on: reader, consent, request.timeout, prompter.observer)
     }
 
-    /// Enrolls a finger to which the owner has agreed, where that is needed.
+    /// Enrolls a finger after the owner has agreed, if that is required.
     func enroll(
         _ finger: NewFinger,
         _ enroller: FingerEnroller,
@@ -146,7 +146,7 @@ struct InProcessFingers: Sendable {
     }
 }
 
-/// The parts that the operations share.
+/// Shared parts of the operations.
 extension InProcessFingers {
     func existingEnroller(
         for application: ApplicationID
@@ -169,7 +169,7 @@ extension InProcessFingers {
         try await engine.consent(to: change, request, presenter: prompter.presenter)
     }
 
-    /// Runs an enrollment, which ends when the machine goes to sleep or the service ends.
+    /// Runs an enrollment, which ends if the machine goes to sleep or the service exits.
     private func interruptible<Value: Sendable>(
         _ body: @escaping @Sendable () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
@@ -178,7 +178,7 @@ extension InProcessFingers {
                 return Result<Value, ServiceError>.success(try await body())
             } catch {
                 guard error.code == .appCancel || error.code == .systemCancel else { return .failure(error) }
-                // The caller's own cancellation has the error that it always had.
+                // If the caller itself cancels, the error stays the usual one.
                 let cancelled = ServiceError(.appCancel)
                 let meaning = run.meaning(of: cancelled)
                 guard meaning != cancelled else { return .failure(error) }

@@ -7,7 +7,7 @@ import WhorlTPM
 import WhorlVault
 import WhorlService
 
-/// The upkeep of the state directory and the chip that this process uses.
+/// Maintains the state directory and the TPM that this process uses.
 struct InProcessMaintenance: StateUpkeep {
     let engine: AuthenticationEngine
     let state: ProtectedState
@@ -42,7 +42,7 @@ struct InProcessMaintenance: StateUpkeep {
     }
 
     private func changeMark(_: ReadChangeMark) async -> [Int]? {
-        // A state that cannot be read has no mark, and counts as changed.
+        // An unreadable state has no mark, and counts as changed.
         guard let database = try? await state.existing() else { return nil }
         return try? await database.changeMark()
     }
@@ -50,7 +50,7 @@ struct InProcessMaintenance: StateUpkeep {
     private func status(_: ReadVaultStatus) async throws(ServiceError) -> VaultStatus { try await status() }
 
     private func hasChip(_: HasChip) async -> Bool {
-        // A chip that cannot be asked is as good as none here.
+        // A TPM that cannot be reached counts as missing here.
         (try? await status().obstacle == nil) ?? false
     }
 
@@ -69,7 +69,7 @@ struct InProcessMaintenance: StateUpkeep {
         return try await maintenance().reset(withoutChip: asked.withoutChip) {
             () async throws(ServiceError) in
             guard let database = try await state.existing() else { return nil }
-            // The counters are deleted, and the fingers stay.
+            // The counters are deleted, and the fingers are kept.
             try await EnrollmentStore(database: database).forgetCounters()
             return database
         }
@@ -101,15 +101,15 @@ struct InProcessMaintenance: StateUpkeep {
     }
 
     func note(_ entry: AuditEntry) async {
-        // The journal has the same, and a call that was made is not undone for its line.
+        // The journal has the same information, and a finished call is not undone because of a log line.
         guard let database = try? await state.existing() else { return }
         try? await AuditLog(database: database).append(entry)
     }
 
     private func lockFileFault(_: ReadLockFileFault) async -> ServiceError? { await engine.turnsFault() }
 
-    /// The kernel frees what a program has loaded when the program closes `/dev/tpmrm0`; other TPMs keep what is
-    /// loaded.
+    /// The kernel flushes everything that a program has loaded when the program closes `/dev/tpmrm0`; other TPMs keep
+    /// it.
     func close() async { await chip.device.close() }
 
     private func maintenance() throws(ServiceError) -> VaultMaintenance {

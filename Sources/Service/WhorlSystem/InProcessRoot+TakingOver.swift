@@ -11,17 +11,17 @@ extension InProcessRoot {
     /// The name of the program in the log.
     private static let importer = ApplicationID(rawValue: "whorl import-fprintd")
 
-    /// Enrolls prints that another program has made for the profile, by the administrator's word.
+    /// Imports prints created by another program for the profile, on behalf of the administrator.
     ///
-    /// Only a profile without a finger and without a passcode gets them: nothing here says yet who its owner is. Each
-    /// print that is not taken is left where it is.
+    /// Only a profile without a finger and without a passcode can import prints, because its owner cannot be recognized
+    /// yet. Prints that are not imported stay where they are.
     ///
     /// - Parameters:
     ///   - prints: The prints.
-    ///   - isTrial: Whether nothing is changed.
+    ///   - isTrial: Whether this is a dry run that changes nothing.
     ///   - readersWereClosed: Whether the administrator vouches that only root could open the readers until now.
-    /// - Returns: What became of each print, in their order.
-    /// - Throws: `ownerNeeded` where a finger is enrolled or a passcode is set; `enrollmentTampered`,
+    /// - Returns: The result for each print, in the same order.
+    /// - Throws: `ownerNeeded` if a finger is enrolled or a passcode is set; `enrollmentTampered`,
     ///   `enrollmentRolledBack`, a storage error.
     package func takeOver(
         _ prints: [ForeignPrint],
@@ -77,7 +77,7 @@ extension InProcessRoot {
             profile: profile,
             on: await LibfprintSource.shared.info(ofReaderOf: saved),
             at: saved.metadata.date.flatMap(\.start) ?? Date(),
-            // By the administrator's word, for a print in a reader.
+            // The administrator vouches for a print in a reader.
             access: .closed,
             consent: consent
         )
@@ -85,7 +85,7 @@ extension InProcessRoot {
 }
 
 extension CalendarDate {
-    /// The beginning of the day in UTC; `nil` for a day that no calendar has.
+    /// The beginning of the day in UTC; `nil` for an invalid date.
     fileprivate var start: Date? {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt

@@ -10,39 +10,39 @@ public import WhorlService
 internal import WhorlSupport
 import WhorlVault
 
-/// The root of services in this process, for one configuration: the only type that knows every part.
+/// The root of services in this process, for one configuration; the only type that knows every part.
 ///
-/// The initializer opens nothing. The readers are looked for, and the store is opened, when they are first needed.
+/// The initializer opens nothing. Readers are searched for, and the store is opened, when they are first needed.
 public final class InProcessRoot: Sendable {
-    /// The root of the services that the faces use, configured from this process's environment.
+    /// The shared root, configured from this process's environment.
     public static let shared = InProcessRoot(SystemConfiguration())
 
-    /// The profile whose fingers are meant.
+    /// The profile that holds the fingers.
     public let profile: String
-    /// The program that asks.
+    /// The requesting program.
     public let application: ApplicationID
-    /// The keychain's access groups that the program may use in addition to its own.
+    /// The additional keychain access groups that the program may use.
     public let accessGroups: [String]
-    /// The directory of the state.
+    /// The state directory.
     package let stateDirectory: StateDirectory
-    /// The engine behind the services.
+    /// The engine used by the services.
     package let engine: AuthenticationEngine
 
     let choice: ReaderChoice
     let chip: ChipChoice
     let state: ProtectedState
     private let generations: AccountGenerations
-    /// The account whose state it is.
+    /// The account to which the state belongs.
     package let trust: AccountTrust
     private let keychain: KeychainRows
     package let handlers: HandlerTable
 
-    /// Makes the services of a configuration.
+    /// Creates the services of a configuration.
     public convenience init(_ configuration: SystemConfiguration) {
         self.init(configuration, sessions: LoginManager())
     }
 
-    /// Makes the services of a configuration for a process in the login sessions of a manager.
+    /// Creates the services of a configuration, for a process in a login session of a manager.
     package convenience init(_ configuration: SystemConfiguration, sessions: any SessionManager) {
         let interruptions = Interruptions()
         let own = LoginSessionWatch(sessions, interruptions)
@@ -54,14 +54,14 @@ public final class InProcessRoot: Sendable {
         ) { await own.name }
     }
 
-    /// Makes the services of a configuration, as one of several in a service.
+    /// Creates the services of a configuration, as one of several in a service.
     ///
     /// - Parameters:
-    ///   - configuration: The choices.
-    ///   - trust: The account whose state it is.
-    ///   - interruptions: What ends the evaluations of all of them.
-    ///   - reach: Which readers can be touched now.
-    ///   - ownStay: Returns the stay of this process in its login session; a service, which is in none, has none.
+    ///   - configuration: The configuration.
+    ///   - trust: The account to which the state belongs.
+    ///   - interruptions: The events that end the evaluations of all of them.
+    ///   - reach: The readers that can currently be touched.
+    ///   - ownStay: Returns the stay of this process in its login session; a service is in no login session.
     package init(
         _ configuration: SystemConfiguration,
         of trust: AccountTrust,
@@ -128,7 +128,7 @@ public final class InProcessRoot: Sendable {
         handlers = Self.handlers(of: engine, application, choice, chip, state)
     }
 
-    /// Returns the handlers of all operations, which keep the parts that they need and not the root.
+    /// Returns the handlers of all operations, which retain the parts that they need, and not the root.
     private static func handlers(
         of engine: AuthenticationEngine,
         _ application: ApplicationID,
@@ -145,14 +145,14 @@ public final class InProcessRoot: Sendable {
         return handlers
     }
 
-    /// The reason why this process cannot tell two boots of the machine apart; `nil` if it can.
+    /// The reason why this process cannot distinguish two boots of the machine; `nil` if it can.
     package static var clockFault: String? {
         MachineTime.system.now().bootID.isEmpty
             ? "Cannot read the boot ID, so touches are not reused: neither /proc/sys/kernel/random/boot_id nor the "
                 + "credential whorl.boot-id is readable." : nil
     }
 
-    /// Everything that programs can ask for.
+    /// All services for programs.
     public var services: Services {
         Services(
             profile: profile,
@@ -164,7 +164,7 @@ public final class InProcessRoot: Sendable {
         )
     }
 
-    /// Returns the enrolled fingers, whose owner an engine asks.
+    /// Returns the enrolled fingers, with an engine that asks their owner.
     private func fingers(by engine: AuthenticationEngine) -> InProcessFingers {
         InProcessFingers(
             engine: engine,
@@ -173,31 +173,31 @@ public final class InProcessRoot: Sendable {
         )
     }
 
-    /// Returns the reason why no finger can be asked for, where nothing was ever stored of the person; `nil` elsewhere.
+    /// Returns the reason why a finger cannot be used, if no data was ever stored for the user; otherwise `nil`.
     package func obstacleWithoutState() async -> ServiceError? {
         do throws(ServiceError) {
             guard try await state.existing() == nil else { return nil }
         } catch {
-            // The request for a finger gets the fault.
+            // The request for a finger reports the error.
             return nil
         }
         return await engine.obstacleWithoutState()
     }
 
-    /// The login's side of the keyring.
+    /// The login's access to the keyring.
     package var loginKeyring: any LoginKeyring { InProcessKeyring(engine: engine, state: state) }
 
-    /// The failed tries of all logins at this machine, which count in this root's state.
+    /// The failed attempts of all logins at this machine, which are counted in this root's state.
     package var loginPlace: any PlaceTries { LoginPlaceTries(of: engine) }
 
-    /// Lifts the lock on the profile's fingers, by the word of the system's administration.
+    /// Lifts the lock on the profile's fingers, on behalf of the system's administrator.
     ///
     /// - Returns: Whether they were locked.
     package func unlock(by asker: Asker?) async throws(ServiceError) -> Bool {
         try await engine.unlock(by: asker)
     }
 
-    /// Returns the fingers of the profile on one reader, for programs that the system's rules know.
+    /// Returns the profile's fingers on one reader, for programs that the system's rules know.
     package func account(on reader: any FingerprintReader) -> AccountFingers {
         let engine = engine.with(reader: { [choice] () async throws(ServiceError) in
             try await choice.reachable(reader)
@@ -205,7 +205,7 @@ public final class InProcessRoot: Sendable {
         return AccountFingers(engine: engine, fingers: fingers(by: engine), reader: reader)
     }
 
-    /// Asks which of several people touches the reader; the tries count in this root's state.
+    /// Identifies which of several people is touching the reader; attempts are counted in this root's state.
     package func identify(
         _ people: [(user: UInt32, root: InProcessRoot)],
         _ rules: GroupRules,
@@ -219,7 +219,7 @@ public final class InProcessRoot: Sendable {
         ).identify(request, presenter: presenter)
     }
 
-    /// Returns the keychain's rows in other access groups than this program's, as a service does for its callers.
+    /// Returns the keychain rows in access groups other than this program's, as a service does for its callers.
     package func keychain(in groups: [String]) -> any KeychainPages {
         let state = state
         return KeychainRows(of: profile, in: groups) { creating async throws(ServiceError) in

@@ -42,7 +42,7 @@ struct InProcessItems: Sendable {
 
     private func access(_ asked: ReadItemAccess) async throws(ServiceError) -> AccessControl {
         let id = asked.id
-        // An item that is about to be opened needs the chip: its absence is the better error.
+        // An item that is about to be opened needs the TPM, so its absence is the better error.
         guard let vault = try await state.vaultInChip() else { throw ServiceError(.noSuchItem, id.spoken) }
         return try await vault.access(of: id)
     }
@@ -64,7 +64,7 @@ struct InProcessItems: Sendable {
                 presenter: prompter.presenter
             )
         }
-        // Only the item that was looked at is deleted, not one that replaced it since.
+        // Only the item that was examined is deleted, not one that has replaced it in the meantime.
         try await vault.delete(id, madeAt: item.createdAt)
     }
 
@@ -75,7 +75,7 @@ struct InProcessItems: Sendable {
 }
 
 extension VaultItem {
-    /// Whether the owner has to agree before the item is deleted: it requires its owner, and may still open.
+    /// Whether the owner must agree before the item is deleted, because it requires its owner and may still be opened.
     fileprivate var needsOwnerToDelete: Bool {
         switch standing {
         case .valid, .unknown: access.asking() != .nothing
@@ -106,7 +106,7 @@ struct InProcessPasscode: Sendable {
     }
 
     private func askForFinger(_ asked: AskForFinger, _ prompter: Prompter) async throws(ServiceError) {
-        // Without a session of the caller the match is not kept, and a new one is asked for.
+        // Without a session of the caller, the match is not kept, and a new one is required.
         try await engine.askForFirstPasscode(
             asked.request,
             in: asked.session ?? OwnerSession(),
@@ -120,7 +120,7 @@ struct InProcessPasscode: Sendable {
         guard try await !vault.isPasscodeSet(of: profile) else {
             throw ServiceError(.passcodeExists, profile)
         }
-        // The vault looks again, in the transaction that sets it.
+        // The vault checks again, in the transaction that sets it.
         guard try await hasFingers() else {
             try await request.allowsFirst?()
             return try await vault.setPasscode(passcode, of: profile)
@@ -168,7 +168,7 @@ struct InProcessPasscode: Sendable {
     ) async throws(ServiceError) -> [ItemID] {
         let force = asked.force
         let vault = try await vault()
-        // The transaction looks again.
+        // The transaction checks again.
         if !force { try await vault.refuseNeededPasscode(of: profile) }
         let shown = try await engine.passcode(
             for: .removePasscode,
@@ -240,7 +240,7 @@ struct InProcessKeyring: LoginKeyring {
 
     func keep(_ password: SecretBox, changedOn day: Int?) async throws(ServiceError) -> Bool {
         guard let row = try await row(), let vault = try await state.vaultInChip() else { return false }
-        // A person who can log in can type it again: a password that still opens is not sealed at each login.
+        // A user who can log in can type it again, so a password that can still be opened is not sealed at each login.
         if row.changedOn == day, try await standing(of: row) == .valid { return false }
         let item = try await engine.make(
             .secret(password),

@@ -3,17 +3,17 @@
 import WhorlGLib
 import WhorlService
 
-/// The stay of this process in its login session, whose end it notices from the first question on.
+/// The stay of this process in its login session, which monitors its end from the first request on.
 ///
-/// A lock also ends the evaluations that are under way, and refuses others until the screen is unlocked. Without a login
-/// manager, without its bus, or outside any session, no screen is known that could be locked.
+/// A lock also ends the evaluations in progress, and refuses new ones until the screen is unlocked. Without a login
+/// manager, without its bus, or outside any session, there is no screen that could be locked.
 actor LoginSessionWatch {
     private enum Place: Sendable {
-        /// A login session, which is followed.
+        /// A login session, which is monitored.
         case session(String)
         /// No login session.
         case none
-        /// The login manager did not say.
+        /// The login manager did not answer.
         case unknown
     }
 
@@ -27,7 +27,7 @@ actor LoginSessionWatch {
         self.interruptions = interruptions
     }
 
-    /// The name of the stay; `nil` where locks of the screen cannot be noticed although there may be some.
+    /// The name of the stay; `nil` if screen locks cannot be noticed although they may occur.
     var name: String? {
         get async {
             if place == nil { place = Task { await follow() } }
@@ -39,9 +39,10 @@ actor LoginSessionWatch {
         }
     }
 
-    /// Looks for the session, and follows its changes until the process ends.
+    /// Finds the session, and monitors its changes until the process exits.
     private func follow() async -> Place {
-        // Followed before anything is looked at: no lock falls in between unseen. It fails only without a bus.
+        // Monitor the changes before reading anything, so that no lock is missed in between. This fails only without a
+        // bus.
         guard let changes = try? await manager.sessionChanges() else { return .none }
         do throws(SystemBus.Fault) {
             guard let session = try await manager.ownSession() else { return .none }

@@ -6,19 +6,19 @@ package import WhorlFingerprint
 package import WhorlService
 internal import WhorlSupport
 
-/// The readers of this process, as the whole machine's sleep concerns them.
+/// Prepares the readers of this process for the sleep of the machine.
 package enum MachineReaders {
     /// Ends the evaluations of all users, and closes the readers.
     ///
-    /// It returns within 4 seconds, for which the login manager waits.
+    /// It returns within 4 seconds, because the login manager waits for it.
     package static func letGo(_ interruptions: Interruptions) async {
         await interruptions.begin(.sleep, patience: .seconds(2))
         await LibfprintSource.shared.suspendReaders(patience: .seconds(1))
     }
 
-    /// Takes the readers back that are connected after the sleep, and lets evaluations begin again.
+    /// Takes back the readers that are connected after the sleep, and allows evaluations again.
     package static func takeBack(_ interruptions: Interruptions) async {
-        // A driver that hangs keeps its own reader away, and not the passcode and the other readers.
+        // A driver that hangs blocks only its own reader, and not the passcode and the other readers.
         await OffPoolTimer.wait(atMost: .seconds(5)) { end in
             Task {
                 await LibfprintSource.shared.resumeReaders()
@@ -30,10 +30,10 @@ package enum MachineReaders {
 }
 
 extension InProcessRoot {
-    /// Returns when the parts without which no call is answered have done a piece of work: the thread of the readers,
-    /// the queue of the state, and Swift's shared pool.
+    /// Returns after the essential parts have done some work: the thread of the readers, the queue of the state, and
+    /// Swift's shared pool.
     ///
-    /// Where one of them is stuck, it does not return.
+    /// If one of them is stuck, it does not return.
     package func pulse() async {
         await LibfprintSource.shared.answer()
         await state.answer()
@@ -41,9 +41,9 @@ extension InProcessRoot {
     }
 }
 
-/// Whether a person can touch a reader: a built-in one is out of reach under a shut lid.
+/// Determines whether the user can touch a reader: a built-in one cannot be touched under a closed lid.
 package struct ReaderReachability: Sendable {
-    /// The reach of a program that does not ask for the lid: every reader can be touched.
+    /// The reach of a program that does not check the lid: every reader can be touched.
     static let everywhere = ReaderReachability(lid: nil)
 
     private let lid: (any LidManager)?
@@ -52,26 +52,26 @@ package struct ReaderReachability: Sendable {
     /// Describes the reach of a machine's readers.
     ///
     /// - Parameters:
-    ///   - lid: The part of the system that knows the lid.
-    ///   - builtIn: Readers that are built in, by the administrator's word, where the firmware does not say so.
+    ///   - lid: The part of the system that knows the state of the lid.
+    ///   - builtIn: Readers that the administrator declares as built in, if the firmware does not report it.
     package init(lid: (any LidManager)?, builtIn: Set<ReaderID> = []) {
         self.lid = lid
         self.builtIn = builtIn
     }
 
-    /// Returns the reason why a reader cannot be touched now; `nil` when it can, or where the lid is not known.
+    /// Returns the reason why a reader cannot be touched now; `nil` if it can, or if the state of the lid is unknown.
     package func obstacle(to reader: any FingerprintReader) async -> ServiceError? {
         guard let lid, await placement(of: reader) == .builtIn else { return nil }
-        // Without a login manager nothing is known of a lid.
+        // Without a login manager, nothing is known about a lid.
         guard let lid = try? await lid.lid() else { return nil }
         return Self.obstacle(to: .builtIn, under: lid)
     }
 
     /// Waits until a reader can no longer be touched, and returns the reason.
     ///
-    /// The login manager sends no signal when the lid moves, so it is asked each half second.
+    /// The login manager sends no signal when the lid moves, so it is polled every half second.
     ///
-    /// - Returns: `nil` at once where no lid can cover the reader, or when the task is cancelled.
+    /// - Returns: `nil` immediately if no lid can cover the reader, or when the task is cancelled.
     package func untilObstructed(_ reader: any FingerprintReader) async -> ServiceError? {
         guard lid != nil, await placement(of: reader) == .builtIn else { return nil }
         while await OffPoolTimer.wait(.milliseconds(500)) {
@@ -80,7 +80,7 @@ package struct ReaderReachability: Sendable {
         return nil
     }
 
-    /// Returns the reason why a reader in a place cannot be touched; `nil` when it can.
+    /// Returns the reason why a reader in a position cannot be touched; `nil` if it can.
     package static func obstacle(to placement: ReaderPlacement, under lid: Lid) -> ServiceError? {
         guard placement == .builtIn, lid.isShut else { return nil }
         return ServiceError(

@@ -5,14 +5,14 @@ import Synchronization
 import WhorlFingerprint
 import WhorlService
 
-/// The service's record of the readers that others could open, and of when that was seen last.
+/// The service's record of readers that others could open, and when this was last observed.
 ///
-/// The service writes it when it is about to use such a reader. Prints that were enrolled before are not trusted afterwards.
+/// The service updates it before using such a reader. Prints that were enrolled earlier are not trusted afterwards.
 package final class OpenReaders: Sendable {
     private let path: String
     private let seen: Mutex<[String: Date]?>
 
-    /// Reads the record in a file; where it cannot be read, every reader counts as open until now.
+    /// Reads the record from a file; if it cannot be read, every reader counts as open until now.
     package init(path: String) {
         self.path = path
         guard FileManager.default.fileExists(atPath: path) else {
@@ -20,11 +20,11 @@ package final class OpenReaders: Sendable {
             return
         }
         let data = FileManager.default.contents(atPath: path)
-        // A file that is damaged says nothing about any reader.
+        // A damaged file says nothing about any reader.
         seen = Mutex(data.flatMap { try? JSONDecoder().decode([String: Date].self, from: $0) })
     }
 
-    /// Records that others can open a reader now.
+    /// Records that others can currently open a reader.
     ///
     /// - Throws: `readerNotPermitted` with the reason, always: the reader is not used.
     func refuse(_ reader: ReaderInfo) throws(ServiceError) {

@@ -8,19 +8,18 @@ internal import WhorlService
 internal import WhorlSupport
 internal import WhorlVault
 
-/// The protected state directory, which is opened at the first use, and needs the chip only where the chip keeps the
-/// key.
+/// The protected state directory, which is opened at the first use, and needs the TPM only if the TPM protects the key.
 ///
-/// A new directory gets its key from the chip if a chip is present. An existing directory stays as it is: only its
-/// owner puts its key under the protection of the chip (`whorl vault provision`).
+/// A new directory gets its key from the TPM if there is one. An existing directory stays as it is: only its owner can
+/// protect its key with the TPM (`whorl vault provision`).
 actor ProtectedState: VaultSource {
     let directory: StateDirectory
     let chip: ChipChoice
-    /// The account whose folder a new directory becomes.
+    /// The account that will own a new directory.
     private let trust: AccountTrust
 
-    /// A queue of its own, not the shared pool: all threads of the pool may wait, in blocking calls, for what is opened
-    /// here.
+    /// A separate queue, not the shared pool: all threads of the pool may be blocked in calls that wait for the state
+    /// opened here.
     private nonisolated let executor = QueueExecutor()
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -35,26 +34,26 @@ actor ProtectedState: VaultSource {
         self.trust = trust
     }
 
-    /// Returns the database; `nil` when nothing was ever stored.
+    /// Returns the database; `nil` if nothing was ever stored.
     func existing() async throws(ServiceError) -> StateDatabase? {
         try await opened { state async throws(ServiceError) in try await state.openExisting() }
     }
 
-    /// Returns the database, which is made if nothing was ever stored.
+    /// Returns the database, which is created if nothing was ever stored.
     func created() async throws(ServiceError) -> StateDatabase {
         let database = try await opened { state async throws(ServiceError) in try await state.create() }
         guard let database else { throw ServiceError(.storeFailed, directory.path) }
         return database
     }
 
-    /// Returns the vault; `nil` when nothing was ever stored.
+    /// Returns the vault; `nil` if nothing was ever stored.
     func existingVault() async throws(ServiceError) -> Vault? {
         try await existing().map(vault(on:))
     }
 
-    /// Returns the vault for an item, if a chip is present or the vault was provisioned with one.
+    /// Returns the vault for an item, if there is a TPM or the vault was provisioned with one.
     ///
-    /// - Returns: The vault; `nil` when nothing was ever stored and a chip is present.
+    /// - Returns: The vault; `nil` if nothing was ever stored and there is a TPM.
     /// - Throws: `noChip`; a storage error.
     func vaultInChip() async throws(ServiceError) -> Vault? {
         let existing = try await existingVault()
@@ -63,15 +62,15 @@ actor ProtectedState: VaultSource {
         return existing
     }
 
-    /// Returns the vault for an item as `vaultInChip()` does, and makes it if nothing was ever stored.
+    /// Returns the vault for an item as `vaultInChip()` does, and creates it if nothing was ever stored.
     ///
-    /// - Throws: `noChip`, in which case no vault was made; a storage error.
+    /// - Throws: `noChip`, in which case no vault was created; a storage error.
     func createdVault() async throws(ServiceError) -> Vault {
         if let existing = try await vaultInChip() { return existing }
         return vault(on: try await created())
     }
 
-    /// Returns when it is its turn, so that nothing has the state for ever.
+    /// Returns when it is its turn, which proves that no one blocks the state.
     func answer() {}
 
     private func vault(on database: StateDatabase) -> Vault {
@@ -81,13 +80,13 @@ actor ProtectedState: VaultSource {
         return made
     }
 
-    /// Opens the database, one opening at a time, which a caller's cancellation does not end.
+    /// Opens the database, one opening at a time, which is not ended by a caller's cancellation.
     private func opened(
         _ open: @escaping @Sendable (isolated ProtectedState) async throws(ServiceError) -> StateDatabase?
     ) async throws(ServiceError) -> StateDatabase? {
         if let database { return database }
         let before = opening
-        // The task runs on the caller's executor: on the shared pool it would not begin while all threads of the pool
+        // The task runs on the caller's executor: on the shared pool, it could not start while all threads of the pool
         // wait for this.
         let task = Task(executorPreference: currentExecutor) { await self.opened(after: before, open) }
         opening = task
@@ -120,7 +119,7 @@ actor ProtectedState: VaultSource {
         do throws(ServiceError) {
             return try StateDatabase(directory: directory, keySource: try await newKeySource())
         } catch {
-            // Another process has made the key at the same moment: use that key.
+            // Another process has created the key at the same moment: use that key.
             guard error.code == .storeBusy else { throw error }
             return try StateDatabase(directory: directory, keySource: try await keySource())
         }
@@ -144,7 +143,7 @@ actor ProtectedState: VaultSource {
             do throws(ServiceError) {
                 return try await SealedStateKey(device: try chip.inUse(), directory: directory).new()
             } catch {
-                // Without a chip a file keeps the key, and every answer says so. A chip that was named must not fail
+                // Without a TPM, a file holds the key, and every answer says so. A TPM that was named must not fail
                 // silently.
                 guard error.code == .noChip, !chip.isNamed else { throw error }
                 return file
@@ -159,7 +158,7 @@ actor ProtectedState: VaultSource {
     }
 }
 
-/// A serial queue that gets a thread even when every thread of the shared pool waits.
+/// A serial queue that gets a thread even if every thread of the shared pool is blocked.
 private final class QueueExecutor: SerialExecutor {
     private let queue = DispatchQueue(label: "whorl.state")
 
@@ -170,9 +169,9 @@ private final class QueueExecutor: SerialExecutor {
 }
 
 extension ServiceError {
-    /// Makes the state's error for a failure of the vault that protects it.
+    /// Creates the state's error for a failure of the vault that protects it.
     init(_ error: ServiceError, in directory: StateDirectory) {
-        // A caller that is cancelled learns nothing about the chip.
+        // A cancelled caller learns nothing about the TPM.
         if error.category == .storage || error.category == .cancelled {
             self = error
             return
@@ -187,8 +186,8 @@ extension ServiceError {
     }
 }
 
-/// The counter of the generations of the enrolled fingers, in the chip once the vault is provisioned; before that, only
-/// the database's own number counts.
+/// The generation counter of the enrolled fingers, in the TPM once the vault is provisioned; before that, only the
+/// database's own number counts.
 struct VaultGenerations: GenerationCounter {
     let state: ProtectedState
 
@@ -216,7 +215,7 @@ struct VaultGenerations: GenerationCounter {
                 return try await vault.generation(of: profile, stored: stored)
             } catch {
                 guard error.code == .counterLost else { throw error }
-                // One above the stored number: if the program ends here, the set is not trusted yet.
+                // One above the stored number: if the program exits here, the set is not trusted yet.
                 try await vault.acceptGeneration(of: profile, stored: stored + 1)
                 return stored + 1
             }

@@ -9,10 +9,10 @@ internal import Synchronization
 internal import WhorlService
 internal import WhorlSupport
 
-/// The choice of the reader.
+/// The selected reader.
 ///
-/// A mock is taken only when it is named, and a virtual reader appears only when its variable names a socket; both
-/// are refused where the configuration does not allow them.
+/// A mock must be named explicitly, and a virtual reader appears only if its variable names a socket. Both are refused
+/// if the configuration does not allow them.
 final class ReaderChoice: ReaderService {
     private let wanted: String?
     /// The file that names the reader, if one does.
@@ -22,7 +22,7 @@ final class ReaderChoice: ReaderService {
     private let reach: ReaderReachability
     /// The record of open readers, in the service that owns the readers.
     private let openReaders: OpenReaders?
-    /// The mock keeps its place in its script for as long as the process runs.
+    /// The mock keeps its position in its script as long as the process runs.
     private let mock = Mutex<MockReaderSource?>(nil)
 
     init(
@@ -39,7 +39,7 @@ final class ReaderChoice: ReaderService {
         self.allowsPretended = allowsPretended
     }
 
-    /// Returns the source of readers: libfprint, or the mock that was named.
+    /// Returns the source of readers: libfprint, or the named mock.
     func source() throws(ServiceError) -> any ReaderSource {
         guard let script = mockScript else { return LibfprintSource.shared }
         guard allowsPretended else {
@@ -74,7 +74,7 @@ final class ReaderChoice: ReaderService {
         return real
     }
 
-    /// Returns the chosen reader; `nil` when none is connected.
+    /// Returns the selected reader; `nil` if none is connected.
     func chosen() async throws(ServiceError) -> (any FingerprintReader)? {
         let readers = try await readers()
         var ids: [String] = []
@@ -104,10 +104,10 @@ final class ReaderChoice: ReaderService {
         return near
     }
 
-    /// Returns a reader that can be touched, and that this process may use.
+    /// Returns a reader that can be touched and that this process may use.
     ///
-    /// - Throws: `biometryNotAvailable` for a built-in reader under a shut lid, a reader that belongs to the service, and, in
-    ///   the service, a reader with prints inside that others can open.
+    /// - Throws: `biometryNotAvailable` for a built-in reader under a closed lid, a reader that belongs to the service,
+    ///   and, in the service, a match-in-reader device that others can open.
     func reachable(
         _ reader: any FingerprintReader
     ) async throws(ServiceError) -> any FingerprintReader {
@@ -115,9 +115,9 @@ final class ReaderChoice: ReaderService {
         return reader
     }
 
-    /// Returns the only reader that can be touched; `nil` where there are several, or no reader at all.
+    /// Returns the only reader that can be touched; `nil` if there are several, or no readers at all.
     ///
-    /// - Throws: the obstacle to the last of the readers, where none can be touched.
+    /// - Throws: The obstacle to the last of the readers, if none can be touched.
     private func reachable(
         among readers: [any FingerprintReader]
     ) async throws(ServiceError) -> (any FingerprintReader)? {
@@ -144,9 +144,9 @@ final class ReaderChoice: ReaderService {
         return await reach.obstacle(to: reader)
     }
 
-    /// Returns the only real reader for root, who may use it beside the service.
+    /// Returns the only real reader for root, who may use it in addition to the service.
     ///
-    /// - Throws: as ``chosenReader()``.
+    /// - Throws: The errors of ``chosenReader()``.
     func chosenReaderOfRoot() async throws(ServiceError) -> any FingerprintReader {
         guard geteuid() == 0, mockScript == nil else { return try await chosenReader() }
         var meant: [any FingerprintReader] = []
@@ -158,13 +158,13 @@ final class ReaderChoice: ReaderService {
         return try await chosenReader()
     }
 
-    /// The way to have another reader taken.
+    /// The way to select another reader.
     private var wayToNameOne: String {
         namedIn.map { "\($0) allows the other one alone ([Reader] Id)." }
             ?? "Choose one with `--reader` or WHORL_READER."
     }
 
-    /// Returns the chosen reader.
+    /// Returns the selected reader.
     func chosenReader() async throws(ServiceError) -> any FingerprintReader {
         guard let reader = try await chosen() else {
             throw ServiceError(ReaderError(.notFound, operation: "enumerate"))
@@ -174,9 +174,9 @@ final class ReaderChoice: ReaderService {
 
     var readerLockTrouble: ReaderError? { LibfprintSource.lockTrouble }
 
-    /// Returns an event for each reader that comes or goes; none without a source.
+    /// Returns an event for each reader that is connected or disconnected; no events without a source.
     func readerEvents() async -> AsyncStream<Void> {
-        // Without a source there is no reader, and no event.
+        // Without a source, there are no readers and no events.
         guard let changes = try? await source().changes() else { return AsyncStream { _ in } }
         let (events, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let forwarding = Task(executorPreference: currentExecutor) {
@@ -186,7 +186,7 @@ final class ReaderChoice: ReaderService {
         return events
     }
 
-    /// The text after `mock:`; `nil` when no mock is named.
+    /// The text after `mock:`; `nil` if no mock is named.
     private var mockScript: String? {
         guard let wanted, wanted == "mock" || wanted.hasPrefix("mock:") else { return nil }
         return String(wanted.dropFirst("mock:".count))

@@ -7,7 +7,7 @@ internal import WhorlRemote
 internal import WhorlService
 internal import WhorlUSB
 
-/// The rule that a real reader belongs to the system's service.
+/// The rule that a real reader belongs to the system service.
 ///
 /// Mocks and virtual or emulated readers belong to the program that names them.
 enum ReaderOwnership {
@@ -18,7 +18,7 @@ enum ReaderOwnership {
         guard access(node.path, R_OK | W_OK) == 0 else { throw .readerNeedsService }
     }
 
-    /// Refuses where a reader is connected that libfprint does not list, since this process cannot open it.
+    /// Throws if a reader is connected that libfprint does not list because this process cannot open it.
     static func refuseUnlisted(isService: Bool) throws(ServiceError) {
         guard !isService, let device = USBReaders.connected().first, !device.isAccessible else { return }
         throw ServiceInstallation().isInstalled ? .readerIsTheServices : .readerNeedsService

@@ -4,9 +4,9 @@ package import WhorlRemote
 package import WhorlService
 
 extension ServicePlace {
-    /// The services that this process's environment chooses, for programs that do not choose themselves.
+    /// The services selected by this process's environment, for programs that do not select them.
     ///
-    /// A choice that cannot be met is an error of each call, and never another place.
+    /// An invalid selection makes each call fail, without a fallback to another place.
     package static let ofProcess: Services = {
         let choices = ServiceChoices(SystemConfiguration.processEnvironment)
         do throws(Fault) {

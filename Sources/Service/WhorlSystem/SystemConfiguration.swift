@@ -5,43 +5,43 @@ internal import WhorlTPM
 public import WhorlService
 internal import WhorlSupport
 
-/// The choices of a person or a program before Whorl starts; every choice has a default.
+/// A user's or a program's settings before Whorl starts; every setting has a default.
 public struct SystemConfiguration: Sendable {
     /// The directory of prints and the audit log; `nil` means `StateDirectory.standard(environment:)`.
     public var stateDirectory: String?
-    /// The profile whose fingers are meant; `nil` means the user's name.
+    /// The profile that holds the fingers; `nil` means the user name.
     public var profile: String?
-    /// The reader, as an id or `mock:SCRIPT`; `nil` means the only one that is connected.
+    /// The reader, as an ID or `mock:SCRIPT`; `nil` means the only connected one.
     public var reader: String?
-    /// The file that names the reader, where a person who asks cannot name another one.
+    /// The file that names the reader, if the requesting user cannot name another one.
     package var readerIsNamedIn: String?
-    /// The record of readers that were found open, in the system's service, which owns the readers; `nil` in all other
+    /// The record of readers that were found open, in the system service, which owns the readers; `nil` in all other
     /// processes.
     package var openReaders: OpenReaders?
-    /// The machine's rules for failed tries.
+    /// The machine's rules for failed attempts.
     package var attemptRules = AttemptRules.standard
     /// The time limits of proofs.
     package var proofLimits = ProofLimits.standard
-    /// The strength that the machine demands of each touch.
+    /// The strength that the machine requires of each touch.
     package var strength = TouchStrength.any
     /// The TPM, as a TCTI string or `none`; `nil` means `device:/dev/tpmrm0`.
     public var tpm: String?
-    /// The program that asks; `nil` means the name of its file.
+    /// The requesting program; `nil` means the name of its file.
     public var application: ApplicationID?
-    /// The keychain's access groups that the program may use in addition to its own, which has the program's name.
+    /// The additional keychain access groups that the program may use; its own group has the program's name.
     public var accessGroups: [String]
-    /// Whether a mock or one of libfprint's virtual readers may stand in for a real one if it is named.
+    /// Whether a mock or one of libfprint's virtual readers may replace a real one if it is named.
     ///
-    /// A privileged program sets it to `false`: otherwise a person who can set its environment could supply a finger.
+    /// A privileged program sets it to `false`: otherwise, a user who can set its environment could supply a finger.
     public var allowsTestReaders = true
-    /// Whether a simulated TPM may stand in for a chip if it is named; as for readers, a privileged program allows
-    /// none.
+    /// Whether a simulated TPM may replace a real one if it is named; a privileged program does not allow it, as with
+    /// readers.
     public var allowsSimulatedTPM = true
-    /// The variables that supply the choices that are `nil` above, and the place of the state directory.
+    /// The variables for the settings above that are `nil`, and for the location of the state directory.
     public var environment: [String: String]
 
-    /// Makes a configuration from `WHORL_STATE_DIR`, `WHORL_PROFILE`, `WHORL_READER`, `WHORL_TCTI` and
-    /// `WHORL_ACCESS_GROUPS` (names with commas between them) of an environment.
+    /// Creates a configuration from the variables `WHORL_STATE_DIR`, `WHORL_PROFILE`, `WHORL_READER`, `WHORL_TCTI` and
+    /// `WHORL_ACCESS_GROUPS` (comma-separated names) of an environment.
     ///
     /// - Parameter environment: Usually ``processEnvironment``.
     public init(environment: [String: String] = SystemConfiguration.processEnvironment) {
@@ -55,22 +55,24 @@ public struct SystemConfiguration: Sendable {
         allowsSimulatedTPM = !ThisProcess.isElevated
     }
 
-    /// The profile that is meant.
+    /// The selected profile.
     var chosenProfile: String { profile ?? ThisProcess.userName }
 
-    /// The program that asks.
+    /// The requesting program.
     var chosenApplication: ApplicationID {
         application ?? ApplicationID(rawValue: ThisProcess.programName)
     }
 
-    /// This process's environment; empty when the process has more rights than the user who started it (set-user-ID,
-    /// file capabilities), since that user chose the variables.
+    /// This process's environment.
+    ///
+    /// It is empty if the process has more rights than the user who started it (set-user-ID, file capabilities),
+    /// because that user chose the variables.
     public static var processEnvironment: [String: String] {
         ThisProcess.trustedEnvironment
     }
 }
 
 extension Optional where Wrapped == String {
-    /// The text, or `nil` if it is empty, since an empty variable counts as not set.
+    /// The text, or `nil` if it is empty, because an empty variable counts as unset.
     fileprivate var nonEmpty: String? { self?.isEmpty ?? true ? nil : self }
 }

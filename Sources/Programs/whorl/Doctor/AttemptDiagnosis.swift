@@ -4,13 +4,13 @@ import WhorlFingerprint
 import FoundationEssentials
 import WhorlService
 
-/// The checks whether fingers are locked, and how many tries are left.
+/// The checks for a lockout and the number of remaining attempts.
 struct AttemptDiagnosis: Sendable {
     private let services: Services
 
     init(_ session: Session) { services = session.services }
 
-    /// Returns one check for the chosen kind of reader, and one for the other kind if tries have failed on it.
+    /// Returns one check for the selected class of readers, and one for the other class if it has failed attempts.
     func checks() async -> [Check] {
         let statuses: [AttemptStatus]
         do throws(ServiceError) {
@@ -26,9 +26,9 @@ struct AttemptDiagnosis: Sendable {
         }
     }
 
-    /// Returns the chosen kind of reader; real readers if none is connected or the choice is unclear.
+    /// Returns the selected class of readers; real readers if none is connected or the selection is unclear.
     private func readersMeant() async -> ReaderClass {
-        // The check of the reader reports why none can be chosen.
+        // The check of the reader reports why none can be selected.
         guard let reader = try? await services.readers.chosenReader() else { return .real }
         return ReaderClass(await reader.info.kind)
     }
@@ -48,7 +48,7 @@ struct AttemptDiagnosis: Sendable {
         }
     }
 
-    /// Returns the check for readers of the kind that is not chosen now.
+    /// Returns the check for the class of readers that is not selected.
     private static func aside(_ status: AttemptStatus, _ now: Date) -> Check {
         let readers = status.readers == .real ? "real readers" : "test readers"
         switch status.lock {

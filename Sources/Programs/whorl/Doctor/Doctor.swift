@@ -41,18 +41,18 @@ struct Check: Sendable, Equatable {
     enum Verdict: Sendable {
         case good
         case bad
-        /// It works, but protects less than it could.
+        /// It works, but with less protection than possible.
         case warning
-        /// It is a fact that helps, neither a fault nor a proof.
+        /// A helpful fact, neither a fault nor a proof.
         case note
     }
 
-    /// The name for people; programs get it with hyphens for spaces.
+    /// The name for the user; programs get it with hyphens for spaces.
     let name: String
     let verdict: Verdict
-    /// The result in words.
+    /// The result as text.
     let detail: String
-    /// The step that mends it, or that tells more.
+    /// The step that fixes it, or that provides more information.
     var remedy: String?
 
     static func good(_ name: String, _ detail: String) -> Check {

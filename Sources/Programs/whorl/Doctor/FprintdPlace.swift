@@ -3,25 +3,25 @@
 import FoundationEssentials
 import WhorlFingerprint
 
-/// The program that the bus starts for a client of fprintd, by the files of the bus.
+/// The program that the bus starts for a client of fprintd, according to the bus's files.
 enum FprintdPlace: Sendable, Equatable {
-    /// None: neither fprintd nor Whorl's part for it is installed.
+    /// No program: neither fprintd nor Whorl's replacement for it is installed.
     case free
     /// Whorl's service.
     case whorl
     /// fprintd's own daemon.
     case fprintd
 
-    /// The folders in which the bus looks for services, in its order.
+    /// The folders that the bus searches for services, in order.
     static let folders = ["/usr/local/share/dbus-1/system-services", "/usr/share/dbus-1/system-services"]
 
-    /// The command that gives the place to Whorl's service.
+    /// The command that assigns the bus name to Whorl's service.
     static let remedy =
         "sudo apt install whorld-fprintd, or after make install: sudo make install-fprintd (Docs/Fprintd.md)"
 
-    /// Looks into the folders of the bus.
+    /// Searches the folders of the bus.
     init(folders: [String] = Self.folders) {
-        // A file that cannot be read gives the place to no one, as for the bus.
+        // An unreadable file assigns the name to no one, as for the bus.
         let texts = folders.compactMap {
             try? String(contentsOfFile: $0 + "/net.reactivated.Fprint.service", encoding: .utf8)
         }
@@ -33,11 +33,11 @@ enum FprintdPlace: Sendable, Equatable {
             }
     }
 
-    /// Returns whether fprintd's own daemon uses a reader too and can delete the prints inside it.
+    /// Returns whether fprintd's own daemon also uses a reader and can delete the prints inside it.
     ///
-    /// Before its own first enrollment fprintd clears a reader that cannot list its prints. If a reader is full, or knows the
-    /// finger already, fprintd deletes a print that it does not know. Readers that keep no prints are safe, and fprintd
-    /// never sees a mock or a virtual reader of Whorl.
+    /// Before its first enrollment, fprintd clears a reader that cannot list its prints. If a reader is full, or
+    /// already knows the finger, fprintd deletes a print that it does not know. Readers without storage are safe, and
+    /// fprintd never sees a mock or a virtual reader of Whorl.
     func endangersPrints(in reader: ReaderInfo) -> Bool {
         self == .fprintd && reader.storage == .reader && reader.kind == .hardware
     }

@@ -4,7 +4,7 @@ import WhorlSupport
 
 /// Running programs.
 enum Processes {
-    /// Returns the first process of this name; `nil` when none runs.
+    /// Returns the first process with this name; `nil` if none is running.
     static func named(_ name: String) -> Int? {
         Files.names(in: "/proc").compactMap { Int($0) }.sorted()
             .first { Files.word("/proc/\($0)/comm") == name }

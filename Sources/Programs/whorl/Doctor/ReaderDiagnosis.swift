@@ -6,7 +6,7 @@ import WhorlRemote
 import WhorlSupport
 import WhorlUSB
 
-/// The checks of readers: which exist, whether they can be opened, and which prints they keep.
+/// The checks of readers: which exist, whether they can be opened, and which prints they store.
 struct ReaderDiagnosis: Sendable {
     let session: Session
     private var services: Services { session.services }
@@ -30,7 +30,7 @@ struct ReaderDiagnosis: Sendable {
     /// Returns a check for each reader in which fprintd's own daemon can delete fingers of the service.
     private func shared(with place: FprintdPlace) async -> [Check] {
         guard session.place == .system, place == .fprintd else { return [] }
-        // A failure has been reported with the reader.
+        // A failure was already reported with the reader.
         guard let readers = try? await services.readers.readers() else { return [] }
         var checks: [Check] = []
         for reader in readers {
@@ -39,7 +39,7 @@ struct ReaderDiagnosis: Sendable {
         return checks
     }
 
-    /// Returns the check of a reader that fprintd's own daemon uses too; `nil` where it can do no harm.
+    /// Returns the check of a reader that fprintd's own daemon also uses; `nil` if it can do no harm.
     static func shared(_ reader: ReaderInfo, with place: FprintdPlace) -> Check? {
         guard place.endangersPrints(in: reader) else { return nil }
         let way =
@@ -53,8 +53,8 @@ struct ReaderDiagnosis: Sendable {
         )
     }
 
-    /// Returns the check of the lock that keeps two programs from using one reader at the same time; `nil` when all is
-    /// well.
+    /// Returns the check of the lock that prevents two programs from using one reader at the same time; `nil` without a
+    /// problem.
     private func readerLock() -> Check? {
         guard let trouble = services.readers.readerLockTrouble else { return nil }
         return .bad(
@@ -91,7 +91,7 @@ struct ReaderDiagnosis: Sendable {
             : "Unplug it, plug it in again, and run `whorl doctor` again."
     }
 
-    /// Returns the check of who can open a USB reader; `nil` where this program may open it, and has the engine.
+    /// Returns the check of who can open a USB reader; `nil` if this program may open it, and has the engine.
     private func node(_ device: USBReaders.Device) -> Check? {
         guard session.place != .system, !ServiceInstallation().isInstalled else {
             return Self.check(device.access, of: device)
@@ -104,7 +104,7 @@ struct ReaderDiagnosis: Sendable {
         )
     }
 
-    /// Returns the check of a reader that belongs to the service.
+    /// Returns the check of a reader that the service owns.
     static func check(_ access: ReaderAccess, of device: USBReaders.Device) -> Check {
         let name = "reader's node"
         let details = DisplayText.clean(access.details.joined(separator: ", "), limit: 200)
@@ -134,7 +134,7 @@ struct ReaderDiagnosis: Sendable {
         do throws(ServiceError) {
             reader = try await services.readers.chosenReader()
         } catch {
-            // A missing reader has been reported already.
+            // A missing reader was already reported.
             return error.code == .readerNotChosen ? [.bad("choice", Failure(error))] : []
         }
         let info = await reader.info
@@ -148,7 +148,7 @@ struct ReaderDiagnosis: Sendable {
         return checks
     }
 
-    /// Returns the check of how easily a stranger passes; `nil` if the reader compares nothing.
+    /// Returns the check of how likely a stranger matches; `nil` if the reader compares nothing.
     static func strength(_ info: ReaderInfo) -> Check? {
         switch info.strength {
         case .minutiaeScore(let threshold) where threshold >= 40:
@@ -180,12 +180,12 @@ struct ReaderDiagnosis: Sendable {
         }
     }
 
-    /// Returns the checks of the prints in a reader that matches on the chip, compared with the store.
+    /// Returns the checks of the prints in a match-in-reader device, compared with the store.
     private func storage(_ reader: any FingerprintReader) async -> [Check] {
         let name = "stored prints"
         do {
             let state = try await services.ask(ReconcileReader())
-            // Without a list, nothing is known of the prints in it.
+            // Without a list, the prints in it are unknown.
             guard await reader.info.features.contains(.storageList) else {
                 return [.note(name, "This reader cannot list its prints.")]
             }
@@ -193,13 +193,13 @@ struct ReaderDiagnosis: Sendable {
             guard state.isListed else { return [.note(name, "This reader cannot list its prints.")] }
             return [strays(state.strays), missing(state)].compactMap { $0 }
         } catch {
-            // The check of the store reports faults of the store.
+            // The check of the store reports errors of the store.
             let failure = Failure(error)
             return failure.status == .storeFailed ? [] : [.bad(name, failure)]
         }
     }
 
-    /// Returns the prints in the reader; if nothing was ever enrolled, all of them are from elsewhere.
+    /// Returns the prints in the reader; if nothing was ever enrolled, all of them are foreign.
     private func stored(in reader: any FingerprintReader) async throws -> [StoredPrint] {
         let prints = await Result {
             try await reader.open()

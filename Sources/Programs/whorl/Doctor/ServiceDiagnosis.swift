@@ -6,7 +6,7 @@ import WhorlRemote
 import WhorlService
 import WhorlSupport
 
-/// The check of the place where the engine runs, and of how to have it where other programs cannot reach it.
+/// The check of where the engine runs, and how to run it out of other programs' reach.
 struct ServiceDiagnosis {
     let session: Session
 
@@ -46,12 +46,12 @@ struct ServiceDiagnosis {
                     remedy: error.recovery
                 )
             }
-            // The service answers; what is wrong with the state is told by the check of the state.
+            // The service answers; problems with the state are reported by the check of the state.
         }
         return .good("service", "The service is running; no other program can read what a finger unlocks.")
     }
 
-    /// The check of fprintd's place on the bus, for a system's service; `nil` where no program asks for it.
+    /// The check of fprintd's bus name, for a system service; `nil` if no program asks for it.
     func fprintdsPlace() -> Check? {
         guard session.place == .system else { return nil }
         return switch FprintdPlace() {
@@ -67,7 +67,7 @@ struct ServiceDiagnosis {
         }
     }
 
-    /// The step that is missing for the system's service.
+    /// The missing step for using the system service.
     private var remedy: String {
         ServiceInstallation().isInstalled
             ? "sudo systemctl enable --now whorld.socket"
@@ -75,15 +75,15 @@ struct ServiceDiagnosis {
     }
 }
 
-/// The check of the administrator's file for the system's service.
+/// The check of the administrator's configuration file for the system service.
 struct ConfigurationDiagnosis {
     /// The path of the file.
     var path = "/etc/whorl/whorld.conf"
 
-    /// Returns one check; none where there is no file, since the service then takes the defaults.
+    /// Returns one check, or none if the file does not exist, because the service then uses the defaults.
     func checks() -> [Check] {
         guard access(path, F_OK) == 0 else { return [] }
-        // The service reads its file itself (`whorld --check-config`).
+        // The service reads its own file (`whorld --check-config`).
         guard let program = HelperProgram(named: "whorld"),
             let (status, text) = program.output(of: ["--check-config", "--config", path])
         else {

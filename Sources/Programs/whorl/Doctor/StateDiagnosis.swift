@@ -29,7 +29,7 @@ struct StateDiagnosis: Sendable {
         ] + (await fingers()) + (await turns()) + (await AttemptDiagnosis(session).checks())
     }
 
-    /// Returns the check for a fault of the file by which evaluations take turns.
+    /// Returns the check for a problem with the file by which evaluations take turns.
     private func turns() async -> [Check] {
         let fault: ServiceError?
         do throws(ServiceError) {
@@ -41,7 +41,7 @@ struct StateDiagnosis: Sendable {
     }
 
     private func key() async -> Check {
-        // The check of the TPM reports why its status cannot be read; without it, nothing is claimed.
+        // The check of the TPM reports why its status cannot be read; without it, nothing is known.
         guard let place = (try? await services.ask(ReadVaultStatus()))?.stateKey else {
             return .note("key", "Unknown: cannot read the TPM's status.")
         }

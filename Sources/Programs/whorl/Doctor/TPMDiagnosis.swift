@@ -4,7 +4,7 @@ import Glibc
 import WhorlService
 import WhorlSupport
 
-/// The checks of the TPM and of the state directory's relation to it; neither is changed.
+/// The checks of the TPM and of how the state directory uses it; neither is changed.
 struct TPMDiagnosis: Sendable {
     let session: Session
 
@@ -25,8 +25,9 @@ struct TPMDiagnosis: Sendable {
         ].compactMap(\.self)
     }
 
-    /// Returns the check for a chip that cannot be reached: passcodes, secrets and keys, and data that a chip protects,
-    /// then do not work; everything else does.
+    /// Returns the check for a TPM that cannot be reached.
+    ///
+    /// Passcodes, secrets and keys, and data protected by a TPM do not work then; everything else does.
     private func unreachable(_ status: VaultStatus, _ facts: MaintenanceFacts) -> Check {
         let failure = Failure(status.obstacle ?? ServiceError(.noChip))
         let loss = "The prints are protected by a file; passcodes, secrets and keys are not available."
@@ -37,7 +38,7 @@ struct TPMDiagnosis: Sendable {
         if status.isProvisioned {
             return .bad("TPM", detail + " Data stored with it cannot be read.", remedy: remedy)
         }
-        // A TPM that was named must be available; no other takes its place.
+        // A named TPM must be available; no other one replaces it.
         if facts.isTPMNamed {
             return .bad("TPM", detail, remedy: failure.recovery)
         }
@@ -117,9 +118,9 @@ struct TPMDiagnosis: Sendable {
 }
 
 extension MaintenanceFacts {
-    /// The name of the TPM as it was given.
+    /// The name of the TPM as specified.
     fileprivate var tpmName: String { DisplayText.clean(tpmAddress, limit: 60) }
-    /// The reason why this user cannot open the device, and the command that mends it; `nil` if it is not a device, or
+    /// The reason why this user cannot open the device, and the command that fixes it; `nil` if it is not a device or
     /// can be opened.
     fileprivate var deviceTrouble: (detail: String, remedy: String)? {
         guard tpmAddress.hasPrefix("device:") else { return nil }
@@ -138,6 +139,6 @@ extension MaintenanceFacts {
         }
         return nil
     }
-    /// Whether the TPM was turned off explicitly.
+    /// Whether the TPM was disabled explicitly.
     fileprivate var isWithoutTPM: Bool { tpmAddress == "none" }
 }

@@ -6,14 +6,13 @@ public import WhorlService
 import WhorlSupport
 
 extension Finger {
-    /// Makes the finger that an argument names.
+    /// Creates the finger from an argument.
     init(argument: String) throws(Failure) {
         guard let finger = Finger(name: argument) else { throw Finger.unknown(argument) }
         self = finger
     }
 
-    /// Returns the failure of a name that is not a finger's: it suggests the nearest name, or says where the names are
-    /// listed.
+    /// Returns the failure for a name that is not a finger; it suggests the closest name, or how to list the names.
     static func unknown(_ argument: String) -> Failure {
         let typed = DisplayText.clean(argument, limit: 40)
         let hint =
@@ -27,7 +26,7 @@ extension Finger {
 }
 
 extension FingerSelection {
-    /// Makes the selection of `whorl remove`: a finger, a print's id, or everything.
+    /// Creates the selection for `whorl remove`: a finger, a print's ID, or everything.
     init(argument: String?, all: Bool, on reader: ReaderID?) throws(Failure) {
         switch (argument, all) {
         case (nil, true): self = .all
@@ -47,7 +46,7 @@ extension FingerSelection {
 }
 
 extension Policy: ExpressibleByArgument {
-    /// Makes the policy of our name, or of Apple's long one.
+    /// Creates the policy from its Whorl name, or from Apple's long name.
     public init?(argument: String) {
         switch argument {
         case "biometrics", "deviceOwnerAuthenticationWithBiometrics": self = .biometrics
@@ -56,6 +55,6 @@ extension Policy: ExpressibleByArgument {
         }
     }
 
-    /// The names that help texts show.
+    /// The names shown in help texts.
     public static var allValueStrings: [String] { allCases.map(\.rawValue) }
 }

@@ -15,19 +15,19 @@ struct AuthoritiesOption: ParsableArguments {
     )
     var cacert: String?
 
-    /// The number of bytes in which the first certificate must begin; a bundle of all known authorities has 200 KiB.
+    /// The number of bytes in which the first certificate must begin; a bundle of all common authorities has 200 KiB.
     private static let searched = 262_144
 
-    /// Returns the path of the file; `nil` if none is named.
+    /// Returns the path of the file; `nil` if none is specified.
     ///
-    /// It is read here too, because the program with the network only reports that a server is not trusted.
+    /// The file is also read here, because the network program can only report that a server is not trusted.
     func path() throws(Failure) -> String? {
         guard let cacert else { return nil }
         let file = open(cacert, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw unreadable(String(cString: strerror(errno))) }
         defer { close(file) }
         var status = stat()
-        // The other program opens it again by its name, and would find a pipe empty.
+        // The other program opens it again by name, and would find a pipe empty.
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw unreadable("Not a regular file")
         }
@@ -40,7 +40,7 @@ struct AuthoritiesOption: ParsableArguments {
                 hint: "Convert one in DER format: `openssl x509 -inform DER -in FILE -out FILE.pem`."
             )
         }
-        // A name such as /dev/fd/3 means another file to another process.
+        // A name such as /dev/fd/3 refers to another file in another process.
         guard let resolved = realpath(cacert, nil) else { return cacert }
         defer { free(resolved) }
         return String(validatingCString: resolved) ?? cacert

@@ -4,9 +4,9 @@ import Synchronization
 import WhorlRemote
 import WhorlSupport
 
-/// The child with the engine, started while the arguments are still being read, since both take some milliseconds.
+/// The child with the engine, started while the arguments are still being parsed, because both take a few milliseconds.
 ///
-/// It is a guess, and the parsed arguments decide. A child that is not taken ends with this program.
+/// It is a guess, and the parsed arguments decide. An unused child exits with this program.
 enum EarlyChild {
     private struct Started {
         let choices: ServiceChoices
@@ -15,23 +15,23 @@ enum EarlyChild {
 
     private static let started = Mutex<Started?>(nil)
 
-    /// Starts a child if a command asks an engine, and no system's service is there or wanted.
+    /// Starts a child if a command uses an engine, and the system service is neither installed nor selected.
     ///
     /// - Parameters:
-    ///   - command: The command that is meant, as far as its words were understood.
+    ///   - command: The intended command, as far as its words were recognized.
     ///   - arguments: The arguments of the program.
     static func begin(_ command: IntendedCommand, _ arguments: [String]) {
         guard command.asksEngine(arguments) else { return }
         var choices = ServiceChoices()
         choices.take(arguments)
-        // A fault is reported where the command asks.
+        // An error is reported when the command makes its request.
         guard let place = try? choices.place(), place != .system,
             let transport = try? ServicePlace.privateChild.transport(choices)
         else { return }
         started.withLock { $0 = Started(choices: choices, transport: transport) }
     }
 
-    /// Takes the child that was started with these choices; `nil` if there is none.
+    /// Takes the child that was started with these settings; `nil` if there is none.
     static func take(_ choices: ServiceChoices) -> (any ServiceTransport)? {
         let started = started.withLock { started in
             defer { started = nil }
@@ -42,7 +42,7 @@ enum EarlyChild {
 }
 
 extension ServiceChoices {
-    /// Takes the options that name choices, in both of their forms; the last one of a name counts.
+    /// Parses the options for settings, in both of their forms; the last one with a name counts.
     fileprivate mutating func take(_ arguments: [String]) {
         let names: [String: WritableKeyPath<ServiceChoices, String?>] = [
             "--state-dir": \.stateDirectory, "--profile": \.profile, "--reader": \.reader, "--tcti": \.tpm,

@@ -5,7 +5,7 @@ import WhorlRemote
 import WhorlService
 import WhorlSupport
 
-/// The options that every command takes.
+/// The options of every command.
 struct GlobalOptions: ParsableArguments {
     @Option(
         name: .customLong("state-dir"),
@@ -47,7 +47,7 @@ struct GlobalOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Seconds to wait for a touch", valueName: "seconds"))
     var timeout: Double = 60
 
-    /// The maximum time to wait for one touch: a day.
+    /// The maximum time to wait for one touch: one day.
     private static let longestTimeout = 86_400.0
 
     func validate() throws {
@@ -61,7 +61,7 @@ struct GlobalOptions: ParsableArguments {
         }
     }
 
-    /// Returns the reason why a name cannot be a profile's; `nil` when it can.
+    /// Returns the reason why a name cannot be a profile name; `nil` if it can.
     static func problem(withProfile name: String) -> String? {
         guard !DisplayText.clean(name).allSatisfy(\.isWhitespace) else { return "must not be empty." }
         guard name.count <= 100 else { return "must not be longer than 100 characters." }
@@ -69,7 +69,7 @@ struct GlobalOptions: ParsableArguments {
         return nil
     }
 
-    /// Returns the failure of a TCTI string that cannot be used; `nil` when it can.
+    /// Returns the failure for an unusable TCTI string; `nil` if it is usable.
     private static func problem(withTPM text: String?) -> Failure? {
         guard let text, let problem = TCTIString.fault(in: text) else { return nil }
         return .usage(
@@ -78,7 +78,7 @@ struct GlobalOptions: ParsableArguments {
         )
     }
 
-    /// Returns what the options and the variables choose together; options win.
+    /// Returns the settings from options and variables; options take precedence.
     func choices() throws(Failure) -> ServiceChoices {
         if let problem = ProcessInput.problem(withVariables: variables) { throw problem }
         var choices = ServiceChoices()
@@ -93,7 +93,7 @@ struct GlobalOptions: ParsableArguments {
         return choices
     }
 
-    /// The variables that apply, unless an option takes their place.
+    /// The variables that apply, unless an option overrides them.
     private var variables: [String] {
         let choices = [
             ("WHORL_PROFILE", profile), ("WHORL_READER", reader), ("WHORL_TCTI", tcti),

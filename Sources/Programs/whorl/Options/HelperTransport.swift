@@ -8,15 +8,15 @@ import WhorlSupport
 
 /// A transport that runs the program `whorl-login-http` for each request: one process, one request, over two pipes.
 ///
-/// No part of a request is an argument or a variable; the name of the file with the certificate authorities, which is no
-/// secret, is an argument. The network's libraries are loaded in that process and not in
-/// this one, and the process that reads a server's bytes has access neither to the vault nor to the reader.
+/// No part of a request is passed as an argument or a variable, except the name of the certificate file, which is not
+/// secret. The network libraries are loaded in that process and not in this one. The process that reads a server's
+/// bytes has access neither to the vault nor to the reader.
 struct HelperTransport: LoginTransport {
     private let program: HelperProgram
     private let arguments: [String]
 
     /// - Parameter authorities: A PEM file of the certificate authorities to trust; `nil` for the system's.
-    /// - Throws: an error if the program is missing.
+    /// - Throws: An error if the program is missing.
     init(trusting authorities: String?) throws(Failure) {
         guard let program = HelperProgram(named: "whorl-login-http") else {
             throw Failure(
@@ -50,7 +50,7 @@ extension SecretBox {
 
 /// One run of the program.
 private final class Helper: Sendable {
-    /// The process number; `nil` once it has ended, since another process may have the number then.
+    /// The process ID; `nil` once the process has ended, because the ID may then be reused.
     private let process: Mutex<pid_t?>
     private let input: CInt
     private let output: CInt
@@ -104,8 +104,7 @@ private final class Helper: Sendable {
 
     private func wait() -> Bool {
         guard let number = process.withLock(\.self) else { return false }
-        // The process is waited for first and reaped under the lock, so that its number is not another's when it is
-        // ended.
+        // Wait for the process first and reap it under the lock, so that its ID is not reused when it is terminated.
         var information = siginfo_t()
         while waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         return process.withLock { process in
@@ -115,6 +114,6 @@ private final class Helper: Sendable {
         }
     }
 
-    /// Ends the process if it is still running.
+    /// Terminates the process if it is still running.
     func end() { process.withLock { if let number = $0 { kill(number, SIGTERM) } } }
 }

@@ -20,14 +20,14 @@ struct AccessOption: ParsableArguments {
 
     @OptionGroup var password: ApplicationPasswordOption
 
-    /// Reads the access control, and the item's own password if it takes one.
+    /// Reads the access control, and the item's application password if it has one.
     func read() async throws -> (AccessControl, SecretBox?) {
         let control = try AccessControl(access)
         return (control, control.needsApplicationPassword ? try await password.readNew() : nil)
     }
 }
 
-/// The options for asking the owner before an item is released.
+/// The options for prompting the owner before an item is released.
 struct ReleaseOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Reason to show in the prompt", valueName: "text"))
     var reason: String?
@@ -52,7 +52,7 @@ struct ReleaseOptions: ParsableArguments {
         }
     }
 
-    /// Asks the vault for the content of an item.
+    /// Requests the content of an item from the vault.
     func release<Value: Sendable>(
         _ id: ItemID,
         _ session: Session,
@@ -75,7 +75,7 @@ struct ReleaseOptions: ParsableArguments {
         do {
             released = try await take(ReleaseRequest(evaluation), presenter)
         } catch let error as ServiceError where error.code == .applicationPasswordNeeded {
-            // This is said before the owner is prompted.
+            // This is reported before the owner is prompted.
             let request = ReleaseRequest(evaluation, applicationPassword: try await password.read())
             released = try await take(request, presenter)
         }
@@ -85,12 +85,12 @@ struct ReleaseOptions: ParsableArguments {
 }
 
 extension Session {
-    /// Returns the ID of an item of the profile, after a check of its name.
+    /// Returns the ID of an item of the profile, after checking its name.
     func item(_ kind: ItemKind, _ name: String) throws -> ItemID {
         ItemID(kind, try ItemName(name), of: services.profile)
     }
 
-    /// Reports a missing chip before anything is read that a new item would hold.
+    /// Reports a missing TPM before the contents of a new item are read.
     func prepareItems() async throws {
         try await services.ask(PrepareVault())
     }
@@ -100,7 +100,7 @@ extension Session {
         try await services.ask(ListItems()).filter { $0.id.kind == kind }
     }
 
-    /// Deletes an item; its owner is prompted where the item requires it.
+    /// Deletes an item; its owner is prompted if the item requires it.
     func delete(
         _ kind: ItemKind,
         _ name: String,
@@ -113,7 +113,7 @@ extension Session {
 }
 
 extension Answer {
-    /// Returns the answer that lists items.
+    /// Returns an answer with a list of items.
     static func items(_ items: [VaultItem], as member: String, none: String) -> Answer {
         Answer(
             result: .object([.init(name: member, value: .array(items.map(\.json)))]),

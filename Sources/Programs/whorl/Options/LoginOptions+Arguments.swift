@@ -8,7 +8,7 @@ import WhorlTerminalPrompt
 import WhorlService
 import WhorlSupport
 
-/// The options that name the server, and say how the owner is asked.
+/// The options that select the server and how the owner is asked.
 struct ServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -40,7 +40,7 @@ struct ServerOptions: ParsableArguments {
     }
 }
 
-/// The option that names the user, if there may be several logins.
+/// The option that selects the user, if there may be several logins.
 struct UserOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -63,7 +63,7 @@ struct SignInOptions: ParsableArguments {
     @OptionGroup var password: PasswordOption
     @OptionGroup var passcode: PasscodeOption
 
-    /// Returns the server's client, and the user who was named.
+    /// Returns the server's client, and the selected user.
     func client(
         _ session: Session,
         _ global: GlobalOptions
@@ -98,7 +98,7 @@ extension Session {
     ///   - authorities: A PEM file of the certificate authorities to trust; `nil` for the system's.
     ///   - passcode: The passcode, if it was given in advance.
     /// - Returns: The client.
-    /// - Throws: an error if the program with the network is missing.
+    /// - Throws: An error if the network program is missing.
     func login(
         _ server: LoginOrigin,
         _ options: LoginOptions,
@@ -113,7 +113,7 @@ extension Session {
 
 /// This machine.
 enum Host {
-    /// The machine's name, as people know it.
+    /// The machine's name, for the user.
     static var name: String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "this device" }

@@ -4,7 +4,7 @@ import ArgumentParser
 import WhorlSecretMemory
 import WhorlTerminalPrompt
 
-/// The source of the passcode: the terminal, or an open descriptor.
+/// The source of the passcode: the terminal or an open descriptor.
 struct PasscodeOption: ParsableArguments {
     @Option(
         name: .customLong("passcode-fd"),
@@ -19,12 +19,12 @@ struct PasscodeOption: ParsableArguments {
         if let descriptor, descriptor < 0 { throw ValidationError("--passcode-fd must not be negative.") }
     }
 
-    /// Reads the existing passcode.
+    /// Reads the current passcode.
     func read(_ question: String = "Passcode") async throws -> SecretBox {
         try await line(descriptor) { try await $0.read(question) }
     }
 
-    /// Reads a new passcode, asked for twice on the terminal.
+    /// Reads a new passcode, prompting for it twice on the terminal.
     func readNew() async throws -> SecretBox {
         try await line(descriptor) { try await $0.readNew() }
     }
@@ -35,7 +35,7 @@ struct PasscodeOption: ParsableArguments {
     }
 }
 
-/// The source of a program's own password.
+/// The source of an application password.
 struct ApplicationPasswordOption: ParsableArguments {
     @Option(
         name: .customLong("application-password-fd"),
@@ -83,7 +83,7 @@ struct PasswordOption: ParsableArguments {
     }
 }
 
-/// Reads a line of a descriptor, or of a person at the terminal.
+/// Reads a line from a descriptor, or from the user at the terminal.
 private func line(
     _ descriptor: Int32?,
     _ ask: (PasscodeReader) async throws -> SecretBox

@@ -3,14 +3,15 @@
 import Glibc
 import WhorlRemote
 
-/// The program that asks for the user's password on this terminal when polkit wants it (pkttyagent(1)), as
-/// `systemctl` has one beside it; where the session has an agent of its own, that one asks.
+/// The program that prompts for the user's password on this terminal if polkit requires it (pkttyagent(1)).
+///
+/// `systemctl` starts it in the same way. If the session has its own agent, that one prompts.
 enum PasswordAgent {
     private static let program = "/usr/bin/pkttyagent"
-    /// The time that the agent has to register itself, in milliseconds.
+    /// The time that the agent has to register, in milliseconds.
     private static let patience: Int32 = 5_000
 
-    /// Does something for which polkit may want a password, with the agent beside it.
+    /// Runs work for which polkit may require a password, with the agent running at the same time.
     static func beside<Value>(
         _ session: Session,
         _ body: () async throws -> Value
@@ -20,8 +21,10 @@ enum PasswordAgent {
         return try await body()
     }
 
-    /// Starts the agent, where a person at a terminal asks the system's service; `nil` in any other case, or where it
-    /// cannot be started: polkit's own error then says what is missing.
+    /// Starts the agent, if a user at a terminal calls the system service.
+    ///
+    /// It returns `nil` in any other case, or if the agent cannot be started: polkit's own error then says what is
+    /// missing.
     private static func start(_ session: Session) -> pid_t? {
         guard session.place == .system, !session.console.isJSON, geteuid() != 0,
             isatty(STDIN_FILENO) == 1, access(program, X_OK) == 0
@@ -37,7 +40,7 @@ enum PasswordAgent {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // Signals that this program watches or ignores end the agent as they end others.
+        // Signals that this program handles or ignores terminate the agent as usual.
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -48,7 +51,7 @@ enum PasswordAgent {
         let fault = posix_spawn(&started, program, nil, &attributes, &arguments, &variables)
         close(ends[1])
         guard fault == 0 else { return nil }
-        // It closes its end when polkit knows it, or when it ends.
+        // The agent closes its end when polkit has registered it, or when it exits.
         var end = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
         poll(&end, 1, patience)
         return started

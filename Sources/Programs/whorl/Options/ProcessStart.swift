@@ -4,13 +4,13 @@ import Glibc
 import WhorlService
 import WhorlSupport
 
-/// Keeps the descriptors of the three standard streams from being assigned to other files.
+/// Prevents other files from getting the descriptors of the three standard streams.
 enum StandardStreams {
     /// Opens missing standard streams; must be called before anything is opened.
     ///
-    /// A program that is started with `>&-` has a free descriptor. The next file, pipe or reader that is opened would
-    /// get it, and with it every text that is meant for a person. So `/dev/null` takes the place, opened in the wrong
-    /// direction: writing to a closed output still fails, and a lost answer is still reported.
+    /// A program that is started with `>&-` has a free descriptor. The next file, pipe or reader to be opened would get
+    /// it, and with it every text meant for the user. So `/dev/null` is opened there, in the wrong direction: writing
+    /// to a closed output still fails, and a lost answer is still reported.
     static func fillGaps() {
         for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(number, F_GETFD) < 0 {
             // open(2) returns the lowest free number, which is this one: those below are filled.
@@ -19,10 +19,10 @@ enum StandardStreams {
     }
 }
 
-/// Checks that the program may open enough files, before it begins: GLib and libdispatch end the process, and do not
-/// return an error, when they get no descriptor.
+/// Checks at the start that the program may open enough files: GLib and libdispatch abort the process, instead of
+/// returning an error, if they get no descriptor.
 enum OpenFiles {
-    /// The number of descriptors to check for: more than any command opens at one time.
+    /// The number of descriptors to check for: more than any command opens at the same time.
     private static let needed = 32
     /// The value to which a lower limit is raised; every process may raise it up to its hard limit.
     private static let comfortable: rlim_t = 256
@@ -37,7 +37,7 @@ enum OpenFiles {
         return isRoom() ? nil : shortage(errno, limit: limit.rlim_cur)
     }
 
-    /// Whether the needed descriptors are available now; if not, `errno` says why.
+    /// Returns whether the needed descriptors are available now; if not, `errno` says why.
     private static func isRoom() -> Bool {
         var taken: [CInt] = []
         taken.reserveCapacity(needed)
@@ -76,10 +76,10 @@ enum OpenFiles {
 
 /// Checks that the arguments and variables are valid UTF-8.
 ///
-/// Linux passes bytes. Swift silently reads bytes that are not UTF-8 as U+FFFD, which gives another name: another
+/// Linux passes bytes. Swift silently replaces invalid UTF-8 with U+FFFD, which produces another name: another
 /// directory, another profile.
 enum ProcessInput {
-    /// Returns the failure of arguments that are not text; `nil` when all of them are text.
+    /// Returns the failure for arguments that are not text; `nil` if all of them are.
     static func problemWithArguments() -> Failure? {
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[index], String(validatingCString: argument) == nil
@@ -91,7 +91,7 @@ enum ProcessInput {
         return nil
     }
 
-    /// Returns the failure of the first of these variables that is not text; `nil` when all of them are.
+    /// Returns the failure for the first of these variables that is not text; `nil` if all of them are.
     static func problem(withVariables names: [String]) -> Failure? {
         for name in names {
             guard let value = getenv(name), String(validatingCString: value) == nil else { continue }

@@ -6,7 +6,7 @@ import WhorlTerminalPrompt
 import WhorlService
 import WhorlSupport
 
-/// A display of longer work at a reader: progress for people, events for programs.
+/// Shows longer work at a reader: progress for the user, events for programs.
 final class Activity: Sendable {
     private let title: String
     private let console: Console
@@ -15,9 +15,9 @@ final class Activity: Sendable {
     /// The task that shows the updates, once the work has begun.
     private let display = Mutex<Task<Void, Never>?>(nil)
 
-    /// Makes a display that shows nothing before ``begin(at:)``.
+    /// Creates a display that shows nothing before ``begin(at:)``.
     ///
-    /// The title says what is done, such as `Enroll the right index finger`.
+    /// The title names the work, such as `Enroll the right index finger`.
     init(_ title: String, console: Console) {
         self.title = title
         self.console = console
@@ -38,7 +38,7 @@ final class Activity: Sendable {
         return try await activity.run(success: success, failure: failure) { try await work(activity) }
     }
 
-    /// Runs `work`, and shows how it ended in a last line.
+    /// Runs `work`, and shows its outcome in a last line.
     ///
     /// For a `failure`, the reason follows as the command's error.
     func run<Value: Sendable>(
@@ -62,7 +62,7 @@ final class Activity: Sendable {
         await display.withLock(\.self)?.value
     }
 
-    /// Shows the title and the reader, from which the person is now asked for a finger.
+    /// Shows the title and the reader that the user must touch.
     func begin(at info: ReaderInfo) {
         console.used(info.kind)
         let progress = ScanActivity(
@@ -84,13 +84,13 @@ final class Activity: Sendable {
         updates.yield(.scan(event))
     }
 
-    /// Shows the part of the finger that the next presentations are to show.
+    /// Shows the part of the finger that the next presentations should cover.
     func area(_ area: FingerArea) {
         console.event(["event": "area", "area": .string(area.rawValue)])
         updates.yield(.area(area))
     }
 
-    /// Shows the test touches so far, and that another one is asked for if it is.
+    /// Shows the test touches so far, and requests another one if necessary.
     func tested(_ recognized: Int, _ tested: Int, _ total: Int) {
         if tested > 0 {
             console.event(["event": "tested", "recognized": .integer(recognized), "tested": .integer(tested)])
@@ -108,10 +108,10 @@ final class Activity: Sendable {
     func part(_ text: String) { updates.yield(.part(text)) }
 }
 
-/// Runs one operation of a reader, and cancels it when no finger comes.
+/// Runs one operation of a reader, and cancels it if no finger comes.
 ///
-/// The time limit restarts with every event. When it is over the error is `timedOut`; otherwise it is the
-/// operation's error.
+/// The time limit restarts with every event. When it expires, the error is `timedOut`; otherwise it is the operation's
+/// error.
 func patiently<Value: Sendable>(
     _ limit: Duration,
     observer: @escaping ScanObserver,

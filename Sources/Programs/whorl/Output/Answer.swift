@@ -3,21 +3,21 @@
 import WhorlSecretMemory
 import WhorlService
 
-/// The answer of a command.
+/// The result of a command.
 struct Answer: Sendable {
     /// The members of `{"result": …}`.
     var result: JSONValue
-    /// The lines for people.
+    /// The lines for the user.
     var text: [String]
     /// The exit status: 0, or 1 if the answer itself reports a problem.
     var status = ExitStatus.success
-    /// The part of the answer that is bytes: it replaces the text, and is one more member of the result.
+    /// The bytes of the answer, if any; they replace the text, and become another member of the result.
     var product: Product?
 }
 
 /// The protection of the state directory.
 struct Protection: Sendable {
-    /// Whether a real chip protects it.
+    /// Whether a real TPM protects it.
     let isHardware: Bool
     let usedSimulatedTPM: Bool
 
@@ -30,12 +30,12 @@ struct Protection: Sendable {
     var usedTPM: JSONValue? { usedSimulatedTPM ? "simulated" : nil }
 }
 
-/// The bytes that an item released; they never become text in Swift's memory, since they may be a secret.
+/// The bytes released by an item; they are never converted to a `String`, because they may be secret.
 struct Product: Sendable {
-    /// The form of the bytes in JSON.
+    /// The representation of the bytes in JSON.
     enum Form: Sendable {
         case base64
-        /// Unchanged: characters that JSON does not escape.
+        /// Unchanged: characters that need no escaping in JSON.
         case text
     }
 
@@ -44,7 +44,7 @@ struct Product: Sendable {
     let bytes: SecretBox
     var form = Form.base64
 
-    /// Returns the line of a result with this as its last member.
+    /// Returns the line of a result with this product as its last member.
     func line(closing line: String) -> SecretBytes {
         let end = "}}"
         precondition(line.hasSuffix(end), "the line is no result")

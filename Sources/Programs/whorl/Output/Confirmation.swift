@@ -4,15 +4,15 @@ import Glibc
 import WhorlService
 import WhorlSupport
 
-/// A question that is answered with yes or no on the terminal.
+/// A yes-or-no question on the terminal.
 enum Confirmation {
-    /// Whether there is a terminal that shows the question and takes the answer.
+    /// Whether there is a terminal that can show the question and read the answer.
     static var isPossible: Bool { StandardInput.isTerminal && isatty(STDERR_FILENO) == 1 }
 
-    /// The most characters of an answer that are read.
+    /// The maximum length of an answer.
     private static let longest = 64
 
-    /// Asks, and returns `true` only for `y` or `yes`; keys that were typed before the question are dropped.
+    /// Asks the question, and returns `true` only for `y` or `yes`; keys typed before the question are discarded.
     static func ask(_ question: String, on console: Console) async throws -> Bool {
         tcflush(STDIN_FILENO, TCIFLUSH)
         console.ask(question)
@@ -24,7 +24,7 @@ enum Confirmation {
                 continue
             }
             var byte: UInt8 = 0
-            // The end of the input is a no.
+            // The end of the input counts as no.
             guard read(STDIN_FILENO, &byte, 1) == 1 else { return false }
             typed.append(byte)
         }

@@ -8,20 +8,22 @@ import WhorlFingerprint
 import WhorlService
 import WhorlSupport
 
-/// The output of a command: the answer goes to standard output, all else to standard error; with `--json`, only lines
-/// of JSON go to standard output.
+/// The output of a command.
+///
+/// The answer goes to standard output, everything else to standard error. With `--json`, only lines of JSON go to
+/// standard output.
 final class Console: Sendable {
     /// Whether output is for programs.
     let isJSON: Bool
-    /// Whether each note is printed, even if it was printed before.
+    /// Whether to print each note, even if it was printed before.
     private let isVerbose: Bool
-    /// The kind of reader that the command used, once it is known.
+    /// The kind of reader used by the command, once it is known.
     private let readerKind = Mutex<ReaderInfo.Kind?>(nil)
     /// The protection of the state, once it is known.
     private let protection = Mutex<Protection?>(nil)
     /// The lock for writing one line at a time, from any thread.
     private let writing = Mutex(())
-    /// The errno of a part of the output that could not be written; 0 while all of it was.
+    /// The errno of a failed write to the output; 0 if all writes succeeded.
     private let outputError = Mutex<CInt>(0)
 
     init(json: Bool, verbose: Bool = false) {
@@ -29,11 +31,12 @@ final class Console: Sendable {
         isVerbose = verbose
     }
 
-    /// Whether a person reads along on a terminal.
+    /// Whether a user sees the output on a terminal.
     var isForPerson: Bool { !isJSON && isatty(STDERR_FILENO) == 1 }
 
-    /// Records the kind of reader that was used, so that a pretended one is named at the end; hardware beside a
-    /// pretended reader does not hide it.
+    /// Records the kind of reader that was used, so that a virtual one is reported at the end.
+    ///
+    /// Hardware used in addition to a virtual reader does not hide it.
     func used(_ kind: ReaderInfo.Kind?) {
         guard let kind else { return }
         readerKind.withLock { used in
@@ -41,7 +44,7 @@ final class Console: Sendable {
         }
     }
 
-    /// Reports an evaluation that succeeded: its reader, and the tries that failed before it.
+    /// Reports a successful evaluation: its reader, and the failed attempts before it.
     func succeeded(_ evaluation: Evaluation) {
         used(evaluation.readerKind)
         guard !isJSON, evaluation.failedTries > 0 else { return }
@@ -52,14 +55,14 @@ final class Console: Sendable {
     /// Records the protection of the state, for the last line.
     func isProtected(by protection: Protection) { self.protection.withLock { $0 = protection } }
 
-    /// Writes an event, if events are wanted.
+    /// Writes an event, if events are enabled.
     func event(_ event: JSONValue) {
         if isJSON { write(event.line + "\n", to: STDOUT_FILENO) }
     }
 
     /// Writes the command's answer.
     ///
-    /// - Returns: The exit status of the program: the answer's own, or that of a lost answer.
+    /// - Returns: The exit status of the program: the answer's own, or that of a failed write.
     func finish(_ answer: Answer) -> ExitStatus {
         let kind = readerKind.withLock(\.self)
         let protection = protection.withLock(\.self)
@@ -83,7 +86,7 @@ final class Console: Sendable {
         return outputStatus
     }
 
-    /// Writes bytes of an answer unchanged; on a terminal the shell's prompt begins on a new line after them.
+    /// Writes bytes of an answer unchanged; on a terminal, the shell's prompt starts on a new line after them.
     private func finish(product: SecretBox) -> ExitStatus {
         let endsLine = product.bytes.withUnsafeBytes { bytes in
             write(bytes, to: STDOUT_FILENO)
@@ -93,17 +96,17 @@ final class Console: Sendable {
         return outputStatus
     }
 
-    /// Writes a line of a result unchanged.
+    /// Writes a line of the result unchanged.
     private func finish(line: borrowing SecretBytes) -> ExitStatus {
         line.withUnsafeBytes { write($0, to: STDOUT_FILENO) }
         return outputStatus
     }
 
-    /// The exit status that says whether all of the answer could be written.
+    /// The exit status that reports whether all of the answer could be written.
     private var outputStatus: ExitStatus {
         let reason = outputError.withLock(\.self)
         guard reason != 0 else { return .success }
-        // A reader that closes the pipe has read enough.
+        // A consumer that closes the pipe has read enough.
         if reason != EPIPE {
             say("error", "Cannot write the output (\(String(cString: strerror(reason)))).")
             say("hint", "The command succeeded; only its output could not be written.")
@@ -130,22 +133,22 @@ final class Console: Sendable {
         return failure.status
     }
 
-    /// Writes a line that a person should read before being asked; programs find it in the result.
+    /// Writes a line that the user should read before a prompt; for programs, it is part of the result.
     func tell(_ line: String) {
         if !isJSON { write("whorl: \(DisplayText.clean(line, limit: 1000))\n", to: STDERR_FILENO) }
     }
 
-    /// Shows lines of a JSON value, in which nothing acts on a terminal.
+    /// Shows lines of a JSON value, without characters that control a terminal.
     func show(_ value: JSONValue) {
         if !isJSON { write(value.lines().map { $0 + "\n" }.joined(), to: STDERR_FILENO) }
     }
 
-    /// Writes a question, whose answer is typed behind it.
+    /// Writes a question, after which the answer is typed.
     func ask(_ question: String) {
         write("whorl: \(DisplayText.clean(question, limit: 1000)) [y/N] ", to: STDERR_FILENO)
     }
 
-    /// Writes a warning: it is neither the command's answer nor a failure.
+    /// Writes a warning, which is neither the command's answer nor a failure.
     func warn(_ sentence: String) {
         if !isJSON { say("warning", sentence) }
     }
@@ -168,13 +171,12 @@ final class Console: Sendable {
         if isVerbose || DailyNote.isDue(name) { say("note", sentence) }
     }
 
-    /// Writes one line for people: lower case, without a full stop.
+    /// Writes one line for the user: lower case, without a period.
     private func say(_ what: String, _ sentence: String) {
         write("whorl: \(what): \(Console.phrase(translated(sentence)))\n", to: STDERR_FILENO)
     }
 
-    /// Returns a sentence in the form of the command line: it begins in lower case unless with a name, and has no full
-    /// stop.
+    /// Converts a sentence to command-line style: it begins in lower case unless with a name, and has no period.
     static func phrase(_ sentence: String) -> String {
         var phrase = Substring(DisplayText.clean(sentence, limit: 1000))
         if phrase.hasSuffix(".") { phrase = phrase.dropLast() }
@@ -210,7 +212,7 @@ final class Console: Sendable {
     }
 }
 
-/// Times in local form for people; programs get ISO 8601 in UTC.
+/// Times in local form for the user; programs get ISO 8601 in UTC.
 enum LocalTime {
     /// Returns the day, such as `2026-03-01`.
     static func day(_ date: Date) -> String { text(date, "%F") }
@@ -222,7 +224,7 @@ enum LocalTime {
     static func second(_ date: Date) -> String { text(date, "%F %T") }
 
     private static func text(_ date: Date, _ format: String) -> String {
-        // A stored time may be any number: those outside of the calendar are not shown.
+        // A stored time may be any number; times outside of the calendar are not shown.
         guard var seconds = time_t(exactly: date.timeIntervalSince1970.rounded(.down)) else { return "?" }
         var parts = tm()
         guard localtime_r(&seconds, &parts) != nil else { return "?" }

@@ -3,18 +3,18 @@
 import Glibc
 import WhorlSupport
 
-/// A note that a terminal shows once a day, so that a person who works with a pretended reader does not read it at each
+/// A note that a terminal shows once a day, so that a user who works with a virtual reader does not see it with each
 /// command.
 ///
-/// The time of an empty file in the user's runtime directory records it; the system empties that directory at the end
-/// of the login. If that fails, or the terminal is unclear, the note is printed.
+/// The time is recorded by an empty file in the user's runtime directory, which the system empties at the end of the
+/// login. If that fails, or the terminal is unknown, the note is printed.
 enum DailyNote {
     private static let day: time_t = 86_400
 
-    /// Whether a note is to be printed on standard error now; if so, it is recorded as printed.
+    /// Returns whether to print a note on standard error now; if so, records it as printed.
     ///
     /// - Parameter name: The name of the note, in letters.
-    /// - Returns: `true` also if that is unknown.
+    /// - Returns: `true` also if this is unknown.
     static func isDue(_ name: String) -> Bool {
         guard let path = path(of: name) else { return true }
         var file = stat()
@@ -31,14 +31,14 @@ enum DailyNote {
     /// Returns the file for a note on this terminal; `nil` if standard error is not a terminal, or no directory is
     /// available.
     ///
-    /// The session distinguishes a terminal from an earlier one of the same number.
+    /// The session distinguishes a terminal from an earlier one with the same number.
     private static func path(of name: String) -> String? {
         var terminal = stat()
         guard isatty(STDERR_FILENO) == 1, fstat(STDERR_FILENO, &terminal) == 0,
             let place = ThisProcess.trustedEnvironment["XDG_RUNTIME_DIR"], place.hasPrefix("/")
         else { return nil }
         let folder = place + "/whorl-notes"
-        // If the folder is missing, making a file in it fails.
+        // If the folder is missing, creating a file in it fails.
         _ = mkdir(folder, 0o700)
         return "\(folder)/\(name)-\(terminal.st_rdev)-\(getsid(0))"
     }

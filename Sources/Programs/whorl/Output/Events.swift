@@ -4,7 +4,7 @@ import WhorlFingerprint
 import WhorlService
 
 extension JSONValue {
-    /// Returns the event that programs get while a reader works.
+    /// Returns the event that is reported to programs while a reader works.
     static func event(_ event: ScanEvent) -> JSONValue {
         switch event {
         case .touch: ["event": "touch"]
@@ -17,9 +17,9 @@ extension JSONValue {
     }
 }
 
-/// The prompt of `--json`: events for the program that reads them and shows them to a person in its own way.
+/// The prompt of `--json`: events for the calling program, which shows them to the user in its own way.
 ///
-/// It counts as interactive: a program that asks for events shows the prompt itself.
+/// It counts as interactive: a program that requests events shows the prompt itself.
 struct EventPresenter: PromptPresenter {
     let console: Console
 
@@ -41,7 +41,7 @@ struct EventPresenter: PromptPresenter {
     }
 }
 
-/// A presenter that also tells the console the kind of reader that is used.
+/// A presenter that also reports the kind of reader to the console.
 struct ReportingPresenter: PromptPresenter {
     let console: Console
     let presenter: any PromptPresenter

@@ -3,7 +3,7 @@
 /// The exit status of the program; scripts rely on it, so a number never changes its meaning.
 enum ExitStatus: Int32, Sendable, CaseIterable {
     case success = 0
-    /// A failure without a status of its own.
+    /// A failure without a specific status.
     case failure = 1
     case authenticationFailed = 10
     case userCancel = 11

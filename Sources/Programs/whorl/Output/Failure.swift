@@ -7,23 +7,23 @@ import WhorlRemote
 package import WhorlService
 import WhorlSupport
 
-/// A failure of a command, in the words of the layer where it happened.
+/// A failure of a command, described by the layer where it happened.
 struct Failure: Error, Sendable, Equatable {
-    /// The name in JSON; for an evaluation's error Apple's name if it has one.
+    /// The name in JSON; for an evaluation's error, Apple's name if it has one.
     var code: String
     /// Apple's number, if it has one.
     var rawValue: Int?
     var status = ExitStatus.failure
     /// One sentence that says what happened.
     var message: String
-    /// The text of a lower layer; may be empty, and may hold text from outside.
+    /// The text of a lower layer; may be empty, and may contain external text.
     var reason = ""
-    /// One sentence that says what the person can do.
+    /// One sentence that says what the user can do.
     var recovery: String
-    /// Whether it only reports that the caller cancelled; a signal's name then takes its place.
+    /// Whether it only reports that the caller cancelled; it is then replaced by the name of a signal.
     var isCancellation = false
 
-    /// Returns the failure of a command that cannot be understood.
+    /// Returns the failure of a command that cannot be parsed.
     static func usage(_ message: String, hint: String) -> Failure {
         Failure(code: "usage", status: .usage, message: message, recovery: hint)
     }
@@ -33,7 +33,7 @@ struct Failure: Error, Sendable, Equatable {
         [
             "code": .string(code),
             "rawValue": rawValue.map(JSONValue.integer),
-            // Any of them may hold an argument of any length.
+            // Any of them may contain an argument of any length.
             "message": .string(DisplayText.clean(message, limit: 1000)),
             "reason": .string(DisplayText.clean(reason, limit: 1000)),
             "recovery": .string(DisplayText.clean(recovery, limit: 1000)),
@@ -42,7 +42,7 @@ struct Failure: Error, Sendable, Equatable {
 }
 
 extension Failure {
-    /// Makes the failure of any error that ends a command: the one place where an error becomes an answer.
+    /// Creates the failure from any error that ends a command: the only place where an error becomes an answer.
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
@@ -82,7 +82,7 @@ extension Failure {
         )
     }
 
-    /// Makes the failure of a choice of the engine's place that cannot be met.
+    /// Creates the failure for an invalid selection of the engine's place.
     private init(_ fault: ServicePlace.Fault) {
         switch fault {
         case .unknown(let other):
@@ -110,7 +110,7 @@ extension PasscodeReadingError: ReportedError {
     /// The name of the code.
     package var codeName: String { code.rawValue }
 
-    /// The kind of handling that the failure asks for.
+    /// The category of the failure, by how to handle it.
     package var category: ErrorCategory {
         switch code {
         case .cancelled: .cancelled

@@ -6,14 +6,14 @@ import WhorlFingerprint
 import WhorlService
 import WhorlSupport
 
-/// A report on a reader and a TPM for the table in Docs/Readers.md, about models and versions alone.
+/// A report on a reader and a TPM for the table in Docs/Readers.md, with models and versions only.
 ///
-/// It has nothing that tells one device, machine or person from another: no serial number, no name or id of the reader,
-/// no free text, no time. `scripts/hardware` checks such files, and makes the table.
+/// It contains nothing that identifies a device, machine or person: no serial number, no name or ID of the reader, no
+/// free text, no time. `scripts/hardware` checks such files, and generates the table.
 struct HardwareReport {
     let reader: ReaderInfo
     let steps: [ReaderExercise.StepResult]
-    /// The TPM's own account of itself; `nil` without one.
+    /// The TPM's description of itself; `nil` without one.
     let chip: ChipStatus?
     let isSimulatedTPM: Bool
     /// The version of libfprint, if it is known.
@@ -50,10 +50,10 @@ struct HardwareReport {
         ]
     }
 
-    /// The kind of thing that answered.
+    /// The kind of reader that was used.
     private var source: String {
         switch reader.kind {
-        // A driver that speaks to no device node: umockdev replays recorded traffic.
+        // A driver without a device node: umockdev replays recorded traffic.
         case .hardware: reader.access.state == .pretended ? "recording" : "hardware"
         case .virtual: "virtual"
         case .mock: "mock"
@@ -67,7 +67,8 @@ struct HardwareReport {
         ]
     }
 
-    /// Returns the part of a text that a report may have: 1 to 40 letters, digits, blanks, dots, lines and underscores.
+    /// Returns the part of a text that a report may contain: 1 to 40 letters, digits, spaces, periods, hyphens and
+    /// underscores.
     private static func plain(_ text: String) -> String {
         let allowed = text.utf8.filter { byte in
             switch byte {
@@ -83,12 +84,12 @@ struct HardwareReport {
     }
 }
 
-/// The version of the installed libfprint, which the library itself does not tell.
+/// The version of the installed libfprint, which the library itself does not report.
 enum LibfprintVersion {
-    /// The largest list of packages that is read.
+    /// The maximum size of a package list that is read.
     private static let largest = 64 << 20
 
-    /// Returns the version in the list of packages of a system with dpkg or pacman; `nil` on others.
+    /// Returns the version from the package list of a system with dpkg or pacman; `nil` on others.
     static func installed(in root: String = "") -> String? {
         (dpkg(root) ?? pacman(root)).flatMap(upstream)
     }
@@ -96,7 +97,7 @@ enum LibfprintVersion {
     private static func dpkg(_ root: String) -> String? {
         let path = "\(root)/var/lib/dpkg/status"
         var found = Glibc.stat()
-        // A list that cannot be read tells no version, which the report says.
+        // Without a readable list, the version is unknown, and the report says so.
         guard stat(path, &found) == 0, found.st_size <= largest,
             let text = FileManager.default.contents(atPath: path)
         else { return nil }
@@ -118,7 +119,8 @@ enum LibfprintVersion {
         }.map { String($0.dropFirst(start.count)) }
     }
 
-    /// Returns the upstream part of a package's version: a package that somebody built may have a name in the rest.
+    /// Returns the upstream part of a package version; the rest may contain the name of the person who built the
+    /// package.
     static func upstream(_ version: String) -> String? {
         let rest = version.firstIndex(of: ":").map { version[version.index(after: $0)...] } ?? version[...]
         let number = rest.utf8.prefix {

@@ -2,12 +2,12 @@
 
 import ArgumentParser
 
-/// The help that `whorl` prints: the parser's, with the options of every command in one place.
+/// The help printed by `whorl`: the parser's, with the global options in one place.
 enum HelpText {
-    /// Returns a page of the parser's, as it is shown.
+    /// Converts a page from the parser for display.
     ///
     /// - Parameter page: The text of the parser.
-    /// - Returns: Another page in place of the program's own; the page of a command without the options of every command.
+    /// - Returns: An overview instead of the program's own page; the page of a command without the global options.
     static func shown(_ page: String) -> String {
         if page.contains("\nUSAGE: whorl [") || page.hasPrefix("USAGE: whorl [") { return overview }
         guard page.contains("USAGE: whorl ") else { return page }
@@ -42,7 +42,7 @@ enum HelpText {
         "Servers": "whorl login attempt --server https://bank.example",
     ]
 
-    /// The options of every command.
+    /// The global options.
     static var options: String {
         """
         OPTIONS OF EVERY COMMAND:

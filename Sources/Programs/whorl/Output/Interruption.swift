@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import WhorlSupport
 
-/// Turns the signals that ask a program to end into the cancellation of its work.
+/// Turns the signals that ask a program to terminate into the cancellation of its work.
 ///
 /// The first signal cancels, so that the reader is closed and the terminal restored; a second one ends the process.
 enum Interruption {
@@ -17,12 +17,14 @@ enum Interruption {
 
     /// The descriptor to which the signal handlers write the signal's number.
     ///
-    /// Set before they are installed, never closed. It is plain memory, since a handler may take no lock.
+    /// It is set before they are installed, and never closed. It is plain memory, because a signal handler must not
+    /// take a lock.
     ///
-    /// Not `sigwait`: the main thread of a Swift program sleeps in libdispatch with every signal let through.
+    /// `sigwait` does not work here: the main thread of a Swift program sleeps in libdispatch with all signals
+    /// unblocked.
     nonisolated(unsafe) private static let notices = allocated(CInt(-1))
 
-    /// Starts to listen for signals; must be called first.
+    /// Starts to handle signals; must be called first.
     ///
     /// A signal that the parent process has set to be ignored (`nohup`, a background job) stays ignored.
     static func listen() {
@@ -32,11 +34,12 @@ enum Interruption {
         requireThread("whorl-signals") { [source = ends.readEnd] in
             while let number = next(from: source) { end(by: status(of: number)) }
         }
-        // SIGQUIT is handled since its default action would leave the terminal without echo.
+        // SIGQUIT is handled because its default action would leave the terminal without echo.
         for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] where !isIgnored(number) { handle(number) }
     }
 
-    /// Returns the status of a signal; keys on a terminal send the first two (^C and ^\): a person cancels.
+    /// Returns the status for a signal; the first two are sent by keys on a terminal (^C and ^\), and mean that the
+    /// user cancelled.
     private static func status(of number: CInt) -> ExitStatus {
         [SIGINT, SIGQUIT].contains(number) ? .userCancel : .systemCancel
     }
@@ -69,12 +72,12 @@ enum Interruption {
         return memory
     }
 
-    /// Cancels the work since the reader of the output has gone.
+    /// Cancels the work, because no one reads the output any longer.
     static func outputIsGone() {
         interrupt(.systemCancel)
     }
 
-    /// The exit status after an interruption; `nil` when there was none.
+    /// The exit status after an interruption; `nil` if there was none.
     static var status: ExitStatus? { state.withLock(\.status) }
 
     /// Runs `work` so that an interruption cancels it.
@@ -90,7 +93,7 @@ enum Interruption {
 
     private static func end(by status: ExitStatus) {
         let isFirst = interrupt(status)
-        // exit(3), not _exit(2): a prompt restores the terminal on the way out.
+        // exit(3), not _exit(2), because a prompt restores the terminal on exit.
         if !isFirst { exit(status.rawValue) }
     }
 

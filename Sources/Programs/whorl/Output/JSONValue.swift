@@ -56,7 +56,7 @@ enum JSONValue: Sendable, Equatable {
         return result + [String(margin.dropLast(2)) + close]
     }
 
-    /// Whether it is an array or an object that is not empty.
+    /// Whether it is a nonempty array or object.
     private var hasParts: Bool {
         switch self {
         case .array(let values): !values.isEmpty
@@ -70,8 +70,10 @@ enum JSONValue: Sendable, Equatable {
         return String((value * 1000).rounded() / 1000)
     }
 
-    /// Returns the text as a JSON string, in which characters that a terminal may obey or show in its own way are
-    /// escaped: control and format characters, and those that Unicode has not assigned yet.
+    /// Returns the text as a JSON string.
+    ///
+    /// Characters that a terminal may interpret or display in a special way are escaped: control and format characters,
+    /// and those that Unicode has not assigned yet.
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -103,12 +105,12 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
     init(integerLiteral value: Int) { self = .integer(value) }
     init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-    /// Makes an object with the members in the order of the literal; `nil` leaves a member out.
+    /// Creates an object with the members in the order of the literal; `nil` leaves a member out.
     init(dictionaryLiteral elements: (String, JSONValue?)...) {
         self = .object(elements.compactMap { name, value in value.map { Member(name: name, value: $0) } })
     }
 
-    /// Returns the object with one more member; `nil` leaves it out.
+    /// Returns the object with another member; `nil` leaves it out.
     ///
     /// Other values are returned unchanged.
     func adding(_ name: String, _ value: JSONValue?) -> JSONValue {

@@ -2,13 +2,13 @@
 
 import Glibc
 
-/// A file that a command writes, whole or not at all, and that only this user may read.
+/// A file that a command writes completely or not at all, and that only this user may read.
 struct OutputFile {
     let path: String
-    /// The thing that is written, for errors.
+    /// The name of the content, for error messages.
     let content: String
 
-    /// Checks whether the file can be written, before anything is asked for it.
+    /// Checks whether the file can be written, before any prompt.
     ///
     /// Only a regular file is replaced: renaming over a device, a pipe or a link would take it away.
     /// A file of another user is not replaced either: what is written would be that user's, or the file would no longer be.

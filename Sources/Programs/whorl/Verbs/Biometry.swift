@@ -75,7 +75,7 @@ struct Biometry: AsyncParsableCommand {
         }
     }
 
-    /// The option that names the program.
+    /// The option that selects the program.
     struct ProgramOption: ParsableArguments {
         @Option(
             help: ArgumentHelp(
@@ -85,7 +85,7 @@ struct Biometry: AsyncParsableCommand {
         )
         var application: String?
 
-        /// Returns the ID of the named program, or of this program.
+        /// Returns the ID of the selected program, or of this program.
         fileprivate func id(_ session: Session) throws(Failure) -> ApplicationID {
             guard let application else { return session.services.application }
             guard !DisplayText.clean(application).allSatisfy(\.isWhitespace), application.count <= 200 else {

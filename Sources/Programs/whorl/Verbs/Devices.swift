@@ -64,7 +64,7 @@ extension ReaderInfo {
 
 /// Columns of text.
 enum Table {
-    /// Returns the rows with their columns aligned, without empty columns; no text in them acts on a terminal.
+    /// Returns the rows with aligned columns, without empty columns; control characters are removed.
     static func lines(_ rows: [[String]]) -> [String] {
         let rows = rows.map { $0.map { DisplayText.clean($0, limit: 120) } }
         let count = rows.map(\.count).max() ?? 0
@@ -113,7 +113,7 @@ struct DevicesCapture: Verb {
     }
 
     func answer(_ session: Session) async throws -> Answer {
-        // The place is checked before a finger is asked for.
+        // The path is checked before prompting for a finger.
         let file = OutputFile(path: output, content: "picture")
         try file.check()
         let own = try session.own()
@@ -139,7 +139,7 @@ struct DevicesCapture: Verb {
     }
 }
 
-/// Closes a reader whose work has a result already, cancelled or not; an error of closing does not change the result.
+/// Closes a reader after its work, cancelled or not; an error from closing does not change the result.
 func closeAnyway(_ reader: any FingerprintReader) async {
     await Task { try? await reader.close() }.value
 }
@@ -202,7 +202,7 @@ struct DevicesExercise: Verb {
     }
 
     func answer(_ session: Session) async throws -> Answer {
-        // All that would keep the report from being saved is said before a finger is asked for.
+        // Anything that would prevent saving the report is reported before prompting for a finger.
         if report, !yes, global.json || !Confirmation.isPossible {
             throw Failure.usage(
                 "Cannot ask whether to save the report: there is no terminal.",
@@ -239,7 +239,7 @@ struct DevicesExercise: Verb {
         return answer
     }
 
-    /// Shows the report, and saves it if the person agrees.
+    /// Shows the report, and saves it if the user agrees.
     private func save(
         _ report: HardwareReport,
         _ console: Console,
@@ -292,16 +292,17 @@ struct DevicesExercise: Verb {
 }
 
 extension HardwareReport {
-    /// Makes the report of a trial; what is asked for it needs no touch.
+    /// Creates the report of a test; it needs no further touch.
     fileprivate init(
         _ reader: ReaderInfo,
         _ steps: [ReaderExercise.StepResult],
         _ session: Session
     ) async {
-        // Some drivers know their features only after the reader was opened; one that is gone by now told some before.
+        // Some drivers know their features only after the reader was opened; a disconnected one has reported some
+        // before.
         self.reader = await (try? await session.services.readers.chosenReader())?.info ?? reader
         self.steps = steps
-        // A report without the TPM is one, too.
+        // A report without a TPM is valid, too.
         let status = try? await session.services.ask(ReadVaultStatus())
         chip = status?.chip
         isSimulatedTPM = status?.isSimulated ?? false

@@ -72,7 +72,7 @@ struct Enroll: Verb {
                     handing: preset,
                     observer: { progress in
                         tests.withLock { $0.take(progress) }
-                        // Some drivers know their stages only after they were open.
+                        // Some drivers know the number of stages only after they were opened.
                         if case .scan(.stage(_, let total)) = progress { stages.withLock { $0 = total } }
                         show(progress, activity)
                     }
@@ -91,7 +91,7 @@ struct Enroll: Verb {
         )
     }
 
-    /// Refuses to enroll where fprintd's own daemon can delete the finger.
+    /// Refuses to enroll if fprintd's own daemon can delete the finger.
     private func requireOwnReader(_ session: Session) async throws {
         let place = FprintdPlace()
         guard session.place == .system, place == .fprintd else { return }
@@ -99,9 +99,9 @@ struct Enroll: Verb {
         if let refusal = Self.refusal(of: reader, with: place) { throw refusal }
     }
 
-    /// Returns the failure where fprintd's own daemon can delete the finger; `nil` where it cannot.
+    /// Returns the failure if fprintd's own daemon can delete the finger; otherwise `nil`.
     ///
-    /// It is the same on a terminal and in JSON: no question is asked.
+    /// It is the same on a terminal and in JSON, without a question.
     static func refusal(of reader: ReaderInfo, with place: FprintdPlace) -> Failure? {
         guard place.endangersPrints(in: reader) else { return nil }
         return Failure(
@@ -132,7 +132,7 @@ struct Enroll: Verb {
     }
 }
 
-/// The test touches of a guided enrollment so far.
+/// The results of the test touches in a guided enrollment.
 struct TestTouches: Sendable {
     private(set) var recognized = 0
     private(set) var tested = 0
@@ -143,12 +143,12 @@ struct TestTouches: Sendable {
         }
     }
 
-    /// Returns the sentence about so many touches.
+    /// Returns the sentence with the number of touches.
     static func count(_ recognized: Int, of tested: Int) -> String {
         translated("%1$@ of %2$@ test touches recognized.", with: String(recognized), String(tested))
     }
 
-    /// The sentence for a person; `nil` where no test touch was made.
+    /// The sentence for the user; `nil` if there were no test touches.
     var sentence: String? {
         guard tested > 0 else { return nil }
         let count = Self.count(recognized, of: tested)

@@ -20,7 +20,7 @@ struct Fingers: AsyncParsableCommand {
         defaultSubcommand: List.self
     )
 
-    /// The command `whorl fingers list`, which is the same as `whorl fingers`.
+    /// The command `whorl fingers list`, the default of `whorl fingers`.
     struct List: Verb {
         static let asks = Asked.engine
         static let configuration = CommandConfiguration(

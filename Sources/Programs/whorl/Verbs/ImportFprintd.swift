@@ -42,10 +42,10 @@ struct ImportFprintd: Verb {
 
     @OptionGroup var global: GlobalOptions
 
-    /// The outcome for one user's prints.
+    /// The result for one user's prints.
     private struct Outcome {
         let prints: FprintdPrints.OfUser
-        /// One for each print; empty where none was taken for a reason of the user's.
+        /// One per print; empty if none was imported for a reason that concerns the user.
         let takings: [ImportOutcome]
         let refusal: String?
     }

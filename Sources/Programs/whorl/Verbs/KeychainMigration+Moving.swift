@@ -6,13 +6,13 @@ import WhorlService
 extension KeychainMigration {
     /// The way in which the owner is asked.
     struct Asking: Sendable {
-        /// The longest wait for a touch.
+        /// The maximum wait for a touch.
         let timeout: Duration
-        /// Whether the own directory has a finger or a passcode by which the owner can show himself there.
+        /// Whether the user's own directory has a finger or a passcode to recognize the owner.
         let hasOwner: Bool
-        /// Makes the presenter of one prompt.
+        /// Creates the presenter of one prompt.
         let presenter: @Sendable () -> any PromptPresenter
-        /// Is told of each answer.
+        /// Called for each answer.
         let onAnswer: @Sendable (Evaluation) -> Void
     }
 
@@ -22,29 +22,29 @@ extension KeychainMigration {
         let failure: Failure
     }
 
-    /// The items of a plan after a run.
+    /// The result of a run.
     struct Outcome: Sendable {
         var moved: [KeychainItemName] = []
         var refused: [Refused] = []
     }
 
-    /// The owner during one run: one touch, or the passcode once, stands for all items that it opens in its time.
+    /// The owner during one run: one touch or passcode counts for all items that it unlocks within its time.
     private struct Owner {
         let session = OwnerSession()
-        /// The end of the time for which an answer stands for items that ask no one; `nil` before one.
+        /// The end of the time for which an answer counts for items without prompts; `nil` before the first answer.
         var shownUntil: ContinuousClock.Instant?
-        /// The reason for which the owner was not recognized, after which nothing is asked again.
+        /// The reason why the owner was not recognized; after that, there are no further prompts.
         var refusal: ServiceError?
     }
 
-    /// Moves the items of a plan, each after its owner has shown what opens it.
+    /// Moves the items of a plan, each after its owner has unlocked it.
     ///
     /// - Parameters:
     ///   - plan: The plan.
     ///   - asking: The way in which the owner is asked.
-    ///   - onMove: Is told of each item that the service has stored.
+    ///   - onMove: Called for each item that the service has stored.
     /// - Returns: The items that were moved, and those that were not.
-    /// - Throws: a cancellation, which ends the run.
+    /// - Throws: A cancellation, which ends the run.
     func move(
         _ plan: KeychainMigrationPlan,
         _ asking: Asking,
@@ -89,8 +89,10 @@ extension KeychainMigration {
         }
     }
 
-    /// Asks the owner for the items that ask no one, and again when the time of the answer is up: in the own directory, or in the service where the directory
-    /// has neither a finger nor a passcode.
+    /// Prompts the owner for the items that need no prompt themselves, and again when the time of the answer has
+    /// expired.
+    ///
+    /// It prompts in the user's own directory, or in the service if the directory has neither a finger nor a passcode.
     private func ask(_ asking: Asking, _ owner: inout Owner) async throws {
         if let end = owner.shownUntil, ContinuousClock.now < end { return }
         var request = request(asking)
@@ -105,8 +107,9 @@ extension KeychainMigration {
         owner.shownUntil = .now + ProofLimits.standard.unused
     }
 
-    /// Opens an item in the own directory and seals it in the service, with the same access control; its value is in locked
-    /// memory alone.
+    /// Opens an item in the user's own directory and seals it in the service with the same access control.
+    ///
+    /// Its value is only in locked memory.
     private func resealed(
         _ item: SealedItem,
         _ asking: Asking,
@@ -122,7 +125,7 @@ extension KeychainMigration {
                 presenter: asking.presenter()
             )
         } catch {
-            // The vault's refusal concerns this item alone; the owner's concerns all that follow.
+            // A refusal by the vault concerns only this item; a refusal by the owner concerns all that follow.
             if error.code.appleCode != nil { owner.refusal = error }
             throw error
         }
@@ -142,14 +145,14 @@ extension KeychainMigration {
 }
 
 extension Failure {
-    /// The failure of an item that another program changed after the plan was made.
+    /// The failure for an item that another program changed after the plan was made.
     fileprivate static let changedMeanwhile = Failure(
         code: "changedMeanwhile",
         message: "Another program changed the item during the migration.",
         recovery: "Run `whorl migrate` again to continue."
     )
 
-    /// The failure of an item that a program stored in the service after the plan was made.
+    /// The failure for an item that a program stored in the service after the plan was made.
     fileprivate static let takenMeanwhile = Failure(
         code: "itemExists",
         status: .existsAlready,

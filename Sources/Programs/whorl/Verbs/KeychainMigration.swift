@@ -4,21 +4,22 @@ import Dispatch
 import WhorlRemote
 import WhorlService
 
-/// The move of the keychain's items from a user's own directory into the system's service.
+/// Moves the keychain's items from a user's own directory into the system service.
 ///
-/// Nothing of the own directory is changed. Each item is stored in the service by one transaction, which refuses what is
-/// there already: a run that ends anywhere has moved some items and lost none, and the next one goes on.
+/// Nothing in the own directory is changed. Each item is stored in the service by one transaction, which refuses an
+/// item that already exists. So a run that is interrupted has moved some items and lost none, and the next one
+/// continues.
 struct KeychainMigration: Sendable {
-    /// The services of the own directory.
+    /// The services of the user's own directory.
     let own: Services
-    /// The keychain's rows there, of all programs.
+    /// The keychain rows there, of all programs.
     let stored: StoredKeychain
-    /// The services of the system's service.
+    /// The services of the system service.
     let service: Services
     /// Returns the service's rows in an access group.
     let keychain: @Sendable (String) throws -> any KeychainRowService
 
-    /// Reads what there is on both sides, and decides; the owner is not asked.
+    /// Reads the items on both sides, and decides; the owner is not prompted.
     func plan() async throws -> KeychainMigrationPlan {
         let own = try await ownItems()
         guard stored.count > 0 else {
@@ -59,13 +60,13 @@ struct KeychainMigration: Sendable {
         return found
     }
 
-    /// Looks whether an item's value can be had, one value at a time.
+    /// Checks whether an item's value can be read, one value at a time.
     private func item(_ row: KeychainRow) async throws -> KeychainMigrationPlan.Own {
         guard let sealed = row.contents.item else {
             let isWhole = try await value(of: row) != nil
             return .init(row: row, standing: isWhole ? .valid : .tampered)
         }
-        // The chip's own word on the access control, and not the row's. Bytes of another form are no item.
+        // The access control recorded by the TPM, not the one in the row. Bytes in another format are not an item.
         guard let item = try? own.sealedItem(encoded: sealed.encoded) else {
             return .init(row: row, standing: .tampered)
         }
@@ -76,8 +77,9 @@ struct KeychainMigration: Sendable {
         )
     }
 
-    /// Returns an item as it is now, with the value that the directory's key encrypts; `nil` where it has changed since it
-    /// was read, or does not decrypt.
+    /// Returns the current state of an item, with the value that the directory's key encrypts.
+    ///
+    /// It returns `nil` if the item has changed since it was read, or cannot be decrypted.
     func value(of row: KeychainRow) async throws -> KeychainContents? {
         var match = KeychainMatch(row.record.itemClass, groups: [row.record.accessGroup])
         match.id = row.id
@@ -105,7 +107,7 @@ struct KeychainMigration: Sendable {
     }
 }
 
-/// Calls the keychain's rows, which block, on a thread that is not of the shared pool.
+/// Accesses the keychain's rows, which blocks, on a thread outside of the shared pool.
 func blocking<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
 ) async throws -> Value {

@@ -4,34 +4,35 @@ import FoundationEssentials
 import WhorlService
 import WhorlSupport
 
-/// The keychain items of a user's own directory that move into the system's service, and those that stay, decided before
-/// any moves.
+/// The keychain items of a user's own directory that move into the system service, and those that stay.
+///
+/// This is decided before any item moves.
 struct KeychainMigrationPlan: Sendable {
-    /// An item of the own directory, without its value.
+    /// An item in the user's own directory, without its value.
     struct Own: Sendable {
         let row: KeychainRow
-        /// Whether the value can be had, as far as that is known without asking the owner.
+        /// Whether the value can be read, as far as this is known without prompting the owner.
         let standing: VaultItem.Standing
     }
 
-    /// The conditions in the service that an item's access control may need.
+    /// Facts about the service that an item's access control may depend on.
     struct Conditions: Sendable {
         var hasPasscode: Bool
         var hasFingers: Bool
     }
 
-    /// The items to move: first those that ask no one, then those whose owner is asked.
+    /// The items to move: first those without a prompt, then those that require the owner.
     private(set) var moves: [KeychainRow] = []
-    /// The items that the service has already; they are left as they are.
+    /// The items that already exist in the service; they are left unchanged.
     private(set) var there: [KeychainItemName] = []
     /// The items that stay.
     private(set) var rests: [MigrationPlan.Rest] = []
 
-    /// Makes the plan.
+    /// Creates the plan.
     ///
     /// - Parameters:
     ///   - own: The items of the user's own directory.
-    ///   - unreadable: The number of rows there that were changed from outside, so that no program finds them.
+    ///   - unreadable: The number of rows there that were tampered with, so that no program finds them.
     ///   - service: The items that the service has for the user, in the same access groups.
     ///   - conditions: The conditions in the service.
     init(own: [Own], unreadable: Int, service: [KeychainRow], conditions: Conditions) {
@@ -56,7 +57,7 @@ struct KeychainMigrationPlan: Sendable {
     }
 }
 
-/// The attributes by which two items of a keychain are the same one.
+/// The attributes that identify an item of a keychain.
 private struct PrimaryKey: Hashable {
     private let itemClass: KeychainClass
     private let group: Data
@@ -68,14 +69,14 @@ private struct PrimaryKey: Hashable {
         group = Data(record.accessGroup.utf8)
         isSynchronizable = record.isSynchronizable
         values = record.itemClass.identifying.map { name in
-            // A missing attribute and an empty one are the same.
+            // A missing attribute equals an empty one.
             record.attributes[name].flatMap { $0.isDefault ? nil : $0 }?.encoded ?? Data()
         }
     }
 }
 
 extension MigrationPlan.Rest {
-    /// Makes the word on an item that is bound to its chip's object, or of use only with one; `nil` for any other.
+    /// Creates the entry for an item that is bound to its TPM's object, or usable only with one; `nil` for any other.
     fileprivate init?(notOutside row: KeychainRow) {
         let name = KeychainItemName(row.record)
         let service = row.record.itemClass == .genericPassword ? row.record.words("svce") : nil
@@ -105,7 +106,7 @@ extension MigrationPlan.Rest {
         }
     }
 
-    /// Makes the word on an item that cannot move now, or never; `nil` for one that can.
+    /// Creates the entry for an item that cannot move now, or ever; `nil` for one that can.
     fileprivate init?(_ item: KeychainMigrationPlan.Own, _ conditions: KeychainMigrationPlan.Conditions) {
         let access = item.row.contents.item?.access ?? .none
         let again = "save it again from its program"
@@ -141,13 +142,13 @@ extension MigrationPlan.Rest {
     }
 }
 
-/// The words for a keychain item, made of its attributes; its value is no part of them.
+/// The description of a keychain item, built from its attributes but not from its value.
 struct KeychainItemName: Sendable, Hashable {
     /// The kind of item: a password, a key or a certificate.
     let kind: String
-    /// The access group, which is the program that stored the item.
+    /// The access group, which identifies the program that stored the item.
     let group: String
-    /// The words that the program gave the item.
+    /// The text that the program assigned to the item.
     let text: String
 
     init(_ record: KeychainRecord) {
@@ -167,22 +168,22 @@ struct KeychainItemName: Sendable, Hashable {
             kind = "certificate"
             words = [record.words("labl")]
         }
-        // Programs choose the words, of any length and with any character.
+        // Programs choose the text, of any length and with any character.
         let known = DisplayText.clean(words.compactMap(\.self).joined(separator: ", "))
         text = known.allSatisfy(\.isWhitespace) ? "without a name" : known
     }
 
-    /// The words with the program's name.
+    /// The text with the program's name.
     var whole: String { "\(text) (\(DisplayText.clean(group)))" }
 
-    /// The kind, and the words with the program's name.
+    /// The kind, and the text with the program's name.
     var words: String { "the \(kind) \(whole)" }
 
     var json: JSONValue { ["kind": .string(kind), "group": .string(group), "name": .string(text)] }
 }
 
 extension KeychainRecord {
-    /// The words of an attribute; `nil` for one that is missing, empty or no text.
+    /// Returns the text of an attribute; `nil` if it is missing, empty or not text.
     func words(_ name: String) -> String? {
         switch attributes[name] {
         case .text(let text)? where !text.isEmpty: text

@@ -72,7 +72,7 @@ struct Keyring: AsyncParsableCommand {
 }
 
 extension Session {
-    /// Returns the answer that tells the state of the keyring.
+    /// Returns the answer with the state of the keyring.
     fileprivate func keyring() async throws -> Answer {
         let status = try await services.ask(ReadKeyringStatus())
         return Answer(result: ["keyring": .string(status.rawValue)], text: [status.sentence])
@@ -80,7 +80,7 @@ extension Session {
 }
 
 extension KeyringStatus {
-    /// The state for a person.
+    /// The state, for the user.
     fileprivate var sentence: String {
         switch self {
         case .off: "A login by touch does not unlock the keyring."

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The system's libpam, which is loaded where a trial needs it: nothing else of this program asks it.
+/// The system's libpam, loaded only if a trial needs it; nothing else in this program uses it.
 struct LibPAM {
     private typealias Talk =
         @convention(c) (
@@ -18,7 +18,7 @@ struct LibPAM {
     private typealias Authenticate = @convention(c) (OpaquePointer, CInt) -> CInt
     private typealias ErrorText = @convention(c) (OpaquePointer, CInt) -> UnsafePointer<CChar>?
 
-    /// The number of PAM's item for the terminal.
+    /// The number of the PAM item for the terminal (`PAM_TTY`).
     private static let terminalItem: CInt = 3
     private static let success: CInt = 0
 
@@ -28,7 +28,7 @@ struct LibPAM {
     private let end: Authenticate
     private let errorText: ErrorText
 
-    /// Loads the library; `nil` where it is not there, or cannot read another folder (before 1.4).
+    /// Loads the library; `nil` if it does not exist, or cannot read another folder (before 1.4).
     init?() {
         guard let library = dlopen("libpam.so.0", RTLD_NOW | RTLD_LOCAL) else { return nil }
         guard let start = dlsym(library, "pam_start_confdir"), let setItem = dlsym(library, "pam_set_item"),
@@ -42,7 +42,7 @@ struct LibPAM {
         self.errorText = unsafeBitCast(errorText, to: ErrorText.self)
     }
 
-    /// Authenticates a user by a service's file in a folder; `nil` after a success, otherwise libpam's sentence.
+    /// Authenticates a user with a service's file in a folder; `nil` after a success, otherwise libpam's message.
     func authenticate(
         _ service: String,
         _ user: String,
@@ -52,7 +52,7 @@ struct LibPAM {
         let talk: Talk = { count, messages, responses, _ in
             TerminalConversation.answer(count, messages, responses)
         }
-        // The library keeps a copy of the pair: the function, and what it is given.
+        // The library copies the pair: the function, and its argument.
         var conversation = (unsafeBitCast(talk, to: UnsafeRawPointer.self), UnsafeRawPointer?.none)
         var handle: OpaquePointer?
         guard start(service, user, &conversation, folder, &handle) == Self.success, let handle else {

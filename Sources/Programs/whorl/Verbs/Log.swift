@@ -56,7 +56,7 @@ extension AuditEntry {
         ]
     }
 
-    /// The name that the system gives the program, or in quotation marks the one that it gives itself.
+    /// The name that the system assigns to the program, or in quotation marks the one that it claims.
     private var name: String { asker?.confinedAs ?? DisplayText.quoted(application, limit: 60) }
 }
 

@@ -36,7 +36,7 @@ struct Migrate: Verb {
     }
 
     func answer(_ session: Session) async throws -> Answer {
-        // The directory of one's own, whatever WHORL_SERVICE says.
+        // The user's own directory, whatever `WHORL_SERVICE` says.
         let own = try session.own()
         return try await moved(from: own, to: try Self.service(), session)
     }
@@ -49,7 +49,7 @@ struct Migrate: Verb {
         let keychain = try await keychain(engine, service)
         let own = engine.services
         let plan = try await plan(own, service, hasItems: keychain.stored.count > 0)
-        // Before anything is asked for.
+        // Before any prompt.
         for rest in plan.rests { tell(rest, session) }
         let items = try await keychain.plan()
         for rest in items.rests { tell(rest, session) }
@@ -62,7 +62,7 @@ struct Migrate: Verb {
                 try await move(item, own, service, session, preset)
                 moved.append(item.id.name.text)
             } catch {
-                // The person or a signal ends the whole run; another reason concerns this secret alone.
+                // The user or a signal ends the whole run; any other reason concerns only this secret.
                 let failure = Failure(error)
                 guard !failure.isCancellation, failure.status != .userCancel else { throw error }
                 refused.append(Refused(name: item.id.name.text, failure: failure))
@@ -83,7 +83,7 @@ struct Migrate: Verb {
         return answer(plan, moved, refused, items, outcome)
     }
 
-    /// Names what stays.
+    /// Lists the parts that stay.
     private func tell(_ rest: MigrationPlan.Rest, _ session: Session) {
         session.console.event(["event": "stays", "stays": rest.json])
         session.console.tell(rest.words)
@@ -101,11 +101,11 @@ struct Migrate: Verb {
         )
     }
 
-    /// The system's service, as a program asks it.
+    /// Returns the system service, as seen by a program.
     ///
-    /// - Parameter program: The program whose keychain items are meant; `nil` is this one.
+    /// - Parameter program: The program whose keychain items are moved; `nil` is this one.
     /// - Returns: The services.
-    /// - Throws: where no service can be asked.
+    /// - Throws: An error if no service is available.
     private static func service(for program: String? = nil) throws -> Services {
         var choices = ServiceChoices([:])
         choices.application = program.map(ApplicationID.init(rawValue:))
@@ -119,7 +119,7 @@ struct Migrate: Verb {
     ) async throws -> MigrationPlan {
         let fingers = try await own.ask(ListFingers())
         let items = try await own.ask(ListItems())
-        // Without any state there is no chip to ask for.
+        // Without any state, there is no TPM to query.
         let hasState = hasItems || !items.isEmpty || !fingers.isEmpty
         return MigrationPlan(
             own: items,
@@ -129,7 +129,7 @@ struct Migrate: Verb {
         )
     }
 
-    /// Copies a secret; it is in locked memory alone between the two vaults.
+    /// Copies a secret, which is only in locked memory between the two vaults.
     private func move(
         _ item: VaultItem,
         _ own: Services,

@@ -3,9 +3,11 @@
 import WhorlFingerprint
 import WhorlService
 
-/// The parts of a user's own directory that move into the system's service, and those that stay, decided before any moves.
+/// The parts of a user's own directory that move into the system service, and those that stay.
+///
+/// This is decided before any part moves.
 struct MigrationPlan: Sendable {
-    /// A part that does not move, and what to do about it.
+    /// A part that does not move, and how to deal with it.
     struct Rest: Sendable, Equatable {
         let kind: String
         let name: String
@@ -13,16 +15,17 @@ struct MigrationPlan: Sendable {
         let remedy: String
     }
 
-    /// The secrets to move, each after its owner has shown what opens it.
+    /// The secrets to move, each after its owner has unlocked it.
     private(set) var moves: [VaultItem] = []
-    /// The names of secrets that the service has already, as after a run that was ended; they are left as they are.
+    /// The names of secrets that already exist in the service, for example after an interrupted run; they are left
+    /// unchanged.
     private(set) var there: [String] = []
     /// The parts that stay.
     private(set) var rests: [Rest] = []
-    /// Whether the directory has a finger or a passcode by which its owner can show himself.
+    /// Whether the directory has a finger or a passcode to recognize its owner.
     let hasOwner: Bool
 
-    /// Makes the plan.
+    /// Creates the plan.
     ///
     /// - Parameters:
     ///   - own: The items of the user's own directory.
@@ -76,7 +79,7 @@ extension MigrationPlan.Rest {
         )
     }
 
-    /// Makes the word on a secret that cannot move; `nil` for one that can.
+    /// Creates the entry for a secret that cannot move; `nil` for one that can.
     fileprivate init?(secret item: VaultItem) {
         let (reason, remedy): (String, String)
         switch item.standing {

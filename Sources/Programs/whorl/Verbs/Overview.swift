@@ -9,7 +9,7 @@ import WhorlService
 ///
 /// It prompts for nothing, creates nothing, and waits for no part longer than `patience`.
 struct Overview: Sendable {
-    /// The time that the parts have together.
+    /// The total time for all parts.
     private static let patience = Duration.milliseconds(350)
 
     private let services: Services
@@ -71,7 +71,7 @@ struct Overview: Sendable {
 }
 
 extension Overview {
-    /// What is known of one part.
+    /// The state of one part.
     fileprivate enum Part<Value: Sendable>: Sendable {
         case value(Value)
         case failure(Failure)
@@ -103,7 +103,7 @@ extension Overview {
         }
     }
 
-    /// Returns the result of some work, or `late` at a point in time; the work is not waited for then.
+    /// Returns the result of some work, or `late` at a deadline, without waiting for the work any longer.
     private static func value<Value: Sendable>(
         by deadline: ContinuousClock.Instant,
         _ work: @escaping @Sendable () async throws -> Value
@@ -114,7 +114,7 @@ extension Overview {
                 do { first.take(.value(try await work())) } catch { first.take(.failure(Failure(error))) }
             }
             Task {
-                // Nothing cancels this wait; if something did, the part would be late early.
+                // Nothing cancels this wait; if something did, the part would be late too early.
                 try? await Task.sleep(until: deadline)
                 first.take(.late)
             }

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The lines for logins of a service's file, with those of all files that it includes, in the order in which libpam takes
+/// The authentication lines of a service's file and of all files that it includes, in the order in which libpam runs
 /// them.
 struct PAMChain {
     /// A line that names a module.
     struct Link {
         let module: String
-        /// The name of the file that the line is in.
+        /// The name of the file that contains the line.
         let file: String
-        /// Whether the line can pass over a number of lines after it.
+        /// Whether the line can skip lines after it.
         let canJump: Bool
-        /// The number of the line of the service's own file that the line is, or that includes it.
+        /// The number of the line in the service's own file, either this line or the one that includes it.
         let top: Int
     }
 
     let links: [Link]
 
-    /// The modules that ask for a finger, which a second one would ask for again.
+    /// The modules that prompt for a finger, so that a second one would prompt again.
     private static let fingers: Set = [
         "pam_fprintd.so", "pam_fprint.so", "pam_thinkfinger.so", "pam_biometric.so",
     ]
-    /// The modules that a touch may skip: they neither check nor count anything, and open nothing but a keyring.
+    /// The modules that a touch may skip: they neither check nor count anything, and open only a keyring.
     private static let harmless: Set = [
         "pam_cap.so", "pam_deny.so", "pam_env.so", "pam_faildelay.so", "pam_gnome_keyring.so",
         "pam_kwallet.so",
         "pam_kwallet5.so", "pam_permit.so", "pam_rootok.so", "pam_systemd_loadkey.so", "pam_warn.so",
     ]
-    /// The modules that choose between the lines after them; what they choose between is looked at line by line.
+    /// The modules that choose between the lines after them; those lines are checked one by one.
     private static let choosing: Set = ["pam_localuser.so", "pam_succeed_if.so", "pam_usertype.so"]
 
     /// Reads the whole chain of a service.
     ///
-    /// - Throws: `unreadable` for an included file that cannot be read, or includes itself; `unclear`.
+    /// - Throws: `unreadable` for an included file that cannot be read or includes itself; `unclear`.
     init(of stack: PAMStack, named name: String, in folder: PAMFolder) throws(PAMStack.Fault) {
         var links: [Link] = []
         try Self.read(stack, name, in: folder, depth: 0, top: nil, into: &links)
@@ -48,7 +48,7 @@ struct PAMChain {
     ) throws(PAMStack.Fault) {
         for (number, line) in try stack.clearLines().enumerated() {
             if let included = line.wholeFile ?? line.loginFile {
-                // libpam takes no more either.
+                // libpam has the same limit.
                 guard depth < 32, let inner = folder.included(included) else { throw .unreadable(included) }
                 try read(inner, included, in: folder, depth: depth + 1, top: top ?? number, into: &links)
             } else if line.isLogin, let module = line.module {
@@ -57,10 +57,11 @@ struct PAMChain {
         }
     }
 
-    /// The first module other than this project's that asks for a finger.
+    /// The first module from another project that prompts for a finger.
     var otherFinger: Link? { links.first { Self.fingers.contains($0.module) } }
 
-    /// Throws unless the line can be put before a line of the service's own file: a touch then ends the part there.
+    /// Throws unless the line can be inserted before a line of the service's own file, where a touch then ends the
+    /// authentication.
     ///
     /// - Throws: `asksFinger`, `skips`, `withoutPassword`.
     func check(before place: Int) throws(PAMStack.Fault) {

@@ -3,22 +3,24 @@
 import Glibc
 import WhorlSupport
 
-/// A service's file, beside which another one is written with its owner, rights and labels, and then moved to its place.
+/// A service's file, which is replaced by a new file with the same owner, permissions and labels.
+///
+/// The new file is written next to it and then renamed.
 struct PAMFile: ~Copyable {
     private let descriptor: Int32
     private let folder: String
     private let draft: String
     private let model: Glibc.stat
-    /// Whether files get the labels of this one: they are those of its place.
+    /// Whether files get the labels of this one, which are those of its location.
     private let givesLabels: Bool
 
-    /// Opens the file; a link is not followed, since it would be replaced in the place of what it leads to.
+    /// Opens the file; a link is not followed, because the link would be replaced instead of its target.
     ///
     /// - Parameters:
     ///   - folder: The folder of the service's file.
     ///   - service: The name of the service.
-    ///   - vendor: The file in another folder that is copied to this one; without it, the service's file is opened.
-    /// - Throws: the reason for which the file cannot be opened, or is not replaced.
+    ///   - vendor: The file in another folder that is copied to this one; by default, the service's file is opened.
+    /// - Throws: The reason why the file cannot be opened or replaced.
     init(folder: String, service: String, copying vendor: String? = nil) throws(Failure) {
         let file = vendor ?? "\(folder)/\(service)"
         givesLabels = vendor == nil
@@ -32,15 +34,15 @@ struct PAMFile: ~Copyable {
         descriptor = opened
         model = found
         self.folder = folder
-        // A name that is no service's, and no file's of someone else.
+        // A name that belongs neither to a service nor to another program's file.
         draft = "\(folder)/.\(service).whorl-new"
     }
 
     deinit { close(descriptor) }
 
-    /// Writes a file like this one to a place in its folder; what is there is replaced as a whole or not at all.
+    /// Writes a file like this one to a place in its folder, replacing an existing one completely or not at all.
     func write(_ stack: PAMStack, to place: String) throws(Failure) {
-        // The draft of a run that was killed.
+        // The draft of a killed run.
         unlink(draft)
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .pam("Cannot write \(draft)", errno) }
@@ -58,7 +60,7 @@ struct PAMFile: ~Copyable {
         settle()
     }
 
-    /// Writes the folder's names to the disk; a change that cannot be settled is made all the same.
+    /// Writes the folder to disk; a change is made even if this fails.
     private func settle() {
         let opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard opened >= 0 else { return }
@@ -78,9 +80,9 @@ struct PAMFile: ~Copyable {
     }
 }
 
-/// The extended attributes of a file, such as access lists and the labels of SELinux.
+/// The extended attributes of a file, such as access control lists and SELinux labels.
 ///
-/// The C library's module has no functions for them, so that they are looked up by their names.
+/// The C library's module does not export these functions, so they are looked up by name.
 enum FileLabels {
     private typealias List = @convention(c) (CInt, UnsafeMutablePointer<UInt8>, Int) -> Int
     private typealias Get =
@@ -88,12 +90,12 @@ enum FileLabels {
     private typealias Set =
         @convention(c) (CInt, UnsafePointer<CChar>, UnsafePointer<UInt8>, Int, CInt) -> CInt
 
-    /// The sums of a file's bytes, which the kernel makes for each file.
+    /// The hashes of a file's content, which the kernel creates for each file.
     private static let sums = ["security.ima", "security.evm"]
-    /// No attribute, and no list of their names, is larger.
+    /// The maximum size of an attribute, and of the list of names.
     private static let largest = 65_536
 
-    /// Gives one file all attributes of another; `false` where it cannot have one, with the reason in `errno`.
+    /// Copies all attributes of a file to another; `false` if one cannot be set, with the reason in `errno`.
     static func copy(from file: CInt, to other: CInt) -> Bool {
         guard let list = gnuFunction("flistxattr", as: List.self),
             let get = gnuFunction("fgetxattr", as: Get.self),

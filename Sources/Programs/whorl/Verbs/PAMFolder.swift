@@ -2,47 +2,47 @@
 
 import Glibc
 
-/// The folder of PAM's files, in which one is replaced as a whole or not at all.
+/// The folder of PAM's files, each of which is replaced completely or not at all.
 struct PAMFolder {
     /// The folder of this system.
     static let own = "/etc/pam.d"
 
     let path: String
-    /// The folders of the files that come with this system; libpam takes one of these where `/etc/pam.d` has none of its
-    /// name.
+    /// The folders of the files installed by this system's packages; libpam uses one of these if `/etc/pam.d` has no
+    /// file of the same name.
     let vendors: [String]
 
-    /// Describes a folder; that of another system has no others beside it.
+    /// Describes a folder; the folder of another system has no vendor folders.
     init(path: String, vendors: [String]? = nil) {
         self.path = path
         self.vendors =
             vendors ?? (path == Self.own ? ["/usr/lib/pam.d", "/usr/etc/pam.d", "/usr/share/pam.d"] : [])
     }
 
-    /// The folders in which libpam looks for a file, one after the other.
+    /// The folders in which libpam looks for a file, in order.
     var folders: [String] { [path] + vendors }
 
-    /// Returns the file that libpam takes for a service.
+    /// Returns the file that libpam uses for a service.
     func stack(of service: String) throws(Failure) -> PAMStack {
         try Self.stack(vendorFile(of: service) ?? "\(path)/\(service)")
     }
 
-    /// The system's own file of a service, where this folder has none; its package replaces it at an update.
+    /// Returns the packaged file of a service, if this folder has no file for it; a package update replaces it.
     func vendorFile(of service: String) -> String? {
         var found = Glibc.stat()
-        // A link that leads nowhere is a file here too, which is not passed over.
+        // A broken link is also a file here, and is not skipped.
         guard lstat("\(path)/\(service)", &found) != 0, errno == ENOENT else { return nil }
         return original(of: service)
     }
 
-    /// The system's own file of a service, whatever this folder has.
+    /// Returns the packaged file of a service, whatever this folder contains.
     private func original(of service: String) -> String? {
         vendors.lazy.map { (folder: String) -> String in "\(folder)/\(service)" }.first {
             access($0, F_OK) == 0
         }
     }
 
-    /// The system's own file of a service of which this folder has a copy, where it was changed since.
+    /// Returns the packaged file of a service whose copy is in this folder, if the package has changed it since.
     func changedVendorFile(of service: String) -> String? {
         guard let copied = Self.read(vendorCopy(of: service)),
             let file = original(of: service), let now = Self.read(file), now != copied
@@ -50,7 +50,7 @@ struct PAMFolder {
         return file
     }
 
-    /// Returns the file that libpam takes for the name in an include; `nil` if it cannot be read.
+    /// Returns the file that libpam uses for the name in an include; `nil` if it cannot be read.
     func included(_ name: String) -> PAMStack? {
         // The chain with this file is refused as a whole, and the file is named.
         guard name.hasPrefix("/") else { return try? stack(of: name) }
@@ -65,31 +65,31 @@ struct PAMFolder {
         return PAMStack(text: text)
     }
 
-    /// Whether a file that a service's file includes names the module, to any depth that libpam takes.
+    /// Returns whether a file included by a service's file names the module, to any depth that libpam accepts.
     func includesModule(_ stack: PAMStack, depth: Int = 0) -> Bool {
         stack.included.contains { name in
-            // A file that cannot be read has no line that is known.
+            // An unreadable file has no known lines.
             guard depth < 32, let inner = included(name) else { return false }
             return inner.hasModule || includesModule(inner, depth: depth + 1)
         }
     }
 
-    /// Whether a file has lines for logins, itself or by one that it includes; one that cannot be read may have some.
+    /// Returns whether a file contains or includes authentication lines; an unreadable one may contain some.
     func hasLogins(_ name: String, depth: Int = 0) -> Bool {
-        // As above, but the other way round: what is not known is taken for a line that must not be skipped.
+        // As above, but in the other direction: an unknown file may contain a line that must not be skipped.
         guard depth < 32, let stack = included(name) else { return true }
         return stack.hasLogins || stack.included.contains { hasLogins($0, depth: depth + 1) }
     }
 
-    /// The place of the file as it was before.
+    /// Returns the path of the backup of the original file.
     func copy(of service: String) -> String { "\(path)/.\(service).before-whorl" }
 
-    /// The place of the system's own file as it was when it was copied to this folder.
+    /// Returns the path of the packaged file as it was when it was copied to this folder.
     func vendorCopy(of service: String) -> String { "\(path)/.\(service).copied-by-whorl" }
 
-    /// Puts a file in the place of a service's, and keeps the one that was there.
+    /// Replaces a service's file, and keeps a backup of the earlier one.
     ///
-    /// The system's own file stays as it is: libpam takes the one that is put into this folder instead.
+    /// The packaged file stays unchanged: libpam uses the one in this folder instead.
     func replace(_ service: String, _ old: PAMStack, by new: PAMStack) throws(Failure) {
         let vendor = vendorFile(of: service)
         try requireUnchanged(service, old)
@@ -97,18 +97,18 @@ struct PAMFolder {
         if vendor == nil {
             try file.write(old, to: copy(of: service))
             try file.write(new, to: "\(path)/\(service)")
-            // This file is the administration's: it is not taken away with the line.
+            // This file belongs to the administrator: it is not removed with the line.
             unlink(vendorCopy(of: service))
         } else {
-            // In this order: without the second file, the first one is left there when the line is taken out.
+            // In this order: without the second file, the first one stays when the line is removed.
             try file.write(new, to: "\(path)/\(service)")
             try file.write(old, to: vendorCopy(of: service))
         }
     }
 
-    /// Puts a file in the place of a service's, and removes the kept one where it is the same.
+    /// Replaces a service's file, and removes the backup if it is the same.
     ///
-    /// Where it was copied from the system's own and is as that one was, the copy is removed.
+    /// If it was copied from the packaged file and is identical to it, the copy is removed.
     func restore(_ service: String, _ old: PAMStack, to stack: PAMStack) throws(Failure) {
         if let vendor = vendorFile(of: service) {
             throw .vendorFile(vendor, copied: "\(path)/\(service)")
@@ -127,7 +127,7 @@ struct PAMFolder {
         }
     }
 
-    /// Throws if a service's file is not the one that was read.
+    /// Throws if a service's file has changed since it was read.
     private func requireUnchanged(_ service: String, _ old: PAMStack) throws(Failure) {
         guard try stack(of: service) == old else {
             throw .pam("\(path)/\(service) was changed by another program", EAGAIN)
@@ -135,7 +135,7 @@ struct PAMFolder {
     }
 
     private static func read(_ file: String) -> [UInt8]? {
-        // A pipe without a writer is not waited for.
+        // Opening a pipe without a writer must not block.
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -146,7 +146,7 @@ struct PAMFolder {
         }
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
-        // A larger one is no file of PAM's.
+        // A larger one is not a PAM file.
         guard count >= 0, count < bytes.count else {
             if count >= 0 { errno = EFBIG }
             return nil
@@ -156,7 +156,7 @@ struct PAMFolder {
 }
 
 extension Failure {
-    /// The failure of a line in a file that comes with the system.
+    /// Returns the failure for a line in a file installed by a package.
     fileprivate static func vendorFile(_ file: String, copied copy: String) -> Failure {
         Failure(
             code: "pamFailed",
@@ -165,7 +165,7 @@ extension Failure {
         )
     }
 
-    /// The failure of a file of PAM's.
+    /// Returns the failure for a PAM file.
     static func pam(_ message: String, _ cause: Int32) -> Failure {
         Failure(
             code: "pamFailed",

@@ -1,65 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file of `/etc/pam.d`, in which the line of the finger's module is put or taken out; every other line stays as it is.
+/// A file of `/etc/pam.d`, in which the line of Whorl's module is inserted or removed; every other line stays
+/// unchanged.
 struct PAMStack: Equatable {
-    /// The reason for which a line cannot be put in or taken out.
+    /// The reason why a line cannot be inserted or removed.
     enum Fault: Error, Equatable {
-        /// The line is there already.
+        /// The line already exists.
         case there
-        /// No line of the file asks for a password, which has to stay the other way in.
+        /// No line of the file prompts for a password, which must remain as the alternative.
         case withoutPassword
-        /// Further lines follow the password's, which a touch would skip.
+        /// Further lines follow the password's line, and a touch would skip them.
         case linesFollow
-        /// A line before passes over a number of lines, and would get elsewhere.
+        /// An earlier line skips a number of lines, and its target would change.
         case linesCounted
-        /// A line that libpam reads otherwise than it looks, or does not know.
+        /// A line that libpam does not know, or reads differently than it looks.
         case unclear
         /// An included file cannot be read, or includes itself.
         case unreadable(String)
-        /// Another module asks for a finger already, in the file with this name.
+        /// Another module already prompts for a finger, in the file with this name.
         case asksFinger(String, String)
         /// A touch would skip this module, in the file with this name.
         case skips(String, String)
     }
 
-    /// The line: a touch ends the part, anything else leaves it to the lines below.
+    /// The line: a touch ends the authentication, anything else continues with the lines below.
     static let line = "auth\t[success=done conv_err=die default=ignore]\tpam_whorl.so"
     private static let module = "pam_whorl.so"
-    /// The modules that ask for a password.
+    /// The modules that prompt for a password.
     static let passwords: Set = [
         "pam_unix.so", "pam_sss.so", "pam_ldap.so", "pam_krb5.so", "pam_systemd_home.so", "pam_winbind.so",
     ]
 
     let text: String
 
-    /// The lines by their bytes: a carriage return and the end of a line would be one character.
+    /// The lines, split by bytes, because a carriage return and a line feed would be a single character.
     private var lines: [String] {
         text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether a line of the file has the module prompt for a touch.
+    /// Whether a line of the file makes the module prompt for a touch.
     var hasModule: Bool { lines.contains { Self.promptsForTouch(PAMLine($0)) } }
 
-    /// Whether the module stands in a file with a line that libpam reads otherwise than it looks: nothing is known of it then.
+    /// Whether the module is named in a file with a line that libpam reads differently than it looks, so that its
+    /// effect is unknown.
     var isModuleUnclear: Bool {
         lines.contains { $0.utf8.contains(Self.module.utf8) } && (try? clearLines()) == nil
     }
 
-    /// Whether a line of the file is asked in a login.
+    /// Whether a line of the file takes part in authentication.
     var hasLogins: Bool { lines.contains { PAMLine($0).isLogin } }
 
-    /// The files that this one includes for logins.
+    /// The files that this one includes for authentication.
     var included: [String] {
         lines.map { PAMLine($0) }.compactMap { $0.wholeFile ?? $0.loginFile }
     }
 
-    /// Returns the file with the line before the one that asks for the password.
+    /// Returns the file with the line before the one that prompts for the password.
     ///
-    /// - Parameter hasLogins: Whether a line of the file with this name, which stands as a whole in this one, is asked in
-    ///   a login.
+    /// - Parameter hasLogins: Returns whether a file that this one includes as a whole has a line that takes part in
+    ///   authentication.
     /// - Returns: The new file.
-    /// - Throws: the reason for which the line cannot be put in.
+    /// - Throws: The reason why the line cannot be inserted.
     func adding(hasLogins: (String) -> Bool = { _ in false }) throws(Fault) -> PAMStack {
         guard !isModuleUnclear else { throw .unclear }
         guard !hasModule else { throw .there }
@@ -67,7 +69,7 @@ struct PAMStack: Equatable {
         let read = try clearLines()
         guard let place = read.firstIndex(where: Self.asksPassword) else { throw .withoutPassword }
         guard !read[..<place].contains(where: \.canJump) else { throw .linesCounted }
-        // The end of the part by a touch would skip them.
+        // A touch ends the authentication, and would skip them.
         let follows = read[(place + 1)...].contains { line in
             line.isLogin || line.wholeFile.map { $0.hasSuffix("-auth") || hasLogins($0) } ?? false
         }
@@ -76,7 +78,7 @@ struct PAMStack: Equatable {
         return PAMStack(text: all.joined(separator: "\n"))
     }
 
-    /// The number of the line before which the module's line is put; `nil` if none asks for a password.
+    /// The number of the line before which the module's line is inserted; `nil` if no line prompts for a password.
     var passwordLine: Int? { lines.firstIndex { Self.asksPassword(PAMLine($0)) } }
 
     /// Returns the file without the lines that name the module.
@@ -92,14 +94,14 @@ struct PAMStack: Equatable {
         return PAMStack(text: rest.joined(separator: "\n"))
     }
 
-    /// The lines, each of which libpam reads as it stands.
+    /// Returns the lines, each of which libpam reads as it looks.
     func clearLines() throws(Fault) -> [PAMLine] {
         let read = lines.map { PAMLine($0) }
         guard !read.contains(where: { $0.goesOn || $0.isUnclear }) else { throw .unclear }
         return read
     }
 
-    /// Whether it is a line for logins with the module, and not the one that only keeps the password.
+    /// Returns whether it is an authentication line with the module, and not the one that only stores the password.
     private static func promptsForTouch(_ line: PAMLine) -> Bool {
         line.isLogin && line.module == module && !line.arguments.contains("keep")
     }
@@ -111,15 +113,16 @@ struct PAMStack: Equatable {
     }
 }
 
-/// A line of a file of `/etc/pam.d`, as libpam takes it apart: by bytes, without its comment.
+/// A line of a file of `/etc/pam.d`, parsed like libpam does: by bytes, without its comment.
 struct PAMLine {
-    /// The words; one that begins with a bracket ends with the bracket that closes it.
+    /// The words; one that begins with a bracket ends with the matching bracket.
     private let words: [String]
-    /// Whether libpam reads the next line as a part of this one.
+    /// Whether libpam reads the next line as a continuation of this one.
     let goesOn: Bool
-    /// Whether the line has bytes that libpam reads otherwise than an editor shows them, is cut by libpam, or is unknown to it.
+    /// Whether libpam reads bytes of the line differently than an editor shows them, truncates the line, or does not
+    /// know it.
     ///
-    /// libpam 1.5 reads a line of more than 1,022 bytes as two, and refuses everybody where it does not know a line.
+    /// libpam 1.5 reads a line of more than 1,022 bytes as two, and refuses every user if it does not know a line.
     let isUnclear: Bool
 
     init(_ text: String) {
@@ -133,7 +136,7 @@ struct PAMLine {
             || !Self.isKnown(words)
     }
 
-    /// The most bytes of a line that every libpam reads as one (BUF_SIZE in libpam's pam_private.h).
+    /// The maximum length of a line, in bytes, that every libpam reads as one (BUF_SIZE in libpam's pam_private.h).
     private static let longest = 1022
 
     private static let kinds: Set = ["auth", "account", "password", "session"]
@@ -148,13 +151,13 @@ struct PAMLine {
     /// The words after the module's name.
     var arguments: ArraySlice<String> { words.dropFirst(3) }
 
-    /// Whether the line is asked in a login.
+    /// Whether the line takes part in authentication.
     var isLogin: Bool { kind == "auth" || kind == "-auth" }
 
-    /// The name of the file that stands here for all of its lines, by Debian's way to include.
+    /// The name of the file that is included here with all of its lines, in Debian's syntax.
     var wholeFile: String? { kind == "@include" && words.count > 1 ? words[1] : nil }
 
-    /// The name of the file whose lines for logins stand here.
+    /// The name of the file whose authentication lines are included here.
     var loginFile: String? {
         guard isLogin, words.count > 2, ["include", "substack"].contains(words[1].lowercased()) else {
             return nil
@@ -162,13 +165,13 @@ struct PAMLine {
         return words[2]
     }
 
-    /// The name of the module's file, without its folder.
+    /// The file name of the module, without its folder.
     var module: String? {
         guard wholeFile == nil, words.count > 2 else { return nil }
         return words[2].split(separator: "/").last.map(String.init)
     }
 
-    /// Whether the line can pass over a number of lines after it.
+    /// Whether the line can skip lines after it.
     var canJump: Bool {
         guard isLogin, words.count > 1, words[1].hasPrefix("[") else { return false }
         return words[1].filter { $0 != " " && $0 != "\t" }.split(separator: "=").dropFirst().contains {

@@ -3,16 +3,16 @@
 import Glibc
 import WhorlSupport
 
-/// One authentication through a file that is not in force yet.
+/// A trial authentication with a file that is not in effect yet.
 ///
-/// libpam reads it in a folder of root's alone, beside links to the files that are in force: nothing in `/etc/pam.d` is
-/// changed before the trial has succeeded, and a trial that is killed leaves nothing there.
+/// libpam reads it in a folder that only root can access, next to links to the files in effect. Nothing in `/etc/pam.d`
+/// is changed before the trial has succeeded, and a killed trial leaves nothing there.
 struct PAMTrial {
     let files: PAMFolder
     let service: String
     let stack: PAMStack
 
-    /// Authenticates the person at the terminal; returns only after a success.
+    /// Authenticates the user at the terminal; returns only after a success.
     func run() throws(Failure) {
         guard isatty(STDIN_FILENO) == 1, let terminal = ttyname(STDIN_FILENO).map({ String(cString: $0) })
         else {
@@ -40,17 +40,17 @@ struct PAMTrial {
         }
     }
 
-    /// The user whose finger or password is asked for: the one who ran sudo, or logged in.
+    /// The user whose finger or password is required: the one who ran sudo, or logged in.
     private static var person: UInt32 {
         if geteuid() == 0 {
             let named = getenv("SUDO_UID").flatMap { UInt32(String(cString: $0)) }
-            // The largest number is of a process that no login has begun.
+            // The largest number stands for a process outside any login.
             if let person = named ?? login, person != .max { return person }
         }
         return getuid()
     }
 
-    /// The user who logged in, by the kernel's word, also where he became another one since.
+    /// The user who logged in, as recorded by the kernel, even after switching to another user.
     private static var login: UInt32? {
         let file = open("/proc/self/loginuid", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -60,13 +60,14 @@ struct PAMTrial {
         return UInt32(String(decoding: digits.prefix(max(count, 0)), as: UTF8.self))
     }
 
-    /// Runs a function with the rights of a program that belongs to root and was started by a user: modules that let
-    /// root in without a question would try nothing.
+    /// Runs a function with the rights of a root-owned program started by a user.
+    ///
+    /// Otherwise, modules that let root in without authentication would test nothing.
     private static func asProgramOf<Value>(_ person: UInt32, _ body: () -> Value) -> Value {
         guard geteuid() == 0 else { return body() }
         let nobody: UInt32 = 65_534
         let real = getuid()
-        // Where it is refused, a module asks less, and the trial says less.
+        // If this fails, a module checks less, and the trial is less meaningful.
         _ = setreuid(person == 0 ? nobody : person, .max)
         defer { _ = setreuid(real, .max) }
         return body()
@@ -84,7 +85,7 @@ struct PAMTrial {
     private func fill(_ folder: String) throws(Failure) {
         guard let real = realpath(files.path, nil) else { throw .pam("Cannot read \(files.path)", errno) }
         defer { free(real) }
-        // libpam looks nowhere else in a trial. A name that is taken already is that of a file that comes first.
+        // libpam looks nowhere else in a trial. An existing name belongs to a file that takes precedence.
         for source in [String(cString: real)] + files.folders.dropFirst() {
             for name in Self.names(in: source) where name != service {
                 symlink("\(source)/\(name)", "\(folder)/\(name)")
@@ -119,7 +120,7 @@ struct PAMTrial {
 }
 
 extension Failure {
-    /// The failure of a trial that cannot begin.
+    /// Returns the failure for a trial that cannot begin.
     fileprivate static func trial(_ message: String) -> Failure {
         Failure(
             code: "pamFailed",
@@ -129,13 +130,14 @@ extension Failure {
     }
 }
 
-/// The signals that end a program, handed on to one thread while a module of PAM is asked there.
+/// The signals that terminate a program, forwarded to one thread while a PAM module prompts there.
 ///
-/// A module holds them back in its own thread alone, until the terminal shows keys again; another thread of this program
-/// would take them from it. Each one ends the module's question, and the program goes on.
+/// A module blocks them only in its own thread until the terminal echoes keys again; another thread of this program
+/// would receive them instead. Each one ends the module's prompt, and the program continues.
 struct ForwardedSignals {
     private static let ending = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
-    /// Plain memory, since a handler may take no lock: written before the handlers are installed, and only read by them.
+    /// Plain memory, because a signal handler must not take a lock: it is written before the handlers are installed,
+    /// and they only read it.
     nonisolated(unsafe) private static let thread = {
         let memory = UnsafeMutablePointer<pthread_t>.allocate(capacity: 1)
         memory.initialize(to: pthread_self())
@@ -145,7 +147,7 @@ struct ForwardedSignals {
     private let before: [(number: CInt, action: sigaction)]
     private let mask: sigset_t
 
-    /// Begins to hand them on to this thread.
+    /// Starts to forward signals to this thread.
     init() {
         Self.thread.pointee = pthread_self()
         var all = sigset_t()
@@ -155,7 +157,7 @@ struct ForwardedSignals {
         pthread_sigmask(SIG_UNBLOCK, &all, &mask)
         self.mask = mask
         var action = sigaction()
-        // No SA_RESTART: a line that is read ends.
+        // No SA_RESTART, so that reading a line is interrupted.
         action.__sigaction_handler.sa_handler = { number in
             let thread = ForwardedSignals.thread.pointee
             if pthread_equal(pthread_self(), thread) == 0 { pthread_kill(thread, number) }
@@ -172,7 +174,7 @@ struct ForwardedSignals {
         }
     }
 
-    /// Has them dealt with as before.
+    /// Restores the previous handling.
     func end() {
         var mask = mask
         pthread_sigmask(SIG_SETMASK, &mask, nil)

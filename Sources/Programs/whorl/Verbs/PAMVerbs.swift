@@ -23,7 +23,7 @@ struct PAMCommand: AsyncParsableCommand {
         subcommands: [Status.self, Add.self, Remove.self]
     )
 
-    /// A service of PAM, and the folder of its file.
+    /// A PAM service, and the folder of its file.
     struct Place: ParsableArguments {
         @Argument(help: ArgumentHelp("PAM service, such as sudo", valueName: "service"))
         var service: String
@@ -63,7 +63,7 @@ struct PAMCommand: AsyncParsableCommand {
             let stack = try place.files.stack(of: place.service)
             guard !stack.isModuleUnclear else { throw Failure.stack(.unclear, place.service) }
             let by = stack.hasModule ? "own" : place.files.includesModule(stack) ? "included" : nil
-            // A chain that cannot be read as a whole names no other module here; `add` says why.
+            // An incomplete chain reports no other module here; `add` says why.
             let other = (try? PAMChain(of: stack, named: place.service, in: place.files))?.otherFinger
             let words =
                 switch by {
@@ -110,7 +110,7 @@ struct PAMCommand: AsyncParsableCommand {
         @OptionGroup var place: Place
         @OptionGroup var global: GlobalOptions
 
-        /// In the folder of another system stand lines for that system's modules.
+        /// The folder of another system has lines for that system's modules.
         private var isTried: Bool { !dryRun && tries ?? (place.folder == PAMFolder.own) }
 
         func answer(_ session: Session) async throws -> Answer {
@@ -122,7 +122,7 @@ struct PAMCommand: AsyncParsableCommand {
                 try PAMChain(of: old, named: place.service, in: place.files).check(
                     before: old.passwordLine ?? 0
                 )
-                // The new file is the old one and the line, and nothing is written otherwise.
+                // Without the line, the new file must equal the old one; otherwise nothing is written.
                 guard try new.removing() == old else { throw .unclear }
             } catch {
                 throw Failure.stack(error, place.service)
@@ -157,7 +157,7 @@ struct PAMCommand: AsyncParsableCommand {
             ]
         }
 
-        /// Looks that libpam can load the module.
+        /// Checks that libpam can load the module.
         private static func tryModule() throws(Failure) {
             let folders =
                 ["x86_64-linux-gnu/", "aarch64-linux-gnu/", ""].flatMap { triple in
@@ -213,7 +213,7 @@ struct PAMCommand: AsyncParsableCommand {
 }
 
 extension Failure {
-    /// The failure of a file into which the line cannot be put, or from which it cannot be taken.
+    /// Returns the failure for a file into which the line cannot be inserted, or from which it cannot be removed.
     fileprivate static func stack(_ fault: PAMStack.Fault, _ service: String) -> Failure {
         guard fault != .there else {
             return Failure(

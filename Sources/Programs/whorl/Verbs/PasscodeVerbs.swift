@@ -18,10 +18,10 @@ struct Passcode: AsyncParsableCommand {
         subcommands: [Set.self, Change.self, Verify.self, Remove.self]
     )
 
-    /// The size from which a new passcode is accepted without advice.
+    /// The length from which a new passcode is accepted without advice.
     private static let recommendedSize = 8
 
-    /// Returns a line about a short passcode, which is accepted all the same.
+    /// Returns a line of advice for a short passcode, which is accepted anyway.
     private static func advice(on new: SecretBox) -> [String] {
         guard new.bytes.count < recommendedSize else { return [] }
         return [
@@ -44,11 +44,11 @@ struct Passcode: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws -> Answer {
             try await session.prepareItems()
-            // This is reported before anything is typed.
+            // This is reported before the user types anything.
             guard try await !session.isPasscodeSet() else {
                 throw ServiceError(.passcodeExists, session.services.profile)
             }
-            // Asked for first: the touch counts for a minute.
+            // Read it first, because the touch is valid for one minute.
             let new = try await passcode.readNew()
             let shown = OwnerSession()
             let request = session.consentRequest(handing: nil)
@@ -153,7 +153,7 @@ struct Passcode: AsyncParsableCommand {
 }
 
 extension Session {
-    /// Refuses to go on unless a passcode is set, before anything is typed.
+    /// Throws unless a passcode is set, before the user types anything.
     func requirePasscode() async throws {
         guard try await isPasscodeSet() else {
             throw ServiceError(.passcodeNotSet, services.profile)

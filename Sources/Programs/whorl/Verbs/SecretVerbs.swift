@@ -34,7 +34,7 @@ struct Secret: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws -> Answer {
             let id = try session.item(.secret, name)
-            // Refusals come before anything is read.
+            // Report refusals before reading anything.
             try await session.prepareItems()
             let (control, password) = try await access.read()
             let secret = try await Secret.fromStandardInput()
@@ -114,7 +114,7 @@ struct Secret: AsyncParsableCommand {
         }
     }
 
-    /// Reads a pipe or a file unchanged, or one line that a person types and that is not shown.
+    /// Reads a pipe or a file unchanged, or one line that the user types without echo.
     private static func fromStandardInput() async throws -> SecretBox {
         guard StandardInput.isTerminal else {
             return try await StandardInput.read(atMost: SecretSize.allowed.upperBound)

@@ -2,15 +2,15 @@
 
 import Glibc
 
-/// PAM's questions to a person, on the controlling terminal.
+/// PAM's questions to the user, on the controlling terminal.
 enum TerminalConversation {
-    /// A question, as libpam lays it out.
+    /// A question, in libpam's memory layout.
     private struct Message {
         let style: CInt
         let text: UnsafePointer<CChar>?
     }
 
-    /// An answer, as libpam lays it out; it frees the text.
+    /// An answer, in libpam's memory layout; libpam frees the text.
     private struct Response {
         var text: UnsafeMutablePointer<CChar>?
         var code: CInt = 0
@@ -20,12 +20,12 @@ enum TerminalConversation {
 
     private static let success: CInt = 0
     private static let failure: CInt = 19
-    /// PAM takes no longer answer.
+    /// The maximum length of an answer in PAM.
     private static let longest = 512
-    /// The largest number of questions at once.
+    /// The maximum number of questions in one call.
     private static let most = 32
 
-    /// Asks the person all of libpam's questions, or answers none.
+    /// Asks the user all of libpam's questions, or answers none.
     static func answer(
         _ count: CInt,
         _ messages: UnsafePointer<UnsafeRawPointer?>?,
@@ -47,7 +47,7 @@ enum TerminalConversation {
         return success
     }
 
-    /// Shows one question, and reads its answer where it has one.
+    /// Shows one question, and reads its answer if it has one.
     private static func put(_ message: Message, _ response: inout Response) -> Bool {
         let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard terminal >= 0, let style = Style(rawValue: message.style) else { return false }
@@ -58,7 +58,7 @@ enum TerminalConversation {
             _ = write(terminal, "\n", 1)
             return true
         case .hidden:
-            // The question comes when keys are hidden, so that none is shown or dropped that follows it.
+            // The question appears after the echo is turned off, so that no key typed after it is shown or discarded.
             response.text = hiding(terminal) {
                 show(message, terminal)
                 return readLine(terminal)
@@ -74,7 +74,7 @@ enum TerminalConversation {
         if let text = message.text { _ = write(terminal, text, strlen(text)) }
     }
 
-    /// Reads a line while the terminal shows no keys; what was typed before is dropped.
+    /// Reads a line without echo; keys typed before are discarded.
     private static func hiding<Value>(_ terminal: CInt, _ body: () -> Value?) -> Value? {
         var before = termios()
         guard tcgetattr(terminal, &before) == 0 else { return nil }
@@ -88,7 +88,7 @@ enum TerminalConversation {
         return body()
     }
 
-    /// Reads a line into memory of libpam's, with no copy elsewhere; `nil` after a signal and for one that is too long.
+    /// Reads a line into memory for libpam, without any other copy; `nil` after a signal, or if the line is too long.
     private static func readLine(_ terminal: CInt) -> UnsafeMutablePointer<CChar>? {
         guard let memory = calloc(longest, 1) else { return nil }
         let line = memory.bindMemory(to: CChar.self, capacity: longest)

@@ -9,26 +9,26 @@ import WhorlRemote
 import Synchronization
 import WhorlService
 
-/// A command that gives one answer: a result, or a failure.
+/// A command with one answer: a result or a failure.
 protocol Verb: AsyncParsableCommand, Sendable {
-    /// The side that answers the command.
+    /// The side that handles the command.
     static var asks: Asked { get }
-    /// The options that every command takes.
+    /// The options of every command.
     var global: GlobalOptions { get }
 
     /// Runs the command.
     func answer(_ session: Session) async throws -> Answer
 }
 
-/// The side that answers a command.
+/// The side that handles a command.
 enum Asked {
-    /// The services of this user: the system's service, or an engine in a child of this program.
+    /// The services of this user: the system service, or an engine in a child of this program.
     case engine
-    /// The same, for a command that waits for no answer longer than it wants to.
+    /// The same, for a command that limits its wait for any answer.
     case engineBriefly
-    /// The system's service alone.
+    /// Only the system service.
     case systemService
-    /// No one; it reads and writes files.
+    /// None; the command only reads and writes files.
     case nothing
 }
 
@@ -50,7 +50,7 @@ extension Verb {
     private func outcome(_ console: Console) async throws -> Answer {
         let session = try Session(options: global, console: console, try global.choices(), asks: Self.asks)
         let outcome = await Result { try await answer(session) }
-        // A command that asks no one says nothing of a chip either, and one in a hurry does not wait for what is said of it.
+        // A command without an engine does not report a TPM either, and a quick command does not wait for that.
         if Self.asks != .nothing, Self.asks != .engineBriefly {
             console.isProtected(by: Protection(await session.services.facts()))
         }
@@ -59,21 +59,21 @@ extension Verb {
 }
 
 extension Result where Failure == any Error {
-    /// Performs asynchronous work, and keeps its value or its error.
+    /// Runs asynchronous work, and keeps its value or its error.
     init(_ work: () async throws -> Success) async {
         do { self = .success(try await work()) } catch { self = .failure(error) }
     }
 }
 
 extension Verb {
-    /// Refuses to go on unless root has called the command.
+    /// Throws unless root has started the command.
     func requireRoot(_ message: String) throws(Failure) {
         guard geteuid() == 0 else {
             throw .usage(message, hint: "Run it as root: `sudo whorl \(Self._commandName)`.")
         }
     }
 
-    /// Refuses to go on unless the system's service is there.
+    /// Throws unless the system service is selected.
     func requireSystemService(_ message: String) throws(Failure) {
         guard ServiceInstallation().isInstalled else {
             throw .usage(
@@ -85,7 +85,7 @@ extension Verb {
 }
 
 extension Failure {
-    /// Returns the failure in the words of the signal, if a signal ended the work.
+    /// Returns the failure for the signal, if a signal ended the work.
     func interrupted(by status: ExitStatus?) -> Failure {
         guard isCancellation, let status else { return self }
         return Failure(ServiceError(status == .userCancel ? .userCancel : .systemCancel))
@@ -97,7 +97,7 @@ struct Session: Sendable {
     let options: GlobalOptions
     let console: Console
     let services: Services
-    /// The place of the engine that answers.
+    /// The place where the engine runs.
     let place: ServicePlace
     private let choices: ServiceChoices
     private let child: EngineProcess
@@ -108,20 +108,22 @@ struct Session: Sendable {
         self.choices = choices
         let child = EngineProcess(choices)
         self.child = child
-        // This program has no engine of its own: a child of it uses the user's directory.
+        // This program contains no engine: a child of it uses the user's directory.
         let place = try choices.place()
         self.place = place == .inProcess ? .privateChild : place
         let transport: any ServiceTransport =
             switch self.place {
             case .privateChild where asked == .engine || asked == .engineBriefly: try child.transport()
-            // No child is started for what does not ask it.
+            // No child is started for a command that does not use it.
             case .privateChild, .inProcess: RefusedTransport(.noEngine)
             case .system: try place.transport(choices)
             }
         services = choices.services(over: transport)
     }
 
-    /// The engine of this program's child, which `whorl migrate` and root's use of a reader need beside the system's service.
+    /// Returns the engine in this program's child.
+    ///
+    /// In addition to the system service, it is needed by `whorl migrate`, and by root for using a reader.
     func own() throws -> PrivateChildServices {
         let transport = try child.transport()
         return PrivateChildServices(choices.services(over: transport), over: transport)
@@ -130,7 +132,7 @@ struct Session: Sendable {
 
 /// The ways in which a command asks the owner.
 extension Session {
-    /// Returns the prompt: on the terminal, or events for the program that reads them; a known passcode is handed in.
+    /// Returns the prompt: on the terminal, or as events for the calling program; a known passcode is submitted.
     func presenter(handing passcode: SecretBox?) -> any PromptPresenter {
         let presenter: any PromptPresenter =
             console.isJSON
@@ -139,7 +141,7 @@ extension Session {
         return passcode.map { PresetPasscode($0, on: presenter) } ?? presenter
     }
 
-    /// Returns a request for the owner's consent; a passcode from an open file is the only thing that is asked for.
+    /// Returns a request for the owner's consent; if a passcode comes from an open file, nothing else is prompted for.
     func consentRequest(handing passcode: SecretBox?) -> ConsentRequest {
         ConsentRequest(
             application: services.application,
@@ -148,7 +150,7 @@ extension Session {
         )
     }
 
-    /// Asks for what the owner has to agree to; a known passcode is handed in.
+    /// Runs an operation that requires the owner's consent; a known passcode is submitted.
     @discardableResult
     func ask<Asked: OwnerOperation>(
         handing passcode: SecretBox?,
@@ -160,7 +162,7 @@ extension Session {
     }
 }
 
-/// The child of this program that has the engine, started when a command first needs it.
+/// The child of this program that contains the engine, started when a command first needs it.
 private final class EngineProcess: Sendable {
     private let choices: ServiceChoices
     private let started = Mutex<(any ServiceTransport)?>(nil)

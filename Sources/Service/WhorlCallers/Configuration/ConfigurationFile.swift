@@ -4,30 +4,30 @@ internal import WhorlGLib
 internal import Glibc
 internal import WhorlSupport
 
-/// A configuration that was read, with what is odd about its file and no error.
+/// The contents of a configuration file, with warnings.
 package struct ReadConfiguration: Sendable, Hashable {
-    /// The choices.
+    /// The settings.
     package let configuration: ServiceConfiguration
-    /// One sentence for each group and key that is unknown.
+    /// One sentence for each unknown group and key.
     package let warnings: [String]
-    /// Whether there is a file.
+    /// Whether the file exists.
     package let hasFile: Bool
 }
 
-/// The reason for which a configuration is not taken, with the file and what is allowed there.
+/// The reason why a configuration is invalid, with the file and the allowed values.
 package struct ConfigurationFault: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
 }
 
 extension ServiceConfiguration {
-    /// The most bytes of the file.
+    /// The maximum size of the file, in bytes.
     package static let largest = 64 << 10
 
-    /// Reads the choices from a file; without one, each has its default.
+    /// Reads the settings from a file; without a file, each has its default.
     ///
     /// - Parameter path: The path of the file.
-    /// - Returns: The choices, and warnings about unknown names.
-    /// - Throws: where the file cannot be read, others than root may write it, or a value is not allowed.
+    /// - Returns: The settings, and warnings about unknown names.
+    /// - Throws: An error if the file cannot be read, users other than root may write it, or a value is not allowed.
     package static func read(_ path: String = path) throws(ConfigurationFault) -> ReadConfiguration {
         guard let bytes = try bytes(of: path) else {
             return ReadConfiguration(configuration: ServiceConfiguration(), warnings: [], hasFile: false)
@@ -35,7 +35,7 @@ extension ServiceConfiguration {
         return try parse(bytes, path)
     }
 
-    /// Reads the choices from the content of a file.
+    /// Reads the settings from the content of a file.
     package static func parse(_ bytes: [UInt8], _ path: String) throws(ConfigurationFault)
         -> ReadConfiguration
     {
@@ -68,13 +68,14 @@ extension ServiceConfiguration {
         return ReadConfiguration(configuration: configuration, warnings: warnings, hasFile: true)
     }
 
-    /// Returns the content of a file that only root, or this process's user, may write; `nil` where there is none.
+    /// Returns the content of a file that only root, or this process's user, may write; `nil` if the file does not
+    /// exist.
     private static func bytes(of path: String) throws(ConfigurationFault) -> [UInt8]? {
         func fault(_ reason: String) -> ConfigurationFault {
             ConfigurationFault(description: "\(path): \(reason)")
         }
         func refusal(_ code: Int32) -> ConfigurationFault { fault("\(String(cString: strerror(code))).") }
-        // Without O_NONBLOCK a pipe in the file's place would be waited for.
+        // Without O_NONBLOCK, opening a pipe in place of the file would block.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             if errno == ENOENT { return nil }

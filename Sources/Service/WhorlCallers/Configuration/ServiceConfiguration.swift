@@ -3,35 +3,35 @@
 package import WhorlRemote
 package import WhorlService
 
-/// The choices of a machine's administrator for the system's service; each has a default.
+/// The administrator's settings for the system service; each has a default.
 package struct ServiceConfiguration: Sendable, Hashable {
-    /// The path of the file with the choices.
+    /// The path of the configuration file.
     package static let path = "/etc/whorl/whorld.conf"
 
     /// The programs that show prompts.
     package var agent = AgentPolicy.preferred
-    /// The sessions in which a touch is asked for.
+    /// The sessions that may prompt for a touch.
     package var touch = SeatPolicy.activeSeatOnly
-    /// The seconds without a connection after which the service leaves; 0 stays.
+    /// The seconds without a connection after which the service exits; 0 means never.
     package var idleSeconds = 30
-    /// The id of the only reader that is taken; `nil` takes the only one that is connected.
+    /// The ID of the only reader to use; `nil` uses the only connected one.
     package var reader: String?
-    /// The longest time limit that a caller's request has, in seconds.
+    /// The maximum time limit of a caller's request, in seconds.
     package var longestSeconds = 120
     /// The number of failed touches in a row that locks fingers.
     package var tries = AttemptRules.standard.tries
-    /// The length in minutes of the first lock of fingers that ends by time.
+    /// The length in minutes of the first timed lock on fingers.
     package var lockMinutes = AttemptRules.standard.firstLockMinutes
-    /// The seconds after its last use for which a touch for what a program stored counts; 0 asks each time.
+    /// The seconds after its last use for which a touch counts for data stored by a program; 0 prompts each time.
     package var unusedSeconds = ProofLimits.standard.unusedSeconds
     /// The seconds after the touch for which it counts.
     package var wholeSeconds = ProofLimits.standard.wholeSeconds
-    /// The strength that each touch must have; ``reader`` is not part of it.
+    /// The required strength of each touch; ``reader`` is not part of it.
     package var strength = TouchStrength.any
     /// The limits for identifying one of several people.
     package var groups = GroupRules()
 
-    /// The rules for failed tries.
+    /// The rules for failed attempts.
     package var attemptRules: AttemptRules { AttemptRules(tries: tries, firstLockMinutes: lockMinutes) }
 
     /// The time limits of proofs.
@@ -48,11 +48,11 @@ package struct Setting: Sendable {
     package let group: String
     /// The key's name.
     package let key: String
-    /// The values that are allowed, for people.
+    /// The allowed values, as text for the user.
     package let allowed: String
-    /// The value that counts without the key; empty for none.
+    /// The default value; empty if there is none.
     package let standard: String
-    /// Takes a value over; `false` for one that is not allowed.
+    /// Applies a value; `false` if it is not allowed.
     let take: @Sendable (inout ServiceConfiguration, String) -> Bool
 
     /// All keys, in the order of the documentation.
@@ -81,7 +81,7 @@ package struct Setting: Sendable {
 
     private typealias Place<Value> = any WritableKeyPath<ServiceConfiguration, Value> & Sendable
 
-    /// A key that takes one of two words, of which the second says yes, and the first counts without the key.
+    /// Creates a key with two allowed words, the second of which means yes, and the first of which is the default.
     private static func choice(
         _ group: String,
         _ key: String,
@@ -96,7 +96,7 @@ package struct Setting: Sendable {
         }
     }
 
-    /// A key that takes the name of one value.
+    /// Creates a key whose value is the name of an enumeration case.
     private static func named<Value: CaseIterable & RawRepresentable<String> & Sendable>(
         _ group: String,
         _ key: String,
@@ -113,7 +113,7 @@ package struct Setting: Sendable {
         }
     }
 
-    /// A key that takes decimal digits alone: no sign, no white space.
+    /// Creates a key whose value consists only of decimal digits: no sign, no white space.
     private static func number(
         _ group: String,
         _ key: String,
@@ -133,7 +133,7 @@ package struct Setting: Sendable {
         }
     }
 
-    /// Whether a text can be a real reader's id; a script of a mock is none.
+    /// Returns whether a text can be a real reader's ID; a mock's script cannot.
     private static func isReader(_ text: String) -> Bool {
         let isPlain = text.unicodeScalars.allSatisfy { $0.isASCII && $0.value > 0x20 && $0.value < 0x7F }
         return !text.isEmpty && text.utf8.count <= 200 && isPlain && !text.hasPrefix("mock")

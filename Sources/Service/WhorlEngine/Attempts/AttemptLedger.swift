@@ -4,19 +4,19 @@ package import WhorlSQLite
 import WhorlStateStore
 package import WhorlService
 
-/// The tries of one profile on one class of readers, on disk, in the table `attempts`.
+/// The failed attempts of one profile on one class of readers, stored in the table `attempts`.
 ///
-/// Its functions work inside an IMMEDIATE transaction of the caller: no two connections read, change and write back the
-/// same record at a time.
+/// Call its functions inside an IMMEDIATE transaction, so that no two connections read, change and write back the same
+/// record at the same time.
 package struct AttemptLedger: Sendable {
-    /// The profile whose tries are counted.
+    /// The profile whose attempts are counted.
     package let profile: String
-    /// The class of readers that the tries are made on.
+    /// The class of readers on which the attempts are made.
     package let readers: ReaderClass
     /// The machine's rules.
     package let rules: AttemptRules
 
-    /// Makes the ledger of a profile's tries on a class of readers.
+    /// Creates a ledger for a profile's attempts on a class of readers.
     package init(profile: String, readers: ReaderClass, rules: AttemptRules = .standard) {
         self.profile = profile
         self.readers = readers
@@ -50,7 +50,7 @@ package struct AttemptLedger: Sendable {
         return record ?? .fresh(under: rules)
     }
 
-    /// Writes a record to disk, in place of the earlier one.
+    /// Writes a record to disk, replacing the earlier one.
     package func save(_ record: AttemptRecord, in db: Database) throws {
         let end = record.lockedAt.map { ($0, rules.lockLength(number: record.lockouts)) }
         try db.execute(
@@ -69,8 +69,9 @@ package struct AttemptLedger: Sendable {
         )
     }
 
-    /// Applies ``AttemptRecord/reset()`` to the record on disk, in one statement, since it runs between a match and its
-    /// answer.
+    /// Applies ``AttemptRecord/reset()`` to the record on disk.
+    ///
+    /// It is a single statement, because it runs between a match and the answer to the program.
     package func reset(in db: Database) throws {
         try db.execute(
             sql: """
@@ -82,12 +83,13 @@ package struct AttemptLedger: Sendable {
         )
     }
 
-    /// Returns the beginning of a lock, computed from the end that the table holds by both clocks: after a restart, the
-    /// time since the beginning counts.
+    /// Returns the beginning of a lock.
+    ///
+    /// The table holds its end by both clocks. After a restart, only the time since then counts.
     private func beginning(of row: borrowing Row, lockouts: Int) throws -> Moment? {
         guard let boot: Double = try row.optionalColumn(4), let wall: Double = try row.optionalColumn(5),
             let bootID: String = try row.optionalColumn(6),
-            // A time that no clock can show is useless: the lock has no known beginning, and so no end yet.
+            // A time that no clock can show is useless: the beginning of the lock is unknown, so it has no end yet.
             boot.isFinite, wall.isFinite
         else { return nil }
         let length = rules.lockLength(number: lockouts)
@@ -99,22 +101,22 @@ package struct AttemptLedger: Sendable {
     }
 }
 
-/// Milliseconds as the database's seconds.
+/// Converts milliseconds to the database's seconds.
 package func seconds(_ milliseconds: Int64) -> Double { Double(milliseconds) / 1000 }
 
-/// The database's seconds as milliseconds; values that no clock can show are limited.
+/// Converts the database's seconds to milliseconds, and clamps values that no clock can show.
 package func milliseconds(_ seconds: Double) -> Int64 {
     guard seconds.isFinite else { return 0 }
     return Int64(min(max(seconds * 1000, -0x1p53), 0x1p53).rounded())
 }
 
-/// The lock on the fingers of a profile, over all kinds of readers.
+/// The lock on a profile's fingers, across all classes of readers.
 enum BiometricLock {
-    /// Lifts the lock, as a verified passcode does: sets the counted failures to zero and ends the wait.
+    /// Lifts the lock after the passcode was verified: sets the failure count to zero and ends the waiting time.
     ///
-    /// A scan that is going on stays reserved.
+    /// The reservation of a scan in progress stays.
     ///
-    /// - Returns: Whether fingers were locked on any kind of reader.
+    /// - Returns: Whether fingers were locked on any class of readers.
     @discardableResult
     static func lift(of profile: String, in db: Database) throws -> Bool {
         var wasLocked = false

@@ -3,37 +3,37 @@
 package import WhorlStateStore
 package import WhorlService
 
-/// The counted tries of one profile, and the rules by which they change.
+/// The attempt counters of one profile, and the rules by which they change.
 ///
-/// It is a plain value: ``AttemptLedger`` keeps it on disk.
+/// This is a plain value: ``AttemptLedger`` stores it on disk.
 ///
-/// - A try is *reserved* before its scan and *settled* after it. A reservation that a dead run left behind
-///   counts as a failure, so that killing a run between scan and bookkeeping gains nothing.
-/// - Five failures in a row lock, or fewer by the machine's ``AttemptRules``, and then count as five. Only a verified
-///   passcode unlocks; where none is set, time does: 5 minutes, twice as long each time it locks again without a success
-///   in between, at most 24 hours.
-/// - After a timed lock there is *one* try: a failure locks again, a match sets everything to zero. A person without
-///   the finger gets one try after each wait, and the waits get longer.
+/// - An attempt is *reserved* before its scan and *settled* after it. A reservation left behind by a process that died
+///   counts as a failure, so that killing a process between scan and bookkeeping gains nothing.
+/// - Five failures in a row lock fingers. The machine's ``AttemptRules`` may allow fewer, which then count as five.
+///   Only a verified passcode unlocks. If no passcode is set, the lock ends by time: after 5 minutes, twice as long
+///   each time it locks again without a success in between, at most 24 hours.
+/// - After a timed lock, *one* attempt is left: a failure locks again, a match resets everything to zero. A stranger
+///   gets one attempt after each waiting time, and the waiting times get longer.
 package struct AttemptRecord: Sendable, Hashable {
-    /// The number of failures with which fingers are locked.
+    /// The number of failures that locks fingers.
     package static let limit = 5
 
-    /// Failures since the last match or verified passcode; ``limit`` and more means locked.
+    /// Failures since the last match or verified passcode; fingers are locked at ``limit`` and above.
     package private(set) var failures: Int
-    /// Failures ever.
+    /// The number of failures since the beginning.
     ///
-    /// It never goes down.
+    /// It never decreases.
     package private(set) var totalFailures: Int
     /// The number of locks since the last match or verified passcode, which determines the length of the next lock.
     package private(set) var lockouts: Int
-    /// Whether a scan is reserved and not settled.
+    /// Whether a scan is reserved but not settled.
     package private(set) var isPending: Bool
-    /// The time when the present lock began; `nil` when fingers are not locked.
+    /// The time when the current lock began; `nil` if fingers are not locked.
     package private(set) var lockedAt: Moment?
     /// The machine's rules, which are not stored with the record.
     package let rules: AttemptRules
 
-    /// Makes a record from stored values; a negative number of failures means locked.
+    /// Creates a record from stored values; a negative number of failures means locked.
     package init(
         failures: Int = 0,
         totalFailures: Int = 0,
@@ -50,14 +50,14 @@ package struct AttemptRecord: Sendable, Hashable {
         self.lockedAt = lockedAt
     }
 
-    /// Returns the record of a profile without any try, under a machine's rules.
+    /// Returns the record of a profile without any attempts, under a machine's rules.
     package static func fresh(under rules: AttemptRules = .standard) -> AttemptRecord {
         AttemptRecord(rules: rules)
     }
 
-    /// The number of failures that remain before fingers are locked.
+    /// The number of failures left before fingers are locked.
     package var remaining: Int {
-        // After stricter rules came, or a timed lock has ended, one is left.
+        // One attempt is left after the rules became stricter or a timed lock ended.
         failures >= AttemptRecord.limit ? 0 : max(1, rules.tries - failures)
     }
 
@@ -65,27 +65,27 @@ package struct AttemptRecord: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - now: The current time.
-    ///   - endsByTime: Whether no passcode is set, so that a lock ends by itself.
+    ///   - endsByTime: Whether no passcode is set, so that a lock ends by time.
     /// - Returns: The state of the lock at that time.
     package func lock(at now: Moment, endsByTime: Bool) -> LockState {
         guard failures >= AttemptRecord.limit else { return .open }
         guard endsByTime else { return .untilPasscode }
         let length = rules.lockLength(number: lockouts)
-        // Without a known beginning, no time has certainly passed.
+        // If the beginning is unknown, no time is certain to have passed.
         let left = length - (lockedAt.map(now.certainlyAfter) ?? 0)
         return left > 0 ? .for(.milliseconds(left)) : .open
     }
 
     /// Reserves the next scan, unless fingers are locked.
     ///
-    /// Call it only where no other run can be alive: a pending reservation is taken as a dead run's. Store the record
-    /// afterwards in either case, since it changes in either case.
+    /// Call it only while holding the profile's lock: a pending reservation is taken for one of a process that died.
+    /// The record changes in either case, so store it afterwards.
     package mutating func reserve(at now: Moment, endsByTime: Bool) -> LockState {
         if isPending { charge(at: now) }
         let lock = lock(at: now, endsByTime: endsByTime)
         switch lock {
         case .open:
-            // After a timed lock that has ended, one try is left.
+            // After a timed lock has ended, one attempt is left.
             failures = min(failures, AttemptRecord.limit - 1)
             lockedAt = nil
             isPending = true
@@ -94,7 +94,7 @@ package struct AttemptRecord: Sendable, Hashable {
         return lock
     }
 
-    /// Counts the reserved scan as a failure, since it did not match.
+    /// Counts the reserved scan as a failure, because it did not match.
     package mutating func charge(at now: Moment) {
         isPending = false
         failures = min(failures, AttemptRecord.limit - 1) + 1
@@ -105,18 +105,18 @@ package struct AttemptRecord: Sendable, Hashable {
         lockedAt = now
     }
 
-    /// Drops the reservation of a scan without an answer: a retry, a cancellation, a time-out, an error.
+    /// Drops the reservation of a scan without a result: a retry, a cancellation, a timeout, an error.
     package mutating func release() { isPending = false }
 
-    /// Sets the failures to zero, since the reserved scan matched.
+    /// Resets the failure count, because the reserved scan matched.
     package mutating func reset() {
         unlock()
         isPending = false
     }
 
-    /// Sets the failures to zero, since the passcode was verified.
+    /// Resets the failure count, because the passcode was verified.
     ///
-    /// A scan that is going on stays reserved.
+    /// The reservation of a scan in progress stays.
     package mutating func unlock() {
         failures = 0
         lockouts = 0

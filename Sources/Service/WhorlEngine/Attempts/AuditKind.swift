@@ -2,28 +2,29 @@
 
 import WhorlService
 
-/// The kinds of the log's lines; the number of lines of each is limited apart from the others.
+/// The kinds of log lines, each with its own limit.
 enum AuditKind: Int, CaseIterable {
-    /// A success of an evaluation for which the owner was there.
+    /// A successful evaluation in which the owner was present.
     case success = 0
-    /// A charged try, a wrong passcode, a lockout.
+    /// A counted attempt, a wrong passcode, a lockout.
     case attempt = 1
-    /// A change of the fingers, the passcode, a program's permission, or the vault, which needs the owner or the system's rules.
+    /// A change of the fingers, the passcode, a program's permission or the vault, which requires the owner or the
+    /// system's rules.
     case change = 2
-    /// A change of items or of the keychain's rows, or another step that programs take without the owner.
+    /// A change of items or keychain rows, or another operation that programs perform without the owner.
     case item = 3
-    /// A request that ended without success.
+    /// A request that failed.
     case refusal = 4
     /// Any other event.
     case other = 5
-    /// A release of something that requires its owner, for which the owner was there.
+    /// A release of something that requires its owner, in which the owner was present.
     case release = 6
-    /// A success or a release for which an earlier touch counted, so that a program can have many of them.
+    /// A success or release that reused an earlier touch, so that a program can cause many of them.
     case again = 7
-    /// A program's choice for itself, which it makes without the owner: one line for each program.
+    /// A program's choice for itself, made without the owner: one line per program.
     case ownChoice = 8
 
-    /// The most lines of a profile; the oldest ones go first.
+    /// The maximum number of lines in a profile; the oldest ones are deleted first.
     var limit: Int {
         switch self {
         case .success, .release: 10_000
@@ -32,7 +33,7 @@ enum AuditKind: Int, CaseIterable {
         }
     }
 
-    /// Whether a line that says the same as the one before is only counted.
+    /// Whether a line that repeats the previous one only increases its count.
     var countsRepeats: Bool {
         switch self {
         case .item, .refusal, .other, .again: true
@@ -40,15 +41,16 @@ enum AuditKind: Int, CaseIterable {
         }
     }
 
-    /// Whether a program has one line, about its last choice, with the number of its choices.
+    /// Whether each program has only one line, about its latest choice, with the number of choices.
     ///
-    /// A choice and its opposite take turns without end and at no cost, so that no line repeats the one before.
+    /// A program could alternate between a choice and its opposite forever, and then no line would repeat the previous
+    /// one.
     var keepsLatest: Bool { self == .ownChoice }
 
     /// The outcomes of a program's choice for itself.
     static let (ownOut, ownIn) = ("ownOut", "ownIn")
 
-    /// The kind of a line.
+    /// Determines the kind of a log line.
     init(of entry: AuditEntry) {
         self =
             switch entry.event {
@@ -63,7 +65,7 @@ enum AuditKind: Int, CaseIterable {
             }
     }
 
-    /// Whether a change is one that programs make without the owner, as often as they like.
+    /// Returns whether programs can make this change without the owner, as often as they like.
     private static func isPrograms(_ change: String) -> Bool {
         change.hasPrefix("item") || change.hasPrefix("row") || change.hasPrefix("reader")
             || ["identityRead", "vaultProvisioned"].contains(change)
@@ -73,12 +75,12 @@ enum AuditKind: Int, CaseIterable {
 }
 
 extension AuditEntry {
-    /// Whether a line says the same as an earlier one, except for the time and the number of the process.
+    /// Returns whether a line repeats an earlier one, ignoring the time and the process ID.
     func repeats(_ other: AuditEntry) -> Bool {
         profile == other.profile && event == other.event && outcome == other.outcome
             && finger == other.finger && reader == other.reader
             && asker?.withoutProcess == other.asker?.withoutProcess
-            // By bytes: names that look alike are two programs.
+            // By bytes: names that look alike may belong to two programs.
             && application.utf8.elementsEqual(other.application.utf8)
             && (detail ?? "").utf8.elementsEqual((other.detail ?? "").utf8)
             && (asker?.confinedAs ?? "").utf8.elementsEqual((other.asker?.confinedAs ?? "").utf8)
@@ -86,7 +88,7 @@ extension AuditEntry {
 }
 
 extension Asker {
-    /// The program, whichever of its processes it is.
+    /// The program, without the process ID.
     fileprivate var withoutProcess: Asker {
         Asker(user: user, confinedAs: confinedAs, process: process, unit: unit, session: session)
     }

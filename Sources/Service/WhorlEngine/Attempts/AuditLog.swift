@@ -9,22 +9,22 @@ internal import WhorlSupport
 
 /// The log of events about the owner, newest last, in the table `audit`.
 ///
-/// Each ``AuditKind`` of a profile has a limit of its own, so that a flood of one kind pushes out no other. Refusals and
-/// changes of items that repeat themselves are one line with a count, and so are a program's choices for itself.
+/// Each ``AuditKind`` of a profile has its own limit, so that a flood of one kind does not push out the others.
+/// Repeated refusals and repeated changes of items share one line with a count. So do a program's choices for itself.
 ///
-/// It holds no templates and no images. A program that can write the state directory can change the log: it tells the
-/// owner what happened, and proves nothing to others.
+/// The log holds no templates and no images. A program that can write to the state directory can change the log: it
+/// informs the owner, and proves nothing to others.
 package struct AuditLog: Sendable {
     private let database: StateDatabase
 
-    /// Makes a log on a database.
+    /// Creates a log in a database.
     package init(database: StateDatabase) { self.database = database }
 
     /// Returns the newest lines, newest first.
     ///
     /// - Parameters:
-    ///   - limit: The largest number of lines that are returned; less than 1 returns none.
-    ///   - profile: The profile whose lines are returned; `nil` means those of every profile.
+    ///   - limit: The maximum number of lines; less than 1 returns no lines.
+    ///   - profile: The profile; `nil` means every profile.
     /// - Returns: At most `limit` lines.
     /// - Throws: `storeFailed`.
     package func entries(
@@ -46,7 +46,7 @@ package struct AuditLog: Sendable {
 
     /// Adds a line.
     ///
-    /// The line survives the process being killed, but not a power cut within seconds.
+    /// The line survives if the process is killed, but may be lost in a power cut within seconds.
     ///
     /// - Throws: `storeFailed`.
     package func append(_ entry: AuditEntry) async throws(ServiceError) {
@@ -86,7 +86,7 @@ package struct AuditLog: Sendable {
         )
     }
 
-    /// Deletes the lines of a kind about the program of another line.
+    /// Deletes the lines of a kind about the same program as another line.
     ///
     /// - Returns: The number of events that they counted.
     private static func takeLines(of kind: AuditKind, by entry: AuditEntry, _ db: Database) throws -> Int {
@@ -100,7 +100,7 @@ package struct AuditLog: Sendable {
         return count ?? 0
     }
 
-    /// Returns the number of tries that failed after the last line of a kind.
+    /// Returns the number of failed attempts since the last line of a kind.
     static func failedTries(since kind: AuditKind, of profile: String, _ db: Database) throws -> Int {
         try db.value(
             sql: """
@@ -141,7 +141,7 @@ package struct AuditLog: Sendable {
             finger: number.flatMap { number in Finger.allCases.first { Int($0.number) == number } },
             reader: reader.map(ReaderID.init(rawValue:)),
             detail: try row.optionalColumn(8),
-            // What a later version wrote and this one cannot read is left out; the line itself stays.
+            // Anything written by a later version that this one cannot read is left out; the line itself stays.
             asker: asker.flatMap { try? JSONDecoder().decode(Asker.self, from: Data($0.utf8)) },
             repeats: try row.column(10)
         )

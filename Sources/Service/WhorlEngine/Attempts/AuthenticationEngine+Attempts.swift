@@ -30,7 +30,7 @@ extension AttemptStatus.Lock {
 }
 
 extension AttemptRecord {
-    /// Returns the number of failures that remain; a lock that has ended by time leaves one try.
+    /// Returns the number of failures left; after a lock has ended by time, one attempt is left.
     fileprivate func remaining(under lock: LockState) -> Int {
         switch lock {
         case .open: max(1, remaining)
@@ -40,11 +40,11 @@ extension AttemptRecord {
 }
 
 extension AuthenticationEngine {
-    /// Returns the counted tries of the profile, for each class of readers.
+    /// Returns the attempt counters of the profile, for each class of readers.
     ///
-    /// It changes nothing, and needs no reader.
+    /// It changes nothing, and does not require a reader.
     ///
-    /// - Returns: One value for each ``ReaderClass``, also where there was no try.
+    /// - Returns: One value for each ``ReaderClass``, even if it had no attempts.
     /// - Throws: `storeFailed`.
     @concurrent
     package func attempts() async throws(ServiceError) -> [AttemptStatus] {
@@ -67,10 +67,10 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Returns the fault of the profile's lock file, such as a directory or a link in its place; `nil` when nothing is
-    /// wrong.
+    /// Returns the problem with the profile's lock file, such as a directory or a link in its place; `nil` if there is
+    /// no problem.
     ///
-    /// An evaluation ends with the same error. A preflight does not check the lock file.
+    /// An evaluation fails with the same error. A preflight does not check the lock file.
     @concurrent
     package func turnsFault() async -> ServiceError? {
         do throws(ServiceError) {
@@ -81,7 +81,7 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Whether a lock ends by time: only where it is certain that no passcode is set.
+    /// Whether a lock ends by time: only if it is certain that no passcode is set.
     var lockEndsByTime: Bool {
         get async {
             do throws(ServiceError) { return try await !passcode.isSet } catch { return false }

@@ -8,30 +8,30 @@ import Logging
 package import WhorlStateStore
 package import WhorlService
 
-/// The records that one evaluation writes: its tries, its match, its end.
+/// The records written by one evaluation: its attempts, its match, its end.
 ///
-/// Each function is one transaction. Changes that count against the person or guard a try (``reserve()``, ``charge()``)
-/// survive a power cut once the function returns. A match does not wait for the disk: a power cut can lose it, and the
-/// reservation then counts as a failure.
+/// Each function is one transaction. Changes that count against the user or guard an attempt (``reserve()``,
+/// ``charge()``) survive a power cut once the function has returned. A match does not wait for the disk: a power cut
+/// can lose it, and the reservation then counts as a failure.
 package struct EvaluationBookkeeping: Sendable {
     package let database: StateDatabase
     package let profile: String
     package let application: ApplicationID
-    /// The reader that is asked; `nil` where none is asked, and only the end of the evaluation is written.
+    /// The reader in use; `nil` if there is no reader and only the end of the evaluation is recorded.
     package let reader: ReaderInfo?
     /// The reason of the request.
     package let reason: String
-    /// Whether a lock ends by time, since no passcode is set.
+    /// Whether a lock ends by time, because no passcode is set.
     package let lockEndsByTime: Bool
-    /// The machine's rules for failed tries.
+    /// The machine's rules for failed attempts.
     let rules: AttemptRules
     package let time: MachineTime
-    /// The program that asks, as a service knows it.
+    /// The requesting program, as a service knows it.
     let asker: Asker?
     private let reuse: ReuseWindow
-    /// The place whose failed tries count before the person's; `nil` where none does.
+    /// The login place whose failed attempts count before the user's; `nil` if there is no such place.
     package var place: (any PlaceTries)?
-    /// The stay in a login session; a match is remembered and reused in a known one alone.
+    /// The stay in a login session; a match is remembered and reused only in a known one.
     package var stay: String?
 
     package init(
@@ -63,7 +63,7 @@ package struct EvaluationBookkeeping: Sendable {
 
     /// Reserves the next scan; only the holder of the profile's ``EvaluationLock`` may call it.
     ///
-    /// - Throws: `biometryLockout` when no try is left, or while the place rests; `storeFailed`.
+    /// - Throws: `biometryLockout` if no attempt is left, or during a waiting time at the login place; `storeFailed`.
     package func reserve() async throws(ServiceError) {
         try await place?.check(readers)
         let now = time.now()
@@ -79,12 +79,12 @@ package struct EvaluationBookkeeping: Sendable {
         if let error = ServiceError.lockout(lock) { throw error }
     }
 
-    /// Counts the reserved scan as a failure, since it did not match: at the place first, then for the person.
+    /// Counts the reserved scan as a failure: first for the login place, then for the user.
     ///
-    /// The first miss in a row with which the place begins to rest is the place's alone: the place rests before anyone's
-    /// fingers are locked.
+    /// The first miss in a row that starts a waiting time at the login place counts only there, so that the login place
+    /// pauses before anyone's fingers are locked.
     ///
-    /// - Returns: The number of tries that are left, and the error that ends the touches; `nil` where another one is free.
+    /// - Returns: The number of attempts left, and the error that ends the scan; `nil` if another attempt is allowed.
     func chargeMiss() async throws(ServiceError) -> (remaining: Int, end: ServiceError?) {
         switch try await place?.charge(readers) {
         case nil:
@@ -102,7 +102,7 @@ package struct EvaluationBookkeeping: Sendable {
         }
     }
 
-    /// Logs the reserved scan as a failure that does not count for the person.
+    /// Logs the reserved scan as a failure that does not count for the user.
     private func spare() async throws(ServiceError) {
         let now = time.now()
         try await write(.full) { db in
@@ -113,9 +113,9 @@ package struct EvaluationBookkeeping: Sendable {
         }
     }
 
-    /// Counts the reserved scan as a failure of the person's.
+    /// Counts the reserved scan as a failure of the user.
     ///
-    /// - Returns: The number of tries that are left, and the state of the lock.
+    /// - Returns: The number of attempts left, and the state of the lock.
     package func charge() async throws(ServiceError) -> (remaining: Int, lock: LockState) {
         let now = time.now()
         let record = try await write(.full) { db in
@@ -130,9 +130,9 @@ package struct EvaluationBookkeeping: Sendable {
         return (record.remaining, record.lock(at: now, endsByTime: lockEndsByTime))
     }
 
-    /// Drops the reservation of a scan without an answer.
+    /// Drops the reservation of a scan without a result.
     ///
-    /// If this cannot be written, the reservation stays and is charged later.
+    /// If this cannot be written, the reservation stays and counts as a failure later.
     package func release() async {
         do {
             try await write(.relaxed) { db in
@@ -147,21 +147,21 @@ package struct EvaluationBookkeeping: Sendable {
 
     /// Records that the reserved scan matched.
     ///
-    /// Tries, reuse window and log change together or not at all. If the passcode was faster, the window stays as it
+    /// Attempts, reuse window and log change together or not at all. If the passcode was faster, the window stays as it
     /// is, the reservation is dropped, and no success is logged.
     ///
-    /// This runs between the match and its answer, so it does only what must precede the answer. The try was reserved
-    /// durably before the scan, so a power cut can lose only the success. A killed process must not lose the match, and
-    /// the set of enrolled fingers must still be the one that the gallery was made of. The time of a print's last match
-    /// only orders the next gallery, and its row is large: it is written after the answer.
+    /// This runs between the match and the answer, so it does only what must precede the answer. The attempt was
+    /// durably reserved before the scan, so a power cut can lose only the success. A killed process must not lose the
+    /// match, and the set of enrolled fingers must still be the one from which the gallery was made. The time of a
+    /// print's last match only orders the next gallery, and its row is large, so it is written after the answer.
     ///
     /// - Parameters:
     ///   - match: The match.
-    ///   - second: The match of a second finger, where two are demanded; only `match` is remembered for reuse.
+    ///   - second: The match of a second finger, if two are required; only `match` is remembered for reuse.
     ///   - fingers: The set of enrolled fingers from which the gallery was made.
-    ///   - decision: The decision which method succeeds first.
-    /// - Throws: `systemCancel` when the set of enrolled fingers has changed since `fingers`: the print that matched
-    ///   may be gone. `appCancel` when the passcode was faster. `storeFailed`.
+    ///   - decision: The decision about which method succeeds first.
+    /// - Throws: `systemCancel` if the set of enrolled fingers has changed since `fingers`, because the print that
+    ///   matched may have been removed. `appCancel` if the passcode was faster. `storeFailed`.
     package func settle(
         _ match: ReusableMatch,
         and second: ReusableMatch? = nil,
@@ -187,7 +187,7 @@ package struct EvaluationBookkeeping: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Records that the reserved scan matched a person of a group, whose own log has the match.
+    /// Records that the reserved scan matched a member of a group; the match is logged in that person's own log.
     func settleIdentified() async throws(ServiceError) {
         let now = time.now()
         try await write(.relaxed) { db in
@@ -196,7 +196,7 @@ package struct EvaluationBookkeeping: Sendable {
         }
     }
 
-    /// Writes a success; if that fails, it does not count as the first success.
+    /// Records a success; if this fails, it does not count as the first success.
     func first<Value: Sendable>(
         _ method: Evaluation.Method,
         _ decision: Decision,
@@ -210,10 +210,11 @@ package struct EvaluationBookkeeping: Sendable {
         }
     }
 
-    /// Returns the match that may stand in for a new touch; `nil` without one, or if the set of enrolled fingers has
-    /// changed since `fingers`, even by an edited template.
+    /// Returns a match that can replace a new touch; `nil` if there is no such match.
     ///
-    /// - Throws: `storeFailed`, also when the use of the match cannot be logged.
+    /// A match does not count if the set of enrolled fingers has changed since `fingers`, even by an edited template.
+    ///
+    /// - Throws: `storeFailed`, including when the use of the match cannot be logged.
     package func reusableMatch(
         of fingers: EnrollmentSnapshot,
         within window: Duration
@@ -238,9 +239,9 @@ package struct EvaluationBookkeeping: Sendable {
         }
     }
 
-    /// Returns the number of failed tries since the last success, of fingers and passcodes.
+    /// Returns the number of failed attempts since the last success, with fingers and passcodes.
     ///
-    /// It is for the owner's eye: if it cannot be read, the answer is 0.
+    /// The number is only shown to the owner, so it is 0 if it cannot be read.
     func failedTries() async -> Int {
         do {
             return try await database.read { [profile] in
@@ -252,14 +253,14 @@ package struct EvaluationBookkeeping: Sendable {
         }
     }
 
-    /// Logs the end of an evaluation without success.
+    /// Logs the end of a failed evaluation.
     ///
     /// If the log cannot be written, the answer stays the same.
     package func logEnd(_ error: ServiceError) async {
         await logQuietly(.evaluation, error.code.rawValue, detail: reason)
     }
 
-    /// Logs a reader whose answer cannot be true.
+    /// Logs a reader that returned an impossible result.
     package func logUntrustworthy(_ cause: String) async {
         await logQuietly(.reader, "untrustworthy", detail: cause)
     }

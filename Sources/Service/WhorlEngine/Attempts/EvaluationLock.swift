@@ -4,12 +4,15 @@ package import WhorlStateStore
 package import WhorlService
 package import WhorlSupport
 
-/// The right to evaluate a profile: one holder at a time, over all processes that share a state directory.
+/// The right to evaluate a profile: one holder at a time, across all processes that share a state directory.
 ///
-/// The kernel drops the lock when its holder dies. So a holder that finds a reservation knows that its run is dead.
+/// The kernel releases the lock when its holder dies. If a holder finds a reservation, the process that made it must
+/// therefore have died.
 package enum EvaluationLock {
-    /// Returns the name of a profile's lock file: letters, digits, `-`, `_` and `.` as they are, any other byte as `%`
-    /// and two hexadecimal digits; a name too long for a file is cut and made unique by its hash.
+    /// Returns the name of a profile's lock file.
+    ///
+    /// Letters, digits, `-`, `_` and `.` are kept; any other byte becomes `%` and two hexadecimal digits. A name that
+    /// is too long for a file is cut and made unique by its hash.
     package static func fileName(profile: String) -> String {
         let plain = profile.utf8.map { byte -> String in
             switch byte {
@@ -30,14 +33,14 @@ package enum EvaluationLock {
         directory.file(fileName(profile: profile))
     }
 
-    /// Takes the lock as soon as it is free, without holding up a thread.
+    /// Takes the lock as soon as it is free, without blocking a thread.
     ///
     /// - Parameters:
     ///   - path: The lock file.
-    ///   - limit: The longest wait.
+    ///   - limit: The maximum wait.
     /// - Returns: The lock, which is held until it is released.
-    /// - Throws: `readerInUse` after `limit`, `appCancel` when the task was cancelled, `storeFailed` when the
-    ///   file cannot be used.
+    /// - Throws: `readerInUse` after `limit`, `appCancel` if the task was cancelled, `storeFailed` if the file cannot
+    ///   be used.
     package static func acquire(
         _ path: String,
         within limit: Duration
@@ -54,9 +57,9 @@ package enum EvaluationLock {
         }
     }
 
-    /// Returns the reason why a file cannot be the lock; `nil` if it can, or does not exist yet.
+    /// Returns the reason why a file cannot be used as the lock; `nil` if it can, or does not exist yet.
     ///
-    /// It neither takes the lock nor makes the file.
+    /// It neither takes the lock nor creates the file.
     package static func fault(at path: String) -> ServiceError? {
         FileLock.fault(at: path).map { ServiceError(file: $0, path: path) }
     }

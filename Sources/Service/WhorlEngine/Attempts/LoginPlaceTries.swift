@@ -5,22 +5,23 @@ import WhorlSQLite
 import WhorlStateStore
 package import WhorlService
 
-/// The failed tries of all logins at this machine, in the state of root's engine.
+/// The failed attempts of all logins at this machine, stored in the state of root's engine.
 ///
-/// After five in a row the place rests for a minute, and after each further one for twice as long, at most an hour.
+/// After five in a row, logins by touch pause for a minute, and after each further one for twice as long, at most an
+/// hour.
 package final class LoginPlaceTries: PlaceTries {
     private let engine: AuthenticationEngine
     private let known = Mutex(Known())
 
-    /// The counts that are known, so that nothing is read between a match and its answer.
+    /// The counts known in memory, so that nothing is read between a match and the answer.
     private struct Known {
-        /// The classes of readers whose count was zero when it was read last.
+        /// The classes of readers whose count was zero when it was last read.
         var clear: Set<ReaderClass> = []
-        /// The number of misses that were counted here.
+        /// The number of misses counted here.
         var misses = 0
     }
 
-    /// Counts in the state of an engine, apart from that engine's own tries.
+    /// Counts in the state of an engine, separately from that engine's own attempts.
     package init(of engine: AuthenticationEngine) { self.engine = engine }
 
     private static let rules = AttemptRules.ofPlace
@@ -72,7 +73,7 @@ package final class LoginPlaceTries: PlaceTries {
         note(unclear, areClear: true, after: misses)
     }
 
-    /// Remembers whether counts are zero, unless a miss was counted while they were read.
+    /// Remembers whether counts are zero, unless a miss was counted while they were being read.
     private func note(_ readers: [ReaderClass], areClear: Bool, after misses: Int) {
         known.withLock { known in
             if !areClear {

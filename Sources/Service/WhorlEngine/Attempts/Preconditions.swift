@@ -3,19 +3,19 @@
 package import WhorlService
 import WhorlSupport
 
-/// The facts that decide whether an evaluation may begin, gathered before the decision.
+/// The facts that decide whether an evaluation may begin, collected before the decision.
 package struct Preconditions: Sendable {
     /// The state of the reader.
     package enum Reader: Sendable {
-        /// The chosen reader is connected.
+        /// The selected reader is connected.
         case connected
         /// No reader is connected.
         case none
-        /// The reader cannot be determined or used, for the reason in the error.
+        /// The reader cannot be selected or used, for the reason in the error.
         case unclear(ServiceError)
     }
 
-    /// The readers that fingers are enrolled for.
+    /// The readers for which fingers are enrolled.
     package enum Fingers: Sendable {
         /// For the connected reader, and perhaps others.
         case usable
@@ -31,33 +31,33 @@ package struct Preconditions: Sendable {
         case set
         /// No passcode is set.
         case notSet
-        /// Whether a passcode is set cannot be determined, for the reason in the error.
+        /// It is unknown whether a passcode is set, for the reason in the error.
         case unknown(ServiceError)
     }
 
-    /// The reason why the store cannot be used; `nil` when it can.
+    /// The reason why the store cannot be used; `nil` if it can.
     package var storeFailure: ServiceError?
-    /// The reason why the enrolled fingers cannot be trusted (tampered with, rolled back); `nil` when they can.
+    /// The reason why the enrolled fingers cannot be trusted (tampered with, rolled back); `nil` if they can.
     package var enrollmentFault: ServiceError?
-    /// Whether the person has told the program not to use fingers.
+    /// Whether the user disabled fingers for the program.
     package var isOptedOut = false
     /// The state of the reader.
     package var reader = Reader.none
-    /// The readers that fingers are enrolled for.
+    /// The readers for which fingers are enrolled.
     package var fingers = Fingers.none
-    /// The reason why no touch can be as strong as is demanded; `nil` when one can.
+    /// The reason why no touch can reach the required strength; `nil` if one can.
     package var weakness: ServiceError?
-    /// Whether the machine demands the passcode with each touch.
+    /// Whether the machine requires the passcode with each touch.
     package var demandsPasscode = false
     /// Whether fingers are locked after too many failures.
     package var lock = LockState.open
     /// Whether the owner has a passcode.
     package var passcode = Passcode.notSet
 
-    /// Makes the preconditions of a system with an empty store, no reader and no passcode.
+    /// Creates the preconditions of a system with an empty store, no reader and no passcode.
     package init() {}
 
-    /// Whether a lock ends by time: only where it is certain that no passcode is set.
+    /// Whether a lock ends by time: only if it is certain that no passcode is set.
     package var lockEndsByTime: Bool {
         switch passcode {
         case .notSet: true
@@ -65,7 +65,7 @@ package struct Preconditions: Sendable {
         }
     }
 
-    /// Whether the passcode may stand in for a finger.
+    /// Whether the passcode can be used instead of a finger.
     package var hasPasscode: Bool {
         switch passcode {
         case .set: true
@@ -73,14 +73,14 @@ package struct Preconditions: Sendable {
         }
     }
 
-    /// The reason why no finger can be asked for; `nil` when one can.
+    /// The reason why a finger cannot be used; `nil` if it can.
     ///
-    /// Where several reasons hold, the first of this order is given: the store cannot be used; the enrolled fingers
-    /// cannot be trusted; the program is opted out; no reader; no finger for it; too weak; locked. So a fault that another touch
-    /// cannot mend comes first, and a lock never hides a fault.
+    /// If there are several reasons, the first in this order is returned: the store cannot be used, the enrolled
+    /// fingers cannot be trusted, fingers are disabled for the program, no reader, no finger for this reader, too weak,
+    /// locked out. A problem that another touch cannot fix comes first, so a lockout never hides one.
     ///
-    /// Without a reader, the reason is "disconnected" where fingers are enrolled, since plugging the reader in mends
-    /// it, and "not available" where none are enrolled.
+    /// Without a reader, the reason is "disconnected" if fingers are enrolled, because plugging the reader in fixes it,
+    /// and "not available" otherwise.
     package var biometryObstacle: ServiceError? {
         if let storeFailure { return storeFailure }
         if let enrollmentFault { return enrollmentFault }
@@ -97,11 +97,11 @@ package struct Preconditions: Sendable {
     }
 }
 
-/// The course of an evaluation after the preflight.
+/// The steps of an evaluation after the preflight.
 package enum Plan: Sendable {
-    /// A finger is asked for; if a passcode is set, it may stand in.
+    /// Prompts for a finger; if a passcode is set, it can be used instead.
     case finger
-    /// Only the passcode can meet the policy; no finger can, for the reason in the error.
+    /// Only the passcode can meet the policy; the error says why a finger cannot.
     case passcode(insteadOf: ServiceError)
     /// Neither a finger nor the passcode can meet the policy.
     case refuse(ServiceError)
@@ -110,10 +110,10 @@ package enum Plan: Sendable {
 extension Preconditions {
     /// Returns the plan for an evaluation with a policy.
     ///
-    /// Where no passcode is set, a finger meets a device-owner policy. This departs from Apple's table (there it is
-    /// `passcodeNotSet`): here, biometry does not depend on a passcode.
+    /// If no passcode is set, a finger meets a device-owner policy. Apple's table has `passcodeNotSet` here. Whorl
+    /// differs, because biometry does not depend on a passcode.
     ///
-    /// If the machine demands the passcode with each touch, both policies need both.
+    /// If the machine requires the passcode with each touch, both policies require both.
     package func plan(for policy: Policy) -> Plan {
         guard let obstacle = biometryObstacle else { return demandsPasscode ? planForBoth : .finger }
         guard !demandsPasscode else { return .refuse(obstacle) }
@@ -123,7 +123,7 @@ extension Preconditions {
         }
     }
 
-    /// The plan for an evaluation that asks only for the passcode.
+    /// The plan for an evaluation that prompts only for the passcode.
     package var planForPasscode: Plan {
         if let storeFailure { return .refuse(storeFailure) }
         return switch passcode {
@@ -155,7 +155,7 @@ extension Preconditions {
 }
 
 extension ServiceError {
-    /// Returns the error of a lock; `nil` when fingers are not locked.
+    /// Returns the error of a lockout; `nil` if fingers are not locked.
     package static func lockout(_ lock: LockState) -> ServiceError? {
         switch lock {
         case .open:
@@ -176,10 +176,10 @@ extension ServiceError {
         }
     }
 
-    /// The error under a device-owner policy when no passcode is set either.
+    /// The error under a device-owner policy if no passcode is set either.
     ///
-    /// `passcodeNotSet` fits only where the remedy is to set a passcode or use a finger. A lock, a set of fingers that
-    /// cannot be trusted and an unclear reader have remedies of their own, so their errors stay.
+    /// `passcodeNotSet` fits only if setting a passcode or using a finger would help. A lockout, fingers that cannot be
+    /// trusted and an unclear reader have other remedies, so their errors are kept.
     fileprivate var withoutPasscode: ServiceError {
         let isAboutReader = category == .readerUnavailable && code != .readerInUse
         guard isAboutReader || code == .biometryNotEnrolled || code == .biometryOptedOut else { return self }

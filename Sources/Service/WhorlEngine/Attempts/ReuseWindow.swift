@@ -6,29 +6,29 @@ package import WhorlSQLite
 package import WhorlStateStore
 import WhorlSupport
 
-/// A match that a later evaluation may take instead of a new touch.
+/// A match that a later evaluation can use instead of a new touch.
 ///
-/// It holds only in the boot, until the machine sleeps, for the profile, in the stay in a login session, for the set of
-/// enrolled fingers, for the reader and for the kind of reader that it was made with. So a restart, a sleep, a lock of the
-/// screen, an added or removed finger, and another reader end it. A match on a mock is never taken for one on hardware.
+/// It is valid only within the same boot and the same stay in a login session, until the machine sleeps. It is bound to
+/// the profile, the set of enrolled fingers, the reader and the kind of reader. So a restart, a sleep, a screen lock,
+/// an added or removed finger, and another reader all end it. A match on a mock is never used for hardware.
 package struct ReusableMatch: Sendable, Hashable {
     /// The print that matched.
     package let print: PrintID
     /// The finger of that print.
     package let finger: Finger
-    /// The profile that the finger belongs to.
+    /// The profile to which the finger belongs.
     package let profile: String
     /// The generation of the set of enrolled fingers.
     package let generation: UInt64
-    /// The reader that the finger matched on.
+    /// The reader on which the finger matched.
     package let reader: ReaderID
     /// The kind of that reader.
     package let kind: ReaderInfo.Kind
-    /// The identifier of the boot in which the match was made.
+    /// The ID of the boot in which the match was made.
     package let bootID: String
-    /// The time of the match, in milliseconds by the boot clock.
+    /// The time of the match, in milliseconds of the boot clock.
     package let sinceBoot: Int64
-    /// The time that the machine had slept by then, in milliseconds.
+    /// The time that the machine had spent asleep by then, in milliseconds.
     package let asleep: Int64
     /// The stay in a login session in which the match was made (``SessionPeriods``).
     package let stay: String
@@ -54,7 +54,7 @@ package struct ReusableMatch: Sendable, Hashable {
         self.stay = stay
     }
 
-    /// Returns whether the match may be taken now, for these bindings, if it was made within the last `window`.
+    /// Returns whether the match can be used now with these bindings, if it was made within the last `window`.
     package func holds(
         for profile: String,
         generation: UInt64,
@@ -66,7 +66,7 @@ package struct ReusableMatch: Sendable, Hashable {
         guard self.profile == profile, self.generation == generation,
             self.reader == reader.id, kind == reader.kind, self.stay == stay
         else { return false }
-        // A machine whose boots have no names cannot tell a restart: nothing is reused there.
+        // Without a boot ID, a restart cannot be detected, so nothing is reused.
         guard !bootID.isEmpty else { return false }
         let then = Moment(bootID: bootID, sinceBoot: sinceBoot, wall: 0, asleep: asleep)
         return now.isAwake(since: then, within: window)
@@ -75,17 +75,17 @@ package struct ReusableMatch: Sendable, Hashable {
 
 /// The last match of each profile, in the table `reuse`, authenticated by a MAC.
 ///
-/// The MAC prevents a program that can write the database but does not have the key from forging a match.
+/// The MAC prevents a program that can write the database, but does not have the key, from forging a match.
 package struct ReuseWindow: Sendable {
-    /// The longest window; a request for more counts as this.
+    /// The longest window; a longer request is limited to this.
     package static let longest = Duration.seconds(300)
 
     private let keys: StateKeys
 
-    /// Makes a reuse window that authenticates matches with the key for reuse.
+    /// Creates a reuse window that authenticates matches with the reuse key.
     package init(keys: StateKeys) { self.keys = keys }
 
-    /// Returns the recorded match of a profile; `nil` if none is recorded, or it is not authentic.
+    /// Returns the recorded match of a profile; `nil` if there is no record or it is not authentic.
     package func match(of profile: String, in db: Database) throws -> ReusableMatch? {
         let match = try db.first(
             sql: "SELECT payload, mac FROM reuse WHERE profile = ?",
@@ -98,7 +98,7 @@ package struct ReuseWindow: Sendable {
         return match ?? nil
     }
 
-    /// Records a match in place of an earlier one.
+    /// Records a match, replacing the earlier one.
     package func remember(_ match: ReusableMatch, in db: Database) throws {
         let payload = match.encoding
         try db.execute(
@@ -117,9 +117,9 @@ extension ReusableMatch {
     private static let version: UInt8 = 3
 
     /// The canonical encoding: a version byte, the finger's number, the other numbers as 8 bytes each (big endian),
-    /// then each text as 4 bytes of length and UTF-8.
+    /// then each text as a length of 4 bytes and UTF-8.
     ///
-    /// Two different matches never have the same bytes.
+    /// Two different matches never have the same encoding.
     fileprivate var encoding: Data {
         var bytes = ByteWriter([Self.version, finger.number])
         bytes.append(generation)

@@ -7,28 +7,28 @@ package import WhorlService
 package import WhorlVault
 
 extension AuthenticationEngine {
-    /// Asks the owner to agree to a change of the enrolled fingers.
+    /// Asks the owner to consent to a change of the enrolled fingers.
     ///
-    /// It is an evaluation like any other: each touch is charged before its scan, after a lockout only the passcode is
-    /// taken, and the log has a line with the reason. No earlier match stands in for a touch. Where the fingers cannot
-    /// be trusted, only the passcode counts.
+    /// This is an evaluation like any other: each touch is charged before its scan, only the passcode is accepted after
+    /// a lockout, and the reason is logged. No earlier match replaces a touch. If the fingers cannot be trusted, only
+    /// the passcode counts.
     ///
     /// - Parameters:
     ///   - change: The change that the owner is asked to agree to.
     ///   - request: The way in which the owner is asked.
     ///   - presenter: Shows the prompt.
-    /// - Returns: The consent, for this change of the fingers as they were before the owner was asked. `nil` where no
-    ///   consent is needed: enrolling the first finger without a passcode, giving up all fingers that cannot be trusted
-    ///   without a passcode, removing all where none is enrolled, or accepting fingers that are in order.
-    /// - Throws: the errors of ``evaluate(_:presenter:)``; `enrollmentTampered` and `enrollmentRolledBack` for a change
-    ///   that needs sound fingers; `passcodeNotSet` for accepting without a passcode.
+    /// - Returns: The consent to this change, bound to the fingers as they were before the owner was asked. `nil` if no
+    ///   consent is needed: when enrolling the first finger without a passcode, giving up all fingers that cannot be
+    ///   trusted without a passcode, removing all fingers if none are enrolled, or accepting fingers that are in order.
+    /// - Throws: The errors of ``evaluate(_:presenter:)``; `enrollmentTampered` and `enrollmentRolledBack` for a change
+    ///   that requires trusted fingers; `passcodeNotSet` for accepting without a passcode.
     @concurrent
     package func consent(
         to change: OwnerConsent.Change,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
     ) async throws(ServiceError) -> OwnerConsent? {
-        // If nothing was ever stored, neither a finger nor a passcode is set.
+        // If nothing was ever stored, there are no fingers and no passcode.
         guard let status = try await enrollmentStatus() else {
             try await request.allowsFirst?()
             return nil
@@ -53,25 +53,25 @@ extension AuthenticationEngine {
         } catch {
             throw error.code == .biometryDisconnected ? .ownersReaderAway(error) : error
         }
-        // Neither can happen: a request without a reuse window takes no earlier match, and a request for the passcode
-        // alone asks for no finger.
+        // Neither can happen: a request without a reuse window uses no earlier match, and a request for only the
+        // passcode does not prompt for a finger.
         guard !owner.isReused, status.need != .passcode || owner.method == .passcode else {
             throw ServiceError(.authenticationFailed, cause: "not shown for this change")
         }
         return OwnerConsent(to: change, in: status, by: owner.method == .biometry ? .finger : .passcode)
     }
 
-    /// Asks the owner to agree to what needs no proof in the chip, such as deleting an item.
+    /// Asks the owner to agree to an operation that needs no proof in the TPM, such as deleting an item.
     ///
-    /// Where no finger is enrolled that can be trusted, and no passcode is set, nothing tells who the owner is: only
-    /// the system's rules are asked, if the request names them.
+    /// If no trusted finger is enrolled and no passcode is set, the owner cannot be recognized. Then only the system's
+    /// rules are consulted, if the request names them.
     ///
     /// - Parameters:
     ///   - purpose: The purpose of the touch, which leaves no proof.
-    ///   - text: The same as the end of a sentence.
+    ///   - text: The purpose as the end of a sentence.
     ///   - request: The way in which the owner is asked.
     ///   - presenter: Shows the prompt.
-    /// - Throws: as ``consent(to:_:presenter:)``.
+    /// - Throws: The errors of ``consent(to:_:presenter:)``.
     @concurrent
     package func requireOwner(
         for purpose: TouchPurpose,
@@ -93,13 +93,14 @@ extension AuthenticationEngine {
         }
         let asked = evaluation(purpose, to: text, request, status, ways: parts)
         let owner = try await evaluate(asked, presenter: presenter)
-        // Neither can happen: the request takes no earlier match, and one for the passcode alone asks for no finger.
+        // Neither can happen: the request uses no earlier match, and one for only the passcode does not prompt for a
+        // finger.
         guard !owner.isReused, status.need != .passcode || owner.method == .passcode else {
             throw ServiceError(.authenticationFailed, cause: "not shown for this")
         }
     }
 
-    /// Asks the owner for the passcode, which a change of the chip's objects needs itself.
+    /// Prompts for the passcode that changing the TPM's objects requires.
     ///
     /// - Parameters:
     ///   - purpose: The purpose, which leaves no proof.
@@ -107,8 +108,8 @@ extension AuthenticationEngine {
     ///   - request: The way in which the owner is asked.
     ///   - vault: The vault that compares the passcode.
     ///   - presenter: Shows the prompt.
-    /// - Returns: The passcode's proof.
-    /// - Throws: the errors of ``evaluate(_:presenter:)``; `passcodeNotSet`, a storage error.
+    /// - Returns: The proof of the passcode.
+    /// - Throws: The errors of ``evaluate(_:presenter:)``; `passcodeNotSet`; a storage error.
     @concurrent
     package func passcode(
         for purpose: TouchPurpose,
@@ -135,13 +136,13 @@ extension AuthenticationEngine {
         return proof
     }
 
-    /// Asks for an enrolled finger, if there is one, before a first passcode is set.
+    /// Prompts for an enrolled finger, if any, before a first passcode is set.
     ///
     /// - Parameters:
     ///   - request: The way in which the owner is asked.
     ///   - session: The session that keeps the match.
     ///   - presenter: Shows the prompt.
-    /// - Throws: as ``consent(to:_:presenter:)``.
+    /// - Throws: The errors of ``consent(to:_:presenter:)``.
     @concurrent
     package func askForFirstPasscode(
         _ request: ConsentRequest,
@@ -154,19 +155,19 @@ extension AuthenticationEngine {
         _ = try await evaluate(evaluation, presenter: presenter)
     }
 
-    /// Takes the match that ``askForFirstPasscode(_:in:presenter:)`` has kept in a session, which counts once.
+    /// Takes the match that ``askForFirstPasscode(_:in:presenter:)`` kept in a session; it counts once.
     ///
     /// - Parameters:
-    ///   - request: The program that asks, and its place, as when it asked for the finger.
+    ///   - request: The requesting program and its place, the same as when it prompted for the finger.
     ///   - session: The session that keeps the match.
     ///   - vault: The vault whose passcode is to be set.
-    /// - Returns: The proof; of nothing without such a match, or after its time.
+    /// - Returns: The proof; it proves nothing if there was no such match, or it has expired.
     package func proofForFirstPasscode(
         _ request: ConsentRequest,
         in session: OwnerSession,
         _ vault: Vault
     ) async -> OwnerProof {
-        // The touch before a first passcode cannot have come with one.
+        // A touch before the first passcode cannot have been combined with a passcode.
         await known(for: forFirstPasscode(request, in: session), vault, demanding: [])
     }
 
@@ -184,7 +185,7 @@ extension AuthenticationEngine {
         return evaluation
     }
 
-    /// Returns whether a finger is enrolled, on whatever reader.
+    /// Returns whether a finger is enrolled, for any reader.
     package func hasFingers() async throws(ServiceError) -> Bool {
         try await enrollmentStatus()?.hasFingers ?? false
     }
@@ -193,8 +194,9 @@ extension AuthenticationEngine {
         try await state.existingStore()?.status(of: profile)
     }
 
-    /// Returns the ways in which the owner can consent now; without a passcode always a finger, so that its obstacle is
-    /// reported.
+    /// Returns the ways in which the owner can consent now.
+    ///
+    /// Without a passcode, a finger is always included, so that its obstacle is reported.
     private func ways(_ status: EnrollmentStatus, _ request: ConsentRequest) async -> Prompt.Parts {
         guard !request.passcodeAlone else { return .passcode }
         guard status.isPasscodeSet else { return .finger }
@@ -219,9 +221,9 @@ extension AuthenticationEngine {
             fallbackTitle: ways.contains(.passcode) ? nil : "",
             timeout: request.timeout
         )
-        // If only a lock keeps fingers away, this stays `false`, so that the prompt mentions the lock.
+        // If only a lockout rules out fingers, this stays `false`, so that the prompt mentions the lockout.
         evaluation.takesPasscodeAlone = request.passcodeAlone || status.need == .passcode
-        // Otherwise a machine that demands two fingers would never let the second one be enrolled.
+        // Otherwise a machine that requires two fingers would never let the second one be enrolled.
         evaluation.waived.hasTwoFingers = !status.hasTwoFingersOnAReader
         evaluation.origin = request.origin
         return evaluation
@@ -229,14 +231,14 @@ extension AuthenticationEngine {
 }
 
 extension EnrollmentStatus {
-    /// Whether two different fingers are enrolled for one reader.
+    /// Whether two different fingers are enrolled for the same reader.
     fileprivate var hasTwoFingersOnAReader: Bool {
         Dictionary(grouping: fingers, by: \.reader).values.contains { Set($0.map(\.finger)).count > 1 }
     }
 }
 
 extension OwnerConsent.Change {
-    /// Whether the change is refused where the fingers cannot be trusted.
+    /// Whether the change is refused if the fingers cannot be trusted.
     fileprivate var needsSoundFingers: Bool {
         switch self {
         case .add, .remove(.print), .remove(.finger): true
@@ -266,7 +268,7 @@ extension OwnerConsent.Change {
 }
 
 extension Prompt.Parts {
-    /// The instruction for the person, as the beginning of a sentence.
+    /// The instruction to the user, as the beginning of a sentence.
     fileprivate var instruction: String {
         switch self {
         case [.finger, .passcode]: "touch an enrolled finger, or type the passcode,"
@@ -277,7 +279,7 @@ extension Prompt.Parts {
 }
 
 extension ServiceError {
-    /// Returns the error for fingers that are enrolled only on another reader, where alone they can agree.
+    /// Returns the error for fingers that are enrolled only for another reader, on which alone the owner can consent.
     fileprivate static func ownersReaderAway(_ error: ServiceError) -> ServiceError {
         ServiceError(
             error.code,
@@ -296,19 +298,19 @@ extension ServiceError {
 }
 
 extension AuthenticationEngine {
-    /// Takes the word of the system's rules for the owner's, about a change of the enrolled fingers.
+    /// Accepts a decision of the system's rules as the owner's consent to a change of the enrolled fingers.
     ///
-    /// It is for programs that can show no prompt for the owner's own proof, as those of fprintd's interface. Where the
-    /// fingers cannot be trusted, no rule of the system stands in for the passcode. The log has a line with the change.
+    /// It is for programs that cannot prompt the owner, such as those that use fprintd's interface. If the fingers
+    /// cannot be trusted, no system rule replaces the passcode. The change is logged.
     ///
     /// - Parameters:
     ///   - change: The change.
-    ///   - application: The program that asks, for the log.
-    ///   - isAllowed: Returns whether the rules allow the change; its argument tells whether nothing says yet who the
-    ///     owner is. It is asked once.
-    /// - Returns: The consent, for this change of the fingers as they were before the rules were asked; `nil` where
-    ///   the change needs none.
-    /// - Throws: `authenticationFailed` where the rules do not allow it; `enrollmentTampered`, `enrollmentRolledBack`,
+    ///   - application: The requesting program, for the log.
+    ///   - isAllowed: Returns whether the rules allow the change; its argument is whether the owner cannot be
+    ///     recognized yet. It is called once.
+    /// - Returns: The consent to this change, bound to the fingers as they were before the rules were consulted; `nil`
+    ///   if the change needs no consent.
+    /// - Throws: `authenticationFailed` if the rules do not allow it; `enrollmentTampered`, `enrollmentRolledBack`,
     ///   `storeFailed`.
     @concurrent
     package func consentOfAccount(

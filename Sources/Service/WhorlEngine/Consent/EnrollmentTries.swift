@@ -7,13 +7,13 @@ package import WhorlService
 import WhorlSupport
 
 extension AuthenticationEngine {
-    /// Makes an enroller that enrolls, removes and accepts fingers, and counts the touches that are compared with
+    /// Creates an enroller that enrolls, removes and accepts fingers, and counts the touches that are compared with
     /// enrolled ones.
     ///
     /// - Parameters:
-    ///   - store: The store of this engine's state, which takes the fingers.
-    ///   - application: The program that enrolls, for the log.
-    ///   - asker: The same program as a service knows it, for the log.
+    ///   - store: The store of this engine's state, which holds the fingers.
+    ///   - application: The enrolling program, for the log.
+    ///   - asker: The same program as known to the service, for the log.
     /// - Returns: The enroller of this engine's profile.
     package func enroller(
         _ store: EnrollmentStore,
@@ -25,7 +25,7 @@ extension AuthenticationEngine {
     }
 }
 
-/// The counter of an enrollment's touches, which counts them as tries of evaluations.
+/// Counts the touches of an enrollment as attempts of evaluations.
 struct EnrollmentTries: TouchCounter {
     let engine: AuthenticationEngine
     let application: ApplicationID

@@ -6,7 +6,7 @@ import WhorlStateStore
 package import WhorlService
 
 extension AuthenticationEngine {
-    /// Returns whether the person has told a program not to use fingers.
+    /// Returns whether the user disabled fingers for a program.
     ///
     /// - Throws: `storeFailed`.
     @concurrent
@@ -16,12 +16,12 @@ extension AuthenticationEngine {
         return try await database.read { try optOuts.contains(application, in: $0) }
     }
 
-    /// Stores that a program must not use fingers, or that it may again; the owner is asked first about another program.
+    /// Disables or enables fingers for a program; the owner is asked first if it is another program.
     ///
-    /// An unconfined program's name is its own word. So in the system's service, only a confined one is known to ask for
-    /// itself.
+    /// The name of an unconfined program is only its own claim. In the system service, only a confined program is
+    /// therefore known to make the request for itself.
     ///
-    /// - Throws: the reason why the owner did not agree; `storeFailed`.
+    /// - Throws: The reason why the owner did not agree; `storeFailed`.
     @concurrent
     package func setOptedOut(
         _ optedOut: Bool,
@@ -55,7 +55,7 @@ extension AuthenticationEngine {
         )
     }
 
-    /// Stores that a program must not use fingers, or that it may again; a choice that already holds creates no file.
+    /// Disables or enables fingers for a program; if nothing would change, no file is created.
     ///
     /// - Throws: `storeFailed`.
     @concurrent
@@ -85,9 +85,9 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Lifts the lock on fingers, on real and on pretended readers, by the word of the system's administration.
+    /// Lifts the lock on fingers, for real and virtual readers, on behalf of the system's administrator.
     ///
-    /// - Parameter asker: The program that asks, and its user.
+    /// - Parameter asker: The requesting program, and its user.
     /// - Returns: Whether fingers were locked.
     /// - Throws: The reason why the lock cannot be lifted.
     @concurrent
@@ -101,14 +101,14 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Changes the state in one transaction; if nothing was ever stored, it stays so.
+    /// Changes the state in one transaction; if nothing was ever stored, it does nothing.
     func changeExisting(
         _ change: @escaping @Sendable (Database) throws -> Void
     ) async throws(ServiceError) {
         try await state.existing()?.write { try change($0) }
     }
 
-    /// Makes a line of the log, for an event without a reader.
+    /// Creates a log entry for an event without a reader.
     func entry(
         _ event: AuditEntry.Event,
         _ outcome: String,
@@ -128,15 +128,15 @@ extension AuthenticationEngine {
     }
 }
 
-/// The programs that a person has told not to use fingers, in the table `opt_outs`.
+/// The programs for which a user disabled fingers, in the table `opt_outs`.
 package struct OptOuts: Sendable {
-    /// The profile that the choices belong to.
+    /// The profile to which the choices belong.
     package let profile: String
 
-    /// Makes access to the choices of a profile.
+    /// Creates access to the choices of a profile.
     package init(profile: String) { self.profile = profile }
 
-    /// Returns whether a program is opted out.
+    /// Returns whether fingers are disabled for a program.
     package func contains(_ application: ApplicationID, in db: Database) throws -> Bool {
         try db.value(
             sql: "SELECT EXISTS (SELECT 1 FROM opt_outs WHERE profile = ? AND application = ?)",
@@ -144,7 +144,7 @@ package struct OptOuts: Sendable {
         ) ?? false
     }
 
-    /// Adds a program to the opted-out ones, or removes it.
+    /// Disables or enables fingers for a program.
     ///
     /// A second call with the same values changes nothing.
     package func set(_ optedOut: Bool, _ application: ApplicationID, in db: Database) throws {

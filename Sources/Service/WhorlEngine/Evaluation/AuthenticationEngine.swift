@@ -5,27 +5,28 @@ package import WhorlFingerprint
 package import WhorlStateStore
 package import WhorlService
 
-/// The authentication service in this process: it asks a reader, counts the tries, and records the results.
+/// The authentication service in this process: it asks a reader, counts the attempts, and records the results.
 ///
 /// It guarantees:
 ///
-/// - a success is a finger that the reader matched with a print of the profile, or a passcode that the authority
-///   verified, and its record is written;
-/// - a try is on the disk before its scan, and counts as a failure if the run is killed; runs in several processes take
-///   turns, so that none gains a try;
-/// - the reader is being closed when an answer is given, whatever the answer is; the next work on it waits for that;
-/// - every evaluation has exactly one answer: the return value or the thrown error.
+/// - A success is either a finger that the reader matched with a print of the profile, or a passcode that the authority
+///   verified, and its record is written.
+/// - An attempt is on disk before its scan, and counts as a failure if the process is killed. Several processes take
+///   turns, so that none gains an attempt.
+/// - The reader is being closed when an answer is returned, whatever the answer is. The next operation on it waits for
+///   that.
+/// - Every evaluation has exactly one answer: the return value or the thrown error.
 ///
-/// One engine serves any number of evaluations at a time. Those of one profile take turns in no particular
-/// order; one that waits longer than its request's timeout ends with `readerInUse`.
+/// One engine serves any number of evaluations at the same time. Those of one profile take turns in no particular
+/// order; one that waits longer than its request's timeout fails with `readerInUse`.
 package final class AuthenticationEngine: AuthenticationService {
-    /// A function that returns the reader to ask, closed, or `nil` when none is connected.
+    /// A function that returns the reader, closed, or `nil` if none is connected.
     ///
-    /// It may throw `readerNotChosen` where several are connected, and `biometryNotAvailable`.
+    /// It may throw `readerNotChosen` if several are connected, and `biometryNotAvailable`.
     package typealias ReaderProvider =
         @Sendable () async throws(ServiceError) -> (any FingerprintReader)?
 
-    /// The profile whose fingers are asked for.
+    /// The profile to which the fingers belong.
     package let profile: String
 
     package let state: StateAccess
@@ -34,40 +35,40 @@ package final class AuthenticationEngine: AuthenticationService {
     package let vault: any VaultSource
     let texts: PromptTexts
     let time: MachineTime
-    /// The evaluations that are under way.
+    /// The evaluations in progress.
     package let interruptions: Interruptions
     let obstacle: ReaderObstacle
-    /// The machine's rules for failed tries.
+    /// The machine's rules for failed attempts.
     let rules: AttemptRules
-    /// The strength that the machine demands of each touch.
+    /// The strength that the machine requires of each touch.
     package let strength: TouchStrength
-    /// The machine's time limits for proofs that are kept in a session.
+    /// The machine's time limits for proofs kept in a session.
     package let limits: ProofLimits
-    /// Returns the stay of this process in its login session, for requests that bring none.
+    /// Returns the stay of this process in its login session, for requests without a stay.
     private let ownStay: OwnStayProvider
 
-    /// A function that returns the stay of this process in its login session; `nil` where its end would not be noticed.
+    /// A function that returns the stay of this process in its login session; `nil` if its end would go unnoticed.
     package typealias OwnStayProvider = @Sendable () async -> String?
 
-    /// Makes an engine from its parts.
+    /// Creates an engine from its parts.
     ///
-    /// It opens, asks and stores nothing before the first call. Without `ownStay` it does not notice when the screen of its
-    /// login session is locked.
+    /// It opens, prompts for and stores nothing before the first call. Without `ownStay`, it does not notice when the
+    /// screen of its login session is locked.
     ///
     /// - Parameters:
-    ///   - profile: The profile whose fingers are asked for.
-    ///   - state: The state with prints, tries and the log.
+    ///   - profile: The profile to which the fingers belong.
+    ///   - state: The state with prints, attempts and the log.
     ///   - passcode: The authority for the owner's passcode.
-    ///   - vault: The vault with the items that a release opens.
-    ///   - texts: The texts of prompts for which a request brings none.
+    ///   - vault: The vault with the items to release.
+    ///   - texts: The default texts of prompts.
     ///   - time: The machine's time.
-    ///   - interruptions: The evaluations that an event of the machine ends.
+    ///   - interruptions: The evaluations that are ended by an event of the machine.
     ///   - obstacle: Waits until a reader can no longer be touched, and returns the reason.
-    ///   - rules: The machine's rules for failed tries.
-    ///   - strength: The strength that the machine demands of each touch.
-    ///   - limits: The machine's time limits for proofs that are kept in a session.
+    ///   - rules: The machine's rules for failed attempts.
+    ///   - strength: The strength that the machine requires of each touch.
+    ///   - limits: The machine's time limits for proofs kept in a session.
     ///   - ownStay: Returns the stay of this process in its login session.
-    ///   - reader: Gives the reader; it is called for each evaluation.
+    ///   - reader: Returns the reader; it is called for each evaluation.
     package init(
         profile: String,
         state: StateAccess,
@@ -98,7 +99,7 @@ package final class AuthenticationEngine: AuthenticationService {
         self.time = time
     }
 
-    /// Returns the same engine with another authority for the passcode, or another reader.
+    /// Returns the same engine with another passcode authority or another reader.
     package func with(
         _ passcode: (any PasscodeAuthority)? = nil,
         reader: ReaderProvider? = nil
@@ -120,10 +121,10 @@ package final class AuthenticationEngine: AuthenticationService {
         )
     }
 
-    /// Returns the stay in which what is shown for a request counts; `nil` where none is known.
+    /// Returns the stay to which a request's proofs belong; `nil` if it is unknown.
     func stay(of request: EvaluationRequest) async -> String? {
         if let stay = request.stay { return stay }
-        // The process of a service stays in no session of its callers'.
+        // A service process is not part of its callers' sessions.
         return request.asker == nil ? await ownStay() : nil
     }
 
@@ -131,8 +132,8 @@ package final class AuthenticationEngine: AuthenticationService {
     ///
     /// It never prompts, never opens the reader and stores nothing.
     ///
-    /// A try that a killed run left open is not counted here. The next evaluation counts it first, and may then end
-    /// with `biometryLockout` although the preflight found no obstacle.
+    /// An attempt left open by a killed process is not counted here. The next evaluation counts it first, and may then
+    /// fail with `biometryLockout` although the preflight found no obstacle.
     @concurrent
     package func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
         let facts = await preflightFacts(for: application, demanding: [strength])
@@ -150,26 +151,27 @@ package final class AuthenticationEngine: AuthenticationService {
         )
     }
 
-    /// Asks the person for a finger, or for the passcode, and returns only when one of them was right.
+    /// Prompts for a finger or the passcode, and returns only if one of them was right.
     ///
-    /// Three presentations that do not match end the finger's part with `authenticationFailed`; the fifth in a row over
-    /// all evaluations, processes and restarts ends it with `biometryLockout`. A reader that cannot search its prints
-    /// compares with the most recently matched one alone.
+    /// Three presentations that do not match end the finger's part with `authenticationFailed`. The fifth in a row,
+    /// across all evaluations, processes and restarts, ends it with `biometryLockout`. A reader that cannot search its
+    /// prints compares only with the most recently matched one.
     ///
-    /// Under `deviceOwner`, where a passcode is set and the presenter takes one, finger and passcode are asked for in
-    /// one prompt. The first that is right is the answer; neither waits for the other, and a part that ends without
-    /// success leaves the prompt to the other one. Where no finger can be asked for, the prompt asks for the passcode
-    /// alone. The passcode lifts a lock on fingers and opens no reuse window. Where the presenter takes no passcode,
-    /// the error that keeps fingers away is thrown.
+    /// Under `deviceOwner`, if a passcode is set and the presenter accepts one, one prompt takes both finger and
+    /// passcode. The first one that is right is the answer. Neither waits for the other, and if one part fails, the
+    /// prompt stays open for the other. If a finger cannot be used, the prompt takes only the passcode. The passcode
+    /// lifts a lock on fingers and opens no reuse window. If the presenter does not accept a passcode, the error that
+    /// rules out fingers is thrown.
     ///
-    /// If the machine demands the passcode with each touch, both policies ask for the finger and then for the passcode.
+    /// If the machine requires the passcode with each touch, both policies prompt for the finger and then for the
+    /// passcode.
     ///
     /// - Throws: `reasonMissing` before any other error; then the obstacle that ``preflight(_:for:)`` would return;
-    ///   `notInteractive`, `readerInUse`, `timedOut`, `systemCancel` when the reader gave up, `userCancel`,
-    ///   `userFallback`, `appCancel` when the task was cancelled, `biometryDisconnected` when the reader was unplugged,
-    ///   `biometryNotAvailable` when it failed or gave an answer that cannot be true, `storeFailed` when a record could
-    ///   not be written, `passcodeNotSet` when the passcode was removed during the evaluation. The error of the
-    ///   finger's part takes precedence over the passcode's.
+    ///   `notInteractive`, `readerInUse`, `timedOut`, `systemCancel` if the reader gave up, `userCancel`,
+    ///   `userFallback`, `appCancel` if the task was cancelled, `biometryDisconnected` if the reader was unplugged,
+    ///   `biometryNotAvailable` if it failed or returned an impossible result, `storeFailed` if a record could not be
+    ///   written, `passcodeNotSet` if the passcode was removed during the evaluation. The error of the finger's part
+    ///   takes precedence over the passcode's.
     @concurrent
     package func evaluate(
         _ request: EvaluationRequest,

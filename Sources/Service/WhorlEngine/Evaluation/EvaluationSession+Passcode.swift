@@ -6,7 +6,7 @@ import WhorlService
 import WhorlSupport
 
 extension EvaluationSession {
-    /// Returns whether the prompt asks for the passcode as well as the finger.
+    /// Returns whether the prompt also takes the passcode.
     func asksPasscode(_ facts: PreflightFacts) async -> Bool {
         switch request.policy {
         case .biometrics: return false
@@ -16,7 +16,7 @@ extension EvaluationSession {
         return await presenter.takesPasscode
     }
 
-    /// Refuses an evaluation that needs the passcode after the finger where no person could type it.
+    /// Refuses an evaluation that needs the passcode after the finger if no one could type it.
     ///
     /// - Throws: `notInteractive`.
     func checkThatBothCanBeAsked() async throws(ServiceError) {
@@ -29,7 +29,8 @@ extension EvaluationSession {
         }
     }
 
-    /// Asks for the passcode after a finger, where the machine demands both; without it the finger counts for nothing.
+    /// Prompts for the passcode after a finger, because the machine requires both; without it the finger does not
+    /// count.
     func adding(
         _ finger: Evaluation,
         _ facts: PreflightFacts,
@@ -40,14 +41,14 @@ extension EvaluationSession {
         return finger.withPasscode
     }
 
-    /// Asks for a finger and for the passcode in one prompt; the first of them that is right is the answer.
+    /// Prompts for a finger and the passcode together; the first one that is right is the answer.
     func either(
         _ reader: any FingerprintReader,
         _ facts: PreflightFacts,
         _ bookkeeping: EvaluationBookkeeping
     ) async throws(ServiceError) -> Evaluation {
         try await ask([.finger, .passcode], facts, bookkeeping) { decision, entry in
-            // The time limit applies to the prompt as a whole, so its parts have none of their own.
+            // The time limit applies to the prompt as a whole, so its parts have no limits.
             let limits = Scan.Limits(
                 wait: EvaluationSession.longestTimeout,
                 touch: EvaluationSession.longestTimeout,
@@ -65,9 +66,9 @@ extension EvaluationSession {
         }
     }
 
-    /// Asks for only the passcode, since no finger can be asked for.
+    /// Prompts only for the passcode, because a finger cannot be used.
     ///
-    /// - Throws: `notInteractive` where no person can be asked, and the obstacle where the prompt takes no passcode.
+    /// - Throws: `notInteractive` if no one can be prompted, and the obstacle if the prompt does not take the passcode.
     func answer(
         insteadOf obstacle: ServiceError,
         _ facts: PreflightFacts,
@@ -83,7 +84,7 @@ extension EvaluationSession {
         return try await ask(.passcode, facts, bookkeeping, obstacle)
     }
 
-    /// Shows one prompt that asks for the passcode, and for the finger where it has a part.
+    /// Shows one prompt for the passcode, and for the finger if there is a finger part.
     func ask(
         _ parts: Prompt.Parts,
         _ facts: PreflightFacts,
@@ -108,11 +109,11 @@ extension EvaluationSession {
 }
 
 extension ServiceError {
-    /// The message that says why fingers are refused; `nil` where the person knows, such as without a reader or an
-    /// enrolled finger.
+    /// The message that says why fingers are refused; `nil` if the user already knows, for example without a reader or
+    /// an enrolled finger.
     fileprivate var worthTelling: String? {
         switch code {
-        // That no reader is connected, or no finger enrolled, is seen.
+        // It is obvious that no reader is connected or no finger is enrolled.
         case .biometryLockout, .placeRests, .readerNotChosen, .biometryOptedOut: message
         case .biometryNotAvailable, .readerInUse: nil
         default: isDistrust || category == .readerUnavailable ? message : nil

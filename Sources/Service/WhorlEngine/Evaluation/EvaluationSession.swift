@@ -9,7 +9,7 @@ import WhorlSupport
 
 /// One evaluation, from its request to its answer.
 struct EvaluationSession: Sendable {
-    /// The data for a prompt and its scan, gathered while the profile's lock is held.
+    /// The data for a prompt and its scan, collected while the profile's lock is held.
     struct Scan: Sendable {
         let loop: ScanLoop
         let info: ReaderInfo
@@ -19,16 +19,16 @@ struct EvaluationSession: Sendable {
 
         /// The time limits of an evaluation.
         struct Limits: Sendable {
-            /// The longest wait for the other evaluations of the profile.
+            /// The maximum wait for other evaluations of the profile.
             let wait: Duration
-            /// The longest wait for each touch.
+            /// The maximum wait for each touch.
             let touch: Duration
-            /// The decision which method of the evaluation succeeded first.
+            /// The decision about which method of the evaluation succeeded first.
             var decision = Decision()
         }
     }
 
-    /// The longest wait for a touch, whatever a request says: a day.
+    /// The maximum timeout for a touch, whatever a request specifies: one day.
     static let longestTimeout = Duration.seconds(86_400)
 
     let engine: AuthenticationEngine
@@ -37,7 +37,7 @@ struct EvaluationSession: Sendable {
 
     var timeout: Duration { min(max(request.timeout, .zero), EvaluationSession.longestTimeout) }
 
-    /// The longest wait for others that use the reader.
+    /// The maximum wait for others that use the reader.
     private var wait: Duration { request.patience.map { min($0, timeout) } ?? timeout }
 
     func evaluate() async throws(ServiceError) -> Evaluation {
@@ -71,8 +71,9 @@ struct EvaluationSession: Sendable {
         }
     }
 
-    /// Returns the database for reading and recording; it is made only where the plan takes the passcode, which works
-    /// without stored data.
+    /// Returns the database for reading and recording.
+    ///
+    /// It is created only if the plan takes the passcode, which works without stored data.
     private func database(
         _ facts: PreflightFacts,
         _ plan: Plan
@@ -103,7 +104,7 @@ struct EvaluationSession: Sendable {
         return bookkeeping
     }
 
-    /// Takes an earlier match, or asks for a finger, and also for the passcode where that can meet the policy.
+    /// Uses an earlier match, or prompts for a finger, and also for the passcode if it can meet the policy.
     private func answer(
         _ facts: PreflightFacts,
         _ bookkeeping: EvaluationBookkeeping
@@ -156,7 +157,7 @@ struct EvaluationSession: Sendable {
         }
     }
 
-    /// Reads the fingers again, since another evaluation may have changed them during the wait.
+    /// Reads the fingers again, because another evaluation may have changed them during the wait.
     ///
     /// They are read once. A later change is noticed when a match is recorded.
     private func prepare(
@@ -227,10 +228,10 @@ struct EvaluationSession: Sendable {
         )
     }
 
-    /// One match is remembered, so none stands in for two fingers.
+    /// Only one match is remembered, so it cannot replace two fingers.
     private var window: Duration { demandsTwoFingers ? .zero : min(request.reuse, ReuseWindow.longest) }
 
-    /// The strengths that the machine and the item demand of a touch.
+    /// The strengths that the machine and the item require of a touch.
     private var strengths: [TouchStrength] {
         var ofMachine = engine.strength
         if request.waived.hasPasscode { ofMachine.hasPasscode = false }
@@ -238,7 +239,9 @@ struct EvaluationSession: Sendable {
         return [ofMachine, request.strength]
     }
 
-    /// Refuses a touch that is weaker than one of the demands, which never occurs: each was looked at before it.
+    /// Refuses a touch that is weaker than required.
+    ///
+    /// This never occurs, because each requirement was checked before.
     private func checked(_ evaluation: Evaluation) throws(ServiceError) -> Evaluation {
         guard evaluation.method == .passcode || strengths.allSatisfy(evaluation.strength.meets) else {
             throw ServiceError(.authenticationFailed, cause: "the touch was weaker than is demanded")
@@ -250,10 +253,10 @@ struct EvaluationSession: Sendable {
 }
 
 extension ServiceError {
-    /// The error for missing facts, which never occurs, since the plan from the same facts refuses
-    /// first.
+    /// The error for facts with a missing part.
     ///
-    /// It ensures that an evaluation is refused even if that plan is wrong.
+    /// It never occurs, because the plan from the same facts refuses first. It ensures that an evaluation is refused
+    /// even if that plan is wrong.
     fileprivate static let incompleteFacts = ServiceError(
         .biometryNotAvailable,
         cause: "the facts are incomplete"

@@ -5,14 +5,14 @@ import WhorlFingerprint
 import WhorlStateStore
 package import WhorlService
 
-/// The facts that were gathered before the decision, and the parts that were opened to gather them.
+/// The facts collected before the decision, and the parts that were opened to collect them.
 struct PreflightFacts: Sendable {
     var preconditions = Preconditions()
-    /// The database; `nil` unless data was stored and the database is sound.
+    /// The database; `nil` if no data was stored or the database is damaged.
     var database: StateDatabase?
-    /// The set of enrolled fingers; `nil` when nothing was ever stored or it cannot be trusted.
+    /// The set of enrolled fingers; `nil` if nothing was ever stored or it cannot be trusted.
     var fingers: EnrollmentSnapshot?
-    /// The state of the enrollment that the program compares; `nil` when no finger is enrolled or the set cannot be
+    /// The state of the enrollment, for the program to compare; `nil` if no finger is enrolled or the set cannot be
     /// trusted.
     var enrollment: EnrollmentState?
     var reader: (any FingerprintReader)?
@@ -29,11 +29,11 @@ struct PreflightFacts: Sendable {
 }
 
 extension AuthenticationEngine {
-    /// Gathers the facts that a decision needs, and changes nothing.
+    /// Collects the facts that a decision needs, without changing anything.
     ///
     /// - Parameters:
-    ///   - application: The program that asks.
-    ///   - strengths: The strengths that are demanded of a touch.
+    ///   - application: The requesting program.
+    ///   - strengths: The required strengths of a touch.
     /// - Returns: The facts.
     func preflightFacts(for application: ApplicationID, demanding strengths: [TouchStrength]) async
         -> PreflightFacts
@@ -47,7 +47,7 @@ extension AuthenticationEngine {
         return facts
     }
 
-    /// Returns the reason why no finger can be asked for of somebody of whom nothing was ever stored.
+    /// Returns the reason why a finger cannot be used for a user without any stored data.
     package func obstacleWithoutState() async -> ServiceError? {
         var facts = PreflightFacts()
         await find(&facts)
@@ -79,7 +79,7 @@ extension AuthenticationEngine {
         let readers = facts.readerInfo.map { ReaderClass($0.kind) } ?? .real
         do throws(ServiceError) {
             guard let store = try await state.existingStore() else { return }
-            // Set it even if the set of fingers turns out not to be sound, since that is recorded.
+            // Set this even if the set of fingers turns out to be invalid, because that is recorded.
             facts.database = store.database
             let (fingers, rest) = try await store.snapshot(of: profile) { [profile, rules, time] db in
                 let ledger = AttemptLedger(profile: profile, readers: readers, rules: rules)
@@ -105,8 +105,8 @@ extension AuthenticationEngine {
 }
 
 extension PreflightFacts {
-    /// Returns the reason why no touch of this reader, and of the fingers that are enrolled for it, can have a strength;
-    /// `nil` when one can.
+    /// Returns the reason why no touch can reach a strength with this reader and the fingers enrolled for it; `nil` if
+    /// one can.
     fileprivate func weakness(for strengths: [TouchStrength]) -> ServiceError? {
         guard let readerInfo, let fingers else { return nil }
         let enrolled = Set(fingers.fingers.filter { $0.reader == readerInfo.id }.map(\.finger)).count

@@ -11,27 +11,27 @@ package import WhorlFingerprint
 import WhorlService
 import WhorlSupport
 
-/// Closes readers whose evaluation has its answer.
+/// Closes readers after their evaluation was answered.
 ///
 /// Closing can take longer than everything since the touch (100 ms on libfprint's virtual reader), and the answer does
-/// not depend on it. So closing goes on after the answer. Until it has ended, it holds what the evaluation held: the
-/// reader's turn, for which the next work in this process waits, and the profile's lock, for which other processes
-/// wait.
+/// not depend on it. So the reader is closed after the answer. Until then, closing holds everything that the evaluation
+/// held: the reader's turn, for which the next operation in this process waits, and the profile's lock, for which other
+/// processes wait.
 package enum ReaderClosing {
-    /// The longest time for which closing delays the end of the process.
+    /// The maximum time for which closing delays the exit of the process.
     private static let patience = DispatchTimeInterval.seconds(1)
     private static let running = DispatchGroup()
     private static let process = getpid()
 
-    /// Begins to close a reader, and returns as soon as the closing waits.
+    /// Begins to close a reader, and returns as soon as the close operation is waiting for the reader.
     ///
-    /// The reader has been asked to close by then: a later request to open it comes second. Closing cannot be
-    /// cancelled, since a cancelled evaluation closes its reader too. It runs on the caller's executor, which may have
-    /// a thread of its own while no other is free.
+    /// The reader was asked to close by then, so a later request to open it comes second. Closing cannot be cancelled,
+    /// because a cancelled evaluation closes its reader too. It runs on the caller's executor, which may have a free
+    /// thread when no other has one.
     ///
     /// - Parameters:
     ///   - reader: An open reader.
-    ///   - held: The turn and the locks that are released when the reader is closed and `besides` has ended.
+    ///   - held: The turn and the locks that are released after the reader is closed and `besides` has ended.
     ///   - besides: Other work that can be done after the answer.
     package static func begin(
         _ reader: any FingerprintReader,
@@ -58,23 +58,24 @@ package enum ReaderClosing {
         }
     }
 
-    /// The exit handler by which a program that ends right after its answer waits until the reader is closed.
+    /// The exit handler that keeps a process from exiting before its reader is closed.
     ///
     /// If the program is killed or closing takes too long, the kernel releases the reader and the locks.
     private static let waitsAtExit: Void = {
         _ = process
         atexit {
-            // The child of a fork inherits the group's count, but not the threads that close.
+            // A forked child inherits the group's count, but not the closing threads.
             guard getpid() == ReaderClosing.process else { return }
             _ = ReaderClosing.running.wait(timeout: .now() + ReaderClosing.patience)
         }
     }()
 }
 
-/// The part of a match that is written after its answer: the time of the print's last match, which puts it first in the
-/// next gallery, and the better template that some readers make.
+/// The part of a match that is written after the answer.
 ///
-/// No decision depends on it. The next evaluation of the profile waits for it, so that it sees the new order.
+/// It holds the time of the print's last match, which puts that print first in the next gallery, and the better
+/// template that some readers create. No decision depends on it. The next evaluation of the profile waits for it, so
+/// that it sees the new order.
 final class PendingMatchRecord: Sendable {
     private let match = Mutex<(success: ScanLoop.Success, store: EnrollmentStore)?>(nil)
 
@@ -83,7 +84,7 @@ final class PendingMatchRecord: Sendable {
         match.withLock { $0 = (success, store) }
     }
 
-    /// Writes the match that was kept, if one was.
+    /// Writes the kept match, if any.
     func write(at time: MachineTime) async {
         guard let (success, store) = match.withLock({ $0 }) else { return }
         do throws(ServiceError) {

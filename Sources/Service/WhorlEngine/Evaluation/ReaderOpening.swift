@@ -7,16 +7,18 @@ import WhorlService
 import WhorlSupport
 
 extension AuthenticationEngine {
-    /// Waits until no other request with the same tries goes on and for the reader, which an enrollment of this process may
-    /// be using, opens the reader, and runs a scan.
+    /// Opens a reader and runs a scan, after waiting for requests with the same attempts and for the reader itself,
+    /// which an enrollment in this process may be using.
     ///
     /// - Parameters:
     ///   - reader: The reader, closed.
-    ///   - bookkeeping: The records of the request, whose tries no other request may use meanwhile.
-    ///   - wait: The longest wait for the others, and again for the reader.
+    ///   - bookkeeping: The records of the request, whose attempts no other request may use in the meantime.
+    ///   - wait: The maximum wait for the others, and again for the reader.
     ///   - afterwards: Work after the answer; the next request waits for it.
-    ///   - scan: Runs with the reader open. Its argument says whether a touch that comes now was meant for an earlier prompt.
-    /// - Returns: What the scan returns. The answer does not wait until the reader is closed; the next work on it does.
+    ///   - scan: Runs with the reader open. Its argument is whether a touch that comes now was meant for an earlier
+    ///     prompt.
+    /// - Returns: The value returned by the scan. The answer does not wait until the reader is closed; the next
+    ///   operation on it does.
     /// - Throws: `readerInUse` after the wait, the reader's errors, and those of the scan.
     func withReader<Value>(
         _ reader: any FingerprintReader,
@@ -34,7 +36,7 @@ extension AuthenticationEngine {
             throw ServiceError(duringScan: error)
         }
         defer { ReaderClosing.begin(reader, holding: [lock, turn], besides: afterwards) }
-        // A script needs no time, and its touches are meant for this prompt.
+        // A script reacts immediately, and its touches are meant for this prompt.
         let isAfterAnother = turn.hasWaited || lock.hasWaited
         guard isAfterAnother, await reader.info.kind != .mock else { return try await scan { false } }
         let begin = time.now()
@@ -42,13 +44,13 @@ extension AuthenticationEngine {
     }
 }
 
-/// The opening of a reader within a time limit, which ends even if the driver never returns.
+/// Opens a reader within a time limit, even if the driver never returns.
 ///
 /// The evaluation holds the profile's lock during this wait, so every other program of the profile waits too.
 final class ReaderOpening: Sendable {
-    /// The longest that a driver may take to open its reader.
+    /// The maximum time that a driver may take to open its reader.
     static let longest = Duration.seconds(30)
-    /// The time that a driver has to end by itself after the limit or a cancellation.
+    /// The time that a driver has to return after the limit or a cancellation.
     static let grace = Duration.seconds(1)
 
     private enum State {
@@ -59,7 +61,7 @@ final class ReaderOpening: Sendable {
 
     private let reader: any FingerprintReader
     private let state = Mutex<State?>(nil)
-    /// The error when the limit is reached; it depends on what the opening waits for.
+    /// The error thrown at the limit; it depends on what the opening is waiting for.
     private let lateness: Mutex<ReaderError>
     private let work = Mutex<Task<Void, Never>?>(nil)
     /// The reason why the work was cancelled.
@@ -72,14 +74,14 @@ final class ReaderOpening: Sendable {
         )
     }
 
-    /// Takes the reader's turn and opens it.
+    /// Waits for the reader's turn and opens the reader.
     ///
     /// A driver that does not return keeps the turn; if it returns later, the reader is closed again.
     ///
     /// - Parameters:
     ///   - reader: A reader, which another operation of this process may be using.
-    ///   - wait: The longest wait for that operation.
-    ///   - limit: The longest time for opening.
+    ///   - wait: The maximum wait for that operation.
+    ///   - limit: The maximum time for opening.
     /// - Returns: The turn, with the reader open.
     /// - Throws: `inUse` after `wait`, `malfunction` after `limit`, `cancelled`, or the driver's error.
     static func open(
@@ -99,7 +101,7 @@ final class ReaderOpening: Sendable {
         state.withLock { $0 = .waiting(waiter) }
         let turnTimer = OffPoolTimer(wait)
         turnTimer.onEnd { [self] in stop() }
-        // It runs on the caller's executor, since the pool may have no free thread.
+        // Uses the caller's executor, because the pool may have no free thread.
         let task = Task.immediate(executorPreference: currentExecutor) { [self] in
             let outcome = await opened(turnTimer, limit)
             if !end(outcome), case .success(let turn) = outcome {
@@ -128,7 +130,7 @@ final class ReaderOpening: Sendable {
         }
     }
 
-    /// Cancels the work, and abandons it if it does not end by itself.
+    /// Cancels the work, and abandons it if it does not return.
     private func stop(_ error: ReaderError? = nil) {
         let late = lateness.withLock(\.self)
         let error = reason.withLock { reason in
@@ -139,7 +141,7 @@ final class ReaderOpening: Sendable {
         OffPoolTimer.run(after: ReaderOpening.grace) { [self] in _ = end(.failure(error)) }
     }
 
-    /// Gives the outcome to the waiter; returns `false` if the waiter already has one.
+    /// Passes the outcome to the waiter; returns `false` if the waiter already has one.
     private func end(_ outcome: Outcome) -> Bool {
         let waiter = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
             guard case .waiting(let waiter)? = state else { return nil }

@@ -7,17 +7,18 @@ package import WhorlService
 
 /// The touches of one evaluation, from the first to the answer.
 package struct ScanLoop: Sendable {
-    /// The number of presentations in one evaluation that may fail to match, unless the request has fewer.
+    /// The number of presentations per evaluation that may fail to match, unless the request allows fewer.
     package static let tries = 3
-    /// The number of unreadable presentations in one evaluation, which ends the loop for a reader that always answers
-    /// "try again".
+    /// The number of unreadable presentations per evaluation.
+    ///
+    /// It ends the loop for a reader that always reports "try again".
     package static let retries = 30
 
-    /// A match that is recorded.
+    /// A match to be recorded.
     package struct Success: Sendable {
         /// The match.
         package let match: ReusableMatch
-        /// A better template, if the reader made one.
+        /// A better template, if the reader created one.
         package let updated: Template?
         /// Whether a different finger matched as well.
         package var hasTwoFingers = false
@@ -27,21 +28,21 @@ package struct ScanLoop: Sendable {
     package let source: TouchSource
     /// The set of enrolled fingers from which the gallery is made.
     package let fingers: EnrollmentSnapshot
-    /// The reader that is asked.
+    /// The reader in use.
     package let reader: ReaderInfo
-    /// The records to which tries are written.
+    /// The records to which attempts are written.
     package let bookkeeping: EvaluationBookkeeping
-    /// The decision which method of the evaluation succeeded first.
+    /// The decision about which method of the evaluation succeeded first.
     package let decision: Decision
     /// The number of presentations that may fail to match here.
     package var allowed = ScanLoop.tries
-    /// The prints that a second, different finger is compared with; `nil` where one finger is enough.
+    /// The prints for comparison with a second, different finger; `nil` if one finger is enough.
     package var galleryOfSecond: [GalleryEntry]?
 
-    /// Asks for touches until one matches, or one of each of two fingers where two are demanded, the tries are used up, or an
-    /// error ends the loop.
+    /// Waits for touches until one matches, the attempts are used up, or an error ends the loop.
     ///
-    /// Every way out of it leaves a settled try, or a reservation that the next evaluation charges.
+    /// If two fingers are required, one touch of each must match. Every exit leaves a settled attempt, or a reservation
+    /// that the next evaluation charges.
     package func scan(_ entry: PromptEntry) async throws(ServiceError) -> Success {
         var first: Success?
         return try await TouchLoop(bookkeeping: bookkeeping, allowed: allowed).firstSuccess(
@@ -57,7 +58,7 @@ package struct ScanLoop: Sendable {
                     try await bookkeeping.settle(match, of: fingers, decision)
                     return .success(Success(match: match, updated: updated))
                 }
-                // It is no failure, and no success yet: it neither charges a try nor gives one back.
+                // This is neither a failure nor a success yet: the attempt is neither charged nor given back.
                 await bookkeeping.release()
                 first = first ?? Success(match: match, updated: updated)
                 entry.send(.anotherFinger)
@@ -66,10 +67,10 @@ package struct ScanLoop: Sendable {
         )
     }
 
-    /// Returns the source of touches: that of the second finger after a first one has matched.
+    /// Returns the source of touches: that of the second finger after the first one matched.
     ///
-    /// The first finger is compared again, so that it can be told from a stranger's; a reader that compares with one print
-    /// alone gets another finger's.
+    /// The first finger stays in the comparison, so that it can be distinguished from a stranger's. A reader that
+    /// compares with only one print gets a print of another finger.
     private func source(after first: ReusableMatch?) -> TouchSource {
         guard let first else { return source }
         var second = source
@@ -79,7 +80,7 @@ package struct ScanLoop: Sendable {
         return second
     }
 
-    /// Returns the match with a print that the reader was given.
+    /// Returns the match with a print that was given to the reader.
     private func known(
         _ print: PrintID,
         among gallery: [GalleryEntry]
@@ -109,7 +110,7 @@ package struct ScanLoop: Sendable {
 }
 
 extension ServiceError {
-    /// The error when the print that a finger matched may no longer be enrolled.
+    /// The error if the print that matched may no longer be enrolled.
     static let enrollmentChangedMeanwhile = ServiceError(
         .systemCancel,
         message: "The enrolled fingers changed during the scan.",

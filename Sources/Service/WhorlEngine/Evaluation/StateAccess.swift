@@ -6,20 +6,20 @@ package import WhorlEnrollment
 package import WhorlService
 package import WhorlVault
 
-/// The engine's access to its state; no file is made before data must be stored.
+/// The engine's access to its state; no file is created before data must be stored.
 package struct StateAccess: Sendable {
     /// Returns the database, or `nil` if nothing was ever stored.
     package let existing: @Sendable () async throws(ServiceError) -> StateDatabase?
-    /// Returns the database, which is made if it does not exist.
+    /// Returns the database, which is created if it does not exist.
     package let created: @Sendable () async throws(ServiceError) -> StateDatabase
-    /// The counter of the generations of the set of enrolled fingers.
+    /// The generation counter of the set of enrolled fingers.
     let generations: any GenerationCounter
-    /// The prints that count.
+    /// The rule for which prints count.
     let trust: PrintTrust
 
-    /// Makes access to a state that the caller keeps.
+    /// Creates access to a state that the caller manages.
     ///
-    /// Both functions may be called often and at the same time; they must return the same open database.
+    /// Both functions may be called often and concurrently; they must return the same open database.
     package init(
         generations: any GenerationCounter = SoftwareGeneration(),
         trust: PrintTrust = .everyPrint,
@@ -32,7 +32,7 @@ package struct StateAccess: Sendable {
         self.trust = trust
     }
 
-    /// Makes access to a state directory, which is opened at the first use and kept open.
+    /// Creates access to a state directory, which is opened at the first use and kept open.
     package init(
         directory: StateDirectory,
         generations: any GenerationCounter = SoftwareGeneration()
@@ -61,7 +61,7 @@ extension StateAccess {
         try await existing().map(store)
     }
 
-    /// Returns the store, which is made if it does not exist.
+    /// Returns the store, which is created if it does not exist.
     package func createdStore() async throws(ServiceError) -> EnrollmentStore {
         store(on: try await created())
     }
@@ -72,11 +72,11 @@ extension StateAccess {
     }
 }
 
-/// A database that stays open after it was opened.
+/// A database that stays open once it was opened.
 private final class OpenDatabase: Sendable {
     private let kept = Mutex<StateDatabase?>(nil)
 
-    /// Returns the open database, or else the result of `open`, which is kept unless it is `nil`.
+    /// Returns the open database, or the result of `open`, which is kept unless it is `nil`.
     func database(
         _ open: () throws(ServiceError) -> StateDatabase?
     ) throws(ServiceError) -> StateDatabase? {
@@ -88,27 +88,27 @@ private final class OpenDatabase: Sendable {
     }
 }
 
-/// Gives the engine the vault; no chip is asked before an operation needs it.
+/// A source of the vault; it does not access the TPM before an operation needs it.
 package protocol VaultSource: Sendable {
     /// Returns the vault of the directory; `nil` if nothing was ever stored there.
     func existingVault() async throws(ServiceError) -> Vault?
 
-    /// Returns the vault with a chip behind it; `nil` if nothing was ever stored.
+    /// Returns the vault with a connection to the TPM; `nil` if nothing was ever stored.
     ///
-    /// - Throws: `noChip` without a chip.
+    /// - Throws: `noChip` without a TPM.
     func vaultInChip() async throws(ServiceError) -> Vault?
 
-    /// Returns the vault with a chip behind it, which is created if nothing was ever stored.
+    /// Returns the vault with a connection to the TPM, which is created if nothing was ever stored.
     ///
-    /// - Throws: `noChip` without a chip.
+    /// - Throws: `noChip` without a TPM.
     func createdVault() async throws(ServiceError) -> Vault
 }
 
-/// A vault that was found already.
+/// A vault that was already found.
 package struct ExistingVault: VaultSource {
     let vault: Vault
 
-    /// Gives this vault.
+    /// Creates a source that returns this vault.
     package init(_ vault: Vault) { self.vault = vault }
 
     package func existingVault() -> Vault? { vault }
@@ -116,18 +116,18 @@ package struct ExistingVault: VaultSource {
     package func createdVault() -> Vault { vault }
 }
 
-/// No vault, and so no passcode and no items.
+/// A source without a vault, and therefore without a passcode and items.
 package struct NoVault: VaultSource {
-    /// Gives no vault.
+    /// Creates a source without a vault.
     package init() {}
 
     /// Returns `nil`.
     package func existingVault() -> Vault? { nil }
-    /// Throws the error that there is no vault.
+    /// Throws the error for a missing vault.
     package func vaultInChip() throws(ServiceError) -> Vault? {
         throw ServiceError(.noChip, cause: "no vault")
     }
-    /// Throws the error that there is no vault.
+    /// Throws the error for a missing vault.
     package func createdVault() throws(ServiceError) -> Vault {
         throw ServiceError(.noChip, cause: "no vault")
     }

@@ -5,11 +5,11 @@ import Synchronization
 package import WhorlService
 import WhorlSupport
 
-/// The outcome of one presentation of a finger.
+/// The result of one presentation of a finger.
 package enum Touch: Sendable {
-    /// The reader answered.
+    /// The reader returned a result.
     case answered(IdentifyResult)
-    /// No touch before the timeout.
+    /// No touch before the time limit.
     case timedOut
     /// The reader failed, or the task was cancelled.
     case failed(ReaderError)
@@ -19,27 +19,27 @@ package enum Touch: Sendable {
 
 /// A function that waits until a reader can no longer be touched, and returns the reason.
 ///
-/// It returns `nil` where nothing can come between a person and the reader, and when its task is cancelled.
+/// It returns `nil` if nothing can come between the user and the reader, and if its task is cancelled.
 package typealias ReaderObstacle = @Sendable (any FingerprintReader) async -> ServiceError?
 
-/// A source that asks a reader for one presentation after the other.
+/// A source of touches, which asks a reader for one presentation after another.
 package struct TouchSource: Sendable {
     /// An open reader.
     package let reader: any FingerprintReader
-    /// The prints that the reader compares with, the most recently matched one first; at least one.
+    /// The prints for comparison, the most recently matched one first; never empty.
     package var gallery: [GalleryEntry]
-    /// Whether the reader compares with the whole gallery at once.
+    /// Whether the reader compares with the whole gallery in one touch.
     ///
-    /// If `false`, the reader compares with the first print alone: each further one would take a touch of its own.
+    /// If `false`, the reader compares only with the first print, because each further one would require another touch.
     package let identifies: Bool
     /// The time limit for one presentation.
     package let timeout: Duration
     /// Waits until the reader can no longer be touched.
     package var obstacle: ReaderObstacle = { _ in nil }
-    /// Whether no touch can be an answer to this prompt yet.
+    /// Whether it is too early for a touch to be meant for this prompt.
     package var isTooEarly: @Sendable () -> Bool = { false }
 
-    /// The milliseconds that a person needs at least to see a prompt and to touch the reader.
+    /// The minimum time in milliseconds that a user needs to see a prompt and touch the reader.
     static let reaction: Int64 = 500
 
     /// Waits for one presentation, or for the end of its time limit.
@@ -47,7 +47,7 @@ package struct TouchSource: Sendable {
     /// The reader's operation has ended when this function returns.
     package func next(_ entry: PromptEntry) async -> Touch {
         let limit = OffPoolTimer(timeout)
-        // It is a separate task, since a task group would also wait for the end of the timer between a match and its
+        // A separate task, because a task group would also wait for the end of the timer between a match and the
         // answer. It runs on the caller's executor.
         let presentation = Task.immediate(executorPreference: currentExecutor) { await present(entry) }
         limit.onEnd { presentation.cancel() }
@@ -64,12 +64,12 @@ package struct TouchSource: Sendable {
             presentation.cancel()
         }
         let isTimeUp = !limit.cancel()
-        // The finger was laid for the prompt before this one, whatever it is: it neither counts nor is charged.
+        // The finger was on the reader before this prompt, so it neither counts nor is charged.
         if case .answered = touch, isTooEarly() {
             entry.send(.scan(.retry(.removeFinger)))
             return .answered(.retry(.removeFinger))
         }
-        // An answer that came at the last moment still counts.
+        // A result that came at the last moment still counts.
         guard !Task.isCancelled, case .failed(let error) = touch, error.code == .cancelled else {
             return touch
         }
@@ -102,8 +102,8 @@ package struct TouchSource: Sendable {
     }
 }
 
-/// A relay of a reader's events to the prompt, which passes each retry hint once, whether it comes as an event too or
-/// as the answer only.
+/// Relays a reader's events to the prompt, and passes on each retry hint once, whether it arrives as an event as well
+/// or only as the result.
 private final class ScanRelay: Sendable {
     private let entry: PromptEntry
     private let toldRetry = Mutex(false)

@@ -5,19 +5,19 @@ import WhorlService
 
 /// The touches of one request, from the first to the answer.
 ///
-/// Each is reserved before its scan, and charged if it did not match. Every way out of the loop leaves a settled try, or a
-/// reservation that the next request charges.
+/// Each is reserved before its scan, and charged if it did not match. Every exit from the loop leaves a settled
+/// attempt, or a reservation that the next request charges.
 struct TouchLoop: Sendable {
-    /// The records to which tries are written.
+    /// The records to which attempts are written.
     let bookkeeping: EvaluationBookkeeping
     /// The number of presentations that may fail to match here.
     let allowed: Int
 
     /// The meaning of a match.
     enum MatchOutcome<Success> {
-        /// The match is recorded.
+        /// The match was recorded.
         case success(Success)
-        /// A further touch is needed; the reservation is dropped.
+        /// Another touch is required; the reservation is dropped.
         case another
     }
 
@@ -27,13 +27,13 @@ struct TouchLoop: Sendable {
         case none(ServiceError)
     }
 
-    /// Asks for touches until a match is settled, the tries are used up, or an error ends the loop.
+    /// Waits for touches until a match is settled, the attempts are used up, or an error ends the loop.
     ///
     /// - Parameters:
-    ///   - entry: The prompt that is told.
+    ///   - entry: The prompt that shows the progress.
     ///   - touch: Waits for one presentation.
-    ///   - settle: Records a match; what it throws ends the loop, and it drops the reservation itself.
-    /// - Returns: The success that was settled.
+    ///   - settle: Records a match; if it throws, the loop ends, and it drops the reservation itself.
+    /// - Returns: The settled success.
     /// - Throws: `biometryLockout`, `authenticationFailed`, the errors of the reader and of `settle`.
     func firstSuccess<Success>(
         _ entry: PromptEntry,
@@ -61,10 +61,10 @@ struct TouchLoop: Sendable {
         throw .retryStorm
     }
 
-    /// Asks for touches until one can be read.
+    /// Waits for touches until one is readable.
     ///
-    /// A retry keeps the present reservation: it does not count as a failure, but a run that is killed during a retry
-    /// does.
+    /// A retry keeps the current reservation: it does not count as a failure, but a process that is killed during a
+    /// retry does.
     private func read(_ touch: () async -> Touch, _ retriesLeft: inout Int) async -> Reading {
         while retriesLeft > 0 {
             switch await touch() {
@@ -88,13 +88,13 @@ struct TouchLoop: Sendable {
 }
 
 extension EvaluationBookkeeping {
-    /// Returns the meaning of a reader's error, and logs one that cannot be true.
+    /// Translates a reader's error, and logs it if it is impossible.
     func meaning(of error: ReaderError) async -> ServiceError {
         if error.code == .untrustworthy { await logUntrustworthy(error.description) }
         return ServiceError(duringScan: error)
     }
 
-    /// Drops the reservation of a match with a print that was not given, and returns the error.
+    /// Drops the reservation of a match with a print that was not given to the reader, and returns the error.
     func refuse(unknown print: PrintID) async -> ServiceError {
         await release()
         return await meaning(

@@ -7,14 +7,14 @@ import Synchronization
 package import WhorlService
 import WhorlSupport
 
-/// The question which of several people touches the reader.
+/// Identifies which of several people is touching the reader.
 ///
-/// Tries are counted for the engine that asks, not for the people: a stranger at the reader would lock them all. They count
-/// apart from that engine's own fingers.
+/// Attempts are counted for the requesting engine, not for the people: otherwise a stranger at the reader could lock
+/// out all of them. They are counted separately from that engine's own fingers.
 package struct GroupIdentification: Sendable {
-    /// The engine in whose state the tries are counted; its own fingers are not compared.
+    /// The engine in whose state the attempts are counted; its own fingers are not compared.
     let asker: AuthenticationEngine
-    /// The engines of the people, by the numbers of the users.
+    /// The engines of the people, with their user IDs.
     let people: [(user: UInt32, engine: AuthenticationEngine)]
     let rules: GroupRules
 
@@ -36,14 +36,15 @@ package struct GroupIdentification: Sendable {
         let database: StateDatabase
     }
 
-    /// Asks for a touch, and returns whose it was.
+    /// Waits for a touch, and returns the person it belongs to.
     ///
     /// - Parameters:
-    ///   - request: The request; its policy and its window for reuse are not used.
+    ///   - request: The request; its policy and its reuse window are not used.
     ///   - presenter: Shows the prompt.
     /// - Returns: The person.
-    /// - Throws: `invalidContext` for more people than the machine allows, or where a stranger would be taken for one of them
-    ///   too often; `biometryNotEnrolled` where no finger of theirs can be compared; otherwise as an evaluation does.
+    /// - Throws: `invalidContext` if there are more people than the machine allows, or a stranger would be mistaken for
+    ///   one of them too often; `biometryNotEnrolled` if none of their fingers can be compared; otherwise the errors of
+    ///   an evaluation.
     package func identify(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
@@ -90,11 +91,11 @@ package struct GroupIdentification: Sendable {
         return IdentifiedPerson(user: found.user, finger: found.finger, chance: chance, leftOut: leftOut)
     }
 
-    /// Sorts the people into those whose fingers can be compared now and the others.
+    /// Separates the people whose fingers can be compared now from the others.
     private func members(
         _ application: ApplicationID
     ) async -> (members: [Member], leftOut: [IdentifiedPerson.LeftOut]) {
-        // One touch says who it may be; the second finger and the passcode are for who it is.
+        // One touch suggests who it is; the second finger and the passcode are for proving it.
         let ofReader = TouchStrength(
             reader: asker.strength.reader,
             isMatchedOnChip: asker.strength.isMatchedOnChip
@@ -112,7 +113,7 @@ package struct GroupIdentification: Sendable {
         return (members, leftOut)
     }
 
-    /// The records of the question: tries of their own, beside the asker's.
+    /// The records of the identification, with their own attempt count, separate from the asker's.
     private func bookkeeping(
         _ request: EvaluationRequest,
         _ info: ReaderInfo
@@ -155,7 +156,7 @@ package struct GroupIdentification: Sendable {
         }
     }
 
-    /// Shows the prompt, and asks for touches beside it.
+    /// Shows the prompt and waits for touches at the same time.
     private func show(
         _ source: TouchSource,
         _ info: ReaderInfo,
@@ -189,7 +190,7 @@ package struct GroupIdentification: Sendable {
         return finger
     }
 
-    /// Records a match at the asker's and at the person's, if the finger is still enrolled there.
+    /// Records a match for the asker and for the person, if the finger is still enrolled there.
     private func settle(
         _ print: PrintID,
         _ members: [Member],
@@ -210,7 +211,7 @@ package struct GroupIdentification: Sendable {
         return IdentifiedFinger(user: member.user, finger: finger)
     }
 
-    /// Writes a line in the person's log; `false` where the finger is no longer enrolled.
+    /// Writes a line in the person's log; `false` if the finger is no longer enrolled.
     private func note(
         _ finger: Finger,
         _ print: PrintID,
@@ -246,7 +247,7 @@ private struct IdentifiedFinger: Sendable {
     let user: UInt32
     let finger: Finger
 
-    /// The success that ends the prompt; nothing else is made of it.
+    /// The success that ends the prompt; it has no other use.
     func evaluation(at reader: ReaderInfo) -> Evaluation {
         Evaluation(
             method: .biometry,

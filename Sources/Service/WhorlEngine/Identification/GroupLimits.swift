@@ -4,33 +4,36 @@ import Glibc
 package import WhorlFingerprint
 import WhorlService
 
-/// The chance that one touch of a stranger is taken for one of several enrolled fingers.
+/// The probability that one touch of a stranger is mistaken for one of several enrolled fingers.
 package enum FalseMatchRate {
-    /// The comparisons of the measurement, each of a finger with another person's print, and those that matched: libfprint's
-    /// comparison with its usual threshold of 40 (Docs/Benchmarks.md, "false match").
+    /// The measured comparisons, each of a finger with another person's print, and the number that matched.
+    ///
+    /// They used libfprint's comparison with its usual threshold of 40 (Docs/Benchmarks.md, "false match").
     package static let measured = (comparisons: 10_942.0, matches: 2.0)
 
-    /// The rate of one comparison: the upper end of the measured rate, above which it lies in 5 of 100 such measurements.
+    /// The false-match rate of one comparison: the upper limit of the measured rate, exceeded in 5 of 100 such
+    /// measurements.
     ///
-    /// It is Poisson's limit for 2 events, 6.296 of them.
+    /// It is the Poisson limit for 2 events, which is 6.296 events.
     package static let rate = 6.296 / measured.comparisons
 
-    /// Returns the chance among so many prints; `nil` where it is not known.
+    /// Returns the probability for a number of prints; `nil` if it is unknown.
     ///
-    /// It is known for a comparison by this computer with the usual threshold alone. A smaller sensor has a lower threshold, at
-    /// which strangers match more often than was measured, and the maker of a reader that compares by itself publishes no figures.
+    /// It is known only for comparisons by this computer with the usual threshold. A smaller sensor has a lower
+    /// threshold, at which strangers match more often than measured. The makers of readers that compare in the reader
+    /// itself publish no figures.
     package static func among(prints: Int, at reader: ReaderStrength) -> Double? {
         switch reader {
         case .minutiaeScore(let threshold) where threshold >= 40: 1 - pow(1 - rate, Double(prints))
         case .minutiaeScore, .onReader: nil
-        // What a virtual reader or a mock says is no finger; the figure is that of the usual comparison.
+        // The result of a virtual reader or a mock says nothing about a finger; this uses the usual comparison's rate.
         case .none: 1 - pow(1 - rate, Double(prints))
         }
     }
 }
 
 extension ServiceError {
-    /// The error of a question about more people than the machine identifies.
+    /// The error for more people than the machine identifies.
     static func tooManyPeople(_ count: Int, _ rules: GroupRules) -> ServiceError {
         ServiceError(
             .invalidContext,
@@ -43,7 +46,7 @@ extension ServiceError {
         )
     }
 
-    /// The error of a question about people for whom a stranger would be taken too often.
+    /// The error if a stranger would be mistaken for one of the people too often.
     static func strangersMatchTooOften(_ chance: Double?, _ rules: GroupRules) -> ServiceError {
         let figure = chance.flatMap { Int(exactly: (1 / $0).rounded(.down)) }.map { "one in \($0)" }
         return ServiceError(

@@ -9,15 +9,15 @@ import WhorlSupport
 
 /// The passcodes of one evaluation, from the first to the right one.
 ///
-/// It is independent of fingers; the authority limits how often a wrong passcode may be tried.
+/// It is independent of fingers. The authority limits how often a wrong passcode may be tried.
 struct PasscodeLoop: Sendable {
     /// The authority that compares passcodes.
     let authority: any PasscodeAuthority
-    /// The entry that gives the passcodes and takes the updates.
+    /// The entry that supplies the passcodes and receives the updates.
     let entry: PromptEntry
-    /// The records to which the outcome is written.
+    /// The records to which the result is written.
     let bookkeeping: EvaluationBookkeeping
-    /// The decision which method of the evaluation succeeded first.
+    /// The decision about which method of the evaluation succeeded first.
     let decision: Decision
     /// The digest of the enrolled fingers for the program, which becomes part of the result.
     let domainState: Data?
@@ -29,9 +29,9 @@ struct PasscodeLoop: Sendable {
 
     /// Compares passcodes until one is right and recorded.
     ///
-    /// - Throws: `appCancel` when the task was cancelled or a finger was faster; `passcodeNotSet` when the passcode was
-    ///   removed; `authenticationFailed` when no further passcode will come after a wrong one, `systemCancel` when none
-    ///   was handed in; `storeFailed`, and the authority's errors.
+    /// - Throws: `appCancel` if the task was cancelled or a finger was faster; `passcodeNotSet` if the passcode was
+    ///   removed; `authenticationFailed` if no further passcode will come after a wrong one, `systemCancel` if none was
+    ///   entered; `storeFailed`, and the authority's errors.
     func firstSuccess() async throws(ServiceError) -> Evaluation {
         var isVerified = false
         var last = ServiceError.noPasscodeCame
@@ -103,9 +103,9 @@ extension ServiceError {
 extension EvaluationBookkeeping {
     /// Lifts the lock on fingers and logs the success after the right passcode, both together or not at all.
     ///
-    /// It opens no reuse window, since that is for fingers alone, and leaves an open one as it is.
+    /// It opens no reuse window, because that is for fingers only, and leaves an open one unchanged.
     ///
-    /// - Throws: `appCancel` when a finger was faster; `storeFailed`.
+    /// - Throws: `appCancel` if a finger was faster; `storeFailed`.
     package func settlePasscode(_ decision: Decision) async throws(ServiceError) {
         let now = time.now()
         let isFirst = try await first(.passcode, decision) { db in
@@ -119,7 +119,7 @@ extension EvaluationBookkeeping {
         guard isFirst else { throw ServiceError(.appCancel) }
     }
 
-    /// Logs a passcode that was wrong, or was not compared.
+    /// Logs a passcode that was wrong or could not be compared.
     ///
     /// The ``PasscodeAuthority`` counts wrong passcodes, so a log that cannot be written changes nothing.
     func logPasscode(_ outcome: String) async {

@@ -6,10 +6,10 @@ import WhorlSupport
 
 /// The race between a finger and the passcode in one prompt, or the passcode alone.
 ///
-/// Neither part waits for the other. A part that ends without success leaves the prompt to the other one. The first
-/// success ends both, and so do a button, the cancellation of the program's task and the idle timeout. Which
-/// success is the first is decided where it is recorded (``Decision``). The race returns only when both parts have
-/// ended, so that the reader is being closed and no passcode is left in memory.
+/// Neither part waits for the other. If one part fails, the prompt stays open for the other. The first success ends
+/// both, and so do a button, the cancellation of the program's task and the idle timeout. The first success is
+/// determined where it is recorded (``Decision``). The race returns only after both parts have ended, so that the
+/// reader is being closed and no passcode is left in memory.
 struct PasscodeRace: Sendable {
     typealias Outcome = PromptRace.Outcome
     typealias FingerPart = @Sendable (Decision, PromptEntry) async -> Outcome
@@ -30,14 +30,14 @@ struct PasscodeRace: Sendable {
 
     /// The passcode's part.
     let passcode: PasscodeLoop
-    /// The time limit of the prompt for a person who does nothing.
+    /// The time limit of the prompt when the user does nothing.
     let idle: IdleTimeout
-    /// The finger's part; `nil` where no finger can be asked for.
+    /// The finger's part; `nil` if a finger cannot be used.
     let finger: FingerPart?
 
     private var entry: PromptEntry { passcode.entry }
 
-    /// Shows the prompt and runs both parts beside it.
+    /// Shows the prompt and runs both parts at the same time.
     func result(_ prompt: Prompt, _ presenter: any PromptPresenter) async -> Outcome {
         await PromptRace(prompt: prompt, presenter: presenter, entry: entry).result { _ in await parts() }
     }
@@ -68,7 +68,7 @@ struct PasscodeRace: Sendable {
         let wasOver = isOver(score)
         switch ending {
         case .finger(.success(let evaluation)), .passcode(.success(let evaluation)):
-            // At most one part succeeds: the decision is taken once.
+            // At most one part succeeds, because the decision is made only once.
             score.success = evaluation
         case .finger(.failure(let error)):
             score.finger = error
@@ -86,13 +86,12 @@ struct PasscodeRace: Sendable {
             || (score.passcode != nil && (finger == nil || score.finger != nil))
     }
 
-    /// Returns the outcome of the evaluation, in which the error of a cancelled part is not the cause of the end.
+    /// Returns the outcome of the evaluation; the error of a cancelled part is not its cause.
     private static func decide(_ score: Score) -> Outcome {
         if let evaluation = score.success { return .success(evaluation) }
         if Task.isCancelled { return .failure(ServiceError(.appCancel)) }
         if score.isTimeUp { return .failure(.nothingCame) }
-        // The finger's error takes precedence: the program's owner can mend its cause, while a passcode can be typed
-        // again.
+        // The finger's error takes precedence: the owner can fix its cause, while a passcode can be typed again.
         return .failure(score.finger ?? score.passcode ?? .nothingCame)
     }
 }
@@ -105,17 +104,18 @@ extension ServiceError {
     )
 }
 
-/// The decision which method of one evaluation succeeded first: only that method becomes the result and is recorded.
+/// The decision about which method of one evaluation succeeded first; only that method becomes the result and is
+/// recorded.
 ///
-/// It is taken inside the transaction that records the success. Transactions run one after the other, so of two methods
-/// that succeed at the same moment one is always the first, and the second finds that record on the disk.
+/// It is made inside the transaction that records the success. Transactions run one after another, so if two methods
+/// succeed at the same moment, one is always first, and the second finds that record on disk.
 package final class Decision: Sendable {
     private let first = Mutex<Evaluation.Method?>(nil)
 
-    /// Makes a decision that is still open.
+    /// Creates an open decision.
     package init() {}
 
-    /// Takes the decision for a method, and returns whether that method is the first.
+    /// Claims the decision for a method, and returns whether that method is the first.
     package func take(_ method: Evaluation.Method) -> Bool {
         first.withLock { first in
             guard first == nil else { return false }
@@ -124,7 +124,7 @@ package final class Decision: Sendable {
         }
     }
 
-    /// Reopens the decision, since the success of the method that took it could not be recorded.
+    /// Reopens the decision, because the success of the method that claimed it could not be recorded.
     package func giveBack(_ method: Evaluation.Method) {
         first.withLock { if $0 == method { $0 = nil } }
     }

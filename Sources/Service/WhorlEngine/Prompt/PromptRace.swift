@@ -2,7 +2,7 @@
 
 package import WhorlService
 
-/// The run of a prompt beside a scan, until both have ended.
+/// Runs a prompt and a scan at the same time, until both have ended.
 package struct PromptRace: Sendable {
     package typealias Outcome = Result<Evaluation, ServiceError>
 
@@ -15,17 +15,17 @@ package struct PromptRace: Sendable {
     private let presenter: any PromptPresenter
     private let entry: PromptEntry
 
-    /// Makes a race for a prompt; without an `entry` of its own, the entry takes no passcode.
+    /// Creates a race for a prompt; the default `entry` takes no passcode.
     package init(prompt: Prompt, presenter: any PromptPresenter, entry: PromptEntry = PromptEntry(.finger)) {
         self.prompt = prompt
         self.presenter = presenter
         self.entry = entry
     }
 
-    /// Runs `scan` beside the prompt.
+    /// Runs `scan` while the prompt is shown.
     ///
-    /// A button ends the scan, by cancelling its task. The end of the scan ends the prompt's updates. A success that is
-    /// recorded when a button is pressed stays a success, so that the answer and the records agree.
+    /// A button ends the scan by cancelling its task. The end of the scan ends the prompt's updates. A success that is
+    /// being recorded when a button is pressed stays a success, so that the answer and the records agree.
     package func result(_ scan: @escaping @Sendable (PromptEntry) async -> Outcome) async -> Outcome {
         await withTaskGroup(of: Ending.self) { group in
             group.addTask {
@@ -66,7 +66,7 @@ package struct PromptRace: Sendable {
     private static func decide(_ outcome: Outcome?, _ pressed: PromptAction?) -> Outcome {
         switch (outcome, pressed) {
         case (.success(let evaluation), _): .success(evaluation)
-        // The task was cancelled from outside, so the prompt's answer did not come from the person.
+        // The task was cancelled by its caller, so the prompt's answer did not come from the user.
         case (.failure, .some) where Task.isCancelled: .failure(ServiceError(.appCancel))
         case (.failure, .cancel): .failure(ServiceError(.userCancel))
         case (.failure, .fallback): .failure(ServiceError(.userFallback))

@@ -4,16 +4,16 @@ package import WhorlFingerprint
 package import WhorlService
 internal import WhorlSupport
 
-/// The texts of a prompt for which a request brings none.
+/// The default texts of a prompt.
 package struct PromptTexts: Sendable, Hashable {
     /// The text of the cancel button.
     package var cancel: String
     /// The text of the fallback button.
     package var fallback: String
-    /// The heading of a program whose name cannot be shown.
+    /// The heading for a program whose name cannot be shown.
     package var unnamedProgram: String
 
-    /// Makes texts from other ones than the defaults, such as translated ones.
+    /// Creates texts, such as translated ones.
     package init(
         cancel: String = "Cancel",
         fallback: String = "Use Password…",
@@ -26,7 +26,7 @@ package struct PromptTexts: Sendable, Hashable {
 
     /// Returns the prompt of a request, on a machine with these limits for proofs.
     ///
-    /// A cancel title of only white space counts as none, since the cancel button cannot be hidden. An empty fallback
+    /// A cancel title of only white space is ignored, because the cancel button cannot be hidden. An empty fallback
     /// title hides the fallback button, and so does a policy without a fallback.
     package func prompt(
         for request: EvaluationRequest,
@@ -45,8 +45,7 @@ package struct PromptTexts: Sendable, Hashable {
 
     /// Returns the prompt of a request that the passcode can meet.
     ///
-    /// The fallback title leads to the passcode; where only the passcode is asked for, the prompt has no fallback
-    /// title.
+    /// The fallback title leads to the passcode. If the prompt takes only the passcode, it has no fallback title.
     func prompt(
         for request: EvaluationRequest,
         _ limits: ProofLimits,
@@ -71,7 +70,7 @@ package struct PromptTexts: Sendable, Hashable {
         fallbackTitle: String?
     ) -> Prompt {
         let keepsProof = request.session != nil && request.purpose.proof == .untilLimit
-        // The name is the program's own text, like its reason.
+        // The name is supplied by the program, like its reason.
         let program = DisplayText.clean(request.application.rawValue, limit: 60)
         let cancelTitle = request.cancelTitle.map { DisplayText.clean($0) } ?? ""
         return Prompt(

@@ -7,9 +7,10 @@ import WhorlEnrollment
 package import WhorlService
 import WhorlVault
 
-/// The release of secrets, signatures and shared secrets to the owner of items.
+/// Releasing secrets, signatures and shared secrets to the owner of items.
 extension AuthenticationEngine {
-    /// Asks the person for what an item's access control requires, and returns what the chip then releases.
+    /// Prompts for the methods that an item's access control requires, and returns the product that the TPM then
+    /// releases.
     @concurrent
     package func use(
         _ item: ProtectedItem,
@@ -17,7 +18,7 @@ extension AuthenticationEngine {
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ServiceError) -> Released<ItemProduct> {
-        // The person is not asked for a use that is not possible.
+        // Do not prompt for a use that is impossible.
         do throws(ServiceError) { try use.check(item) } catch { throw error }
         let password = request.applicationPassword
         var request = request
@@ -31,12 +32,14 @@ extension AuthenticationEngine {
 }
 
 extension ProtectedItem {
-    /// Returns the purpose of a touch that opens the item, whatever a program says: an item with a name is opened as that
-    /// item, and one that a program brings along as something of the program, unless it signs in with it.
+    /// Returns the purpose of a touch that opens the item, whatever the program claims.
+    ///
+    /// An item with a name is opened as that item. An item supplied by the program is opened as something of the
+    /// program, unless the program signs in with it.
     ///
     /// - Parameters:
     ///   - purpose: The purpose that the program names.
-    ///   - use: The use that is made of the item.
+    ///   - use: The use of the item.
     /// - Returns: The purpose that the prompt shows.
     package func purpose(named purpose: TouchPurpose, of use: ItemUse) -> TouchPurpose {
         switch (self, purpose, use) {
@@ -49,7 +52,7 @@ extension ProtectedItem {
 }
 
 extension ItemUse {
-    /// Refuses a use that no item of this kind has.
+    /// Refuses a use that is impossible for this kind of item.
     fileprivate func check(_ item: ProtectedItem) throws(ServiceError) {
         switch (self, item) {
         case (.secret, _): return
@@ -65,7 +68,7 @@ extension ItemUse {
 }
 
 extension Vault {
-    /// Returns the product of an item, wherever it is stored.
+    /// Returns the product of an item, wherever the item is stored.
     fileprivate func product(
         of item: ProtectedItem,
         for use: ItemUse,
@@ -91,9 +94,9 @@ extension Vault {
     }
 }
 
-/// The making and checking of items that the caller stores.
+/// Creating and checking items that the caller stores.
 extension AuthenticationEngine {
-    /// Makes an item with the chip that the caller stores; the vault is made if nothing was ever stored.
+    /// Creates an item in the TPM that the caller stores; the vault is created if nothing was ever stored.
     @concurrent
     package func make(
         _ item: NewItem,
@@ -114,13 +117,14 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Decodes bytes that have the form of a sealed item, of whichever vault.
+    /// Decodes bytes in the format of a sealed item, of any vault.
     package func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem {
         try SealedItem(encoded: encoded)
     }
 
-    /// Returns the standing of sealed items; the owner is not asked, and the chip only where the database says that the
-    /// fingers have changed.
+    /// Returns the states of sealed items.
+    ///
+    /// The owner is not asked, and the TPM only if the database shows that the fingers have changed.
     @concurrent
     package func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing] {
         guard let vault = try await self.vault.existingVault() else { return items.map { _ in .tampered } }
@@ -132,7 +136,7 @@ extension AuthenticationEngine {
 
     /// Returns the vault, ready to bind a new item to the conditions of its access control.
     ///
-    /// Fingers that were enrolled before a chip was in use get their counter when they are read.
+    /// Fingers that were enrolled before a TPM was used get their counter when they are read.
     func vaultForNew(_ access: AccessControl) async throws(ServiceError) -> Vault {
         let vault = try await self.vault.createdVault()
         guard access.isBoundToCurrentSet else { return vault }
@@ -145,15 +149,15 @@ extension AuthenticationEngine {
     }
 }
 
-/// The chip's evidence of how it protects a key.
+/// The TPM's evidence of how it protects a key.
 extension AuthenticationEngine {
-    /// Returns the chip's identity, with a new attestation key; the owner is not asked.
+    /// Returns the TPM's identity, with a new attestation key; the owner is not asked.
     @concurrent
     package func chipIdentity() async throws(ServiceError) -> ChipIdentity {
         try await vault.createdVault().chipIdentity()
     }
 
-    /// Makes a key that the caller stores, and has the chip state how it is protected; the owner is not asked.
+    /// Creates a key that the caller stores, and lets the TPM attest how it is protected; the owner is not asked.
     @concurrent
     package func makeKey(
         access: AccessControl,

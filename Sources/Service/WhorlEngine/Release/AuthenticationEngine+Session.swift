@@ -6,17 +6,16 @@ import WhorlFingerprint
 package import WhorlService
 package import WhorlVault
 
-/// Evaluations whose proof is kept for later requests of the same caller.
+/// Evaluations whose proof is kept for later requests from the same caller.
 extension AuthenticationEngine {
-    /// Evaluates a request, and adds what was shown to the request's session.
+    /// Evaluates a request, and adds the proof to the request's session.
     ///
     /// - Parameters:
     ///   - request: The request for the evaluation.
-    ///   - keeper: The authority that compares a passcode and keeps its proof; `nil` where the vault does not compare
-    ///     it.
+    ///   - keeper: The authority that compares a passcode and keeps its proof; `nil` if the vault does not compare it.
     ///   - presenter: Shows the prompt.
-    /// - Returns: How the owner was recognized.
-    /// - Throws: as ``evaluate(_:presenter:)``.
+    /// - Returns: The evaluation, which says how the owner was recognized.
+    /// - Throws: The errors of ``evaluate(_:presenter:)``.
     func evaluate(
         _ request: EvaluationRequest,
         keeper: ProofKeeper?,
@@ -24,7 +23,7 @@ extension AuthenticationEngine {
     ) async throws(ServiceError) -> Evaluation {
         var request = request
         request.stay = await stay(of: request)
-        // A purpose for one request alone keeps nothing, whatever session the caller brings.
+        // A purpose that is limited to one request keeps nothing, whatever session the caller passes.
         let session = request.purpose.proof == .none ? nil : request.session
         let visit = session?.visit()
         let engine = keeper.map { with($0) } ?? self
@@ -40,7 +39,7 @@ extension AuthenticationEngine {
         return evaluation
     }
 
-    /// Returns what an evaluation has shown: only the method that ended it counts, and only a touch that was made for
+    /// Returns the proofs of an evaluation: only the method that ended it counts, and only a touch that was made for
     /// it.
     private func shown(
         by evaluation: Evaluation,
@@ -68,7 +67,7 @@ extension AuthenticationEngine {
         )
     }
 
-    /// Returns the proof of the method that ended an evaluation, for the release that asked for it.
+    /// Returns the proof of the method that ended an evaluation, for the release that requested it.
     ///
     /// Only that method counts: a passcode that came second proves nothing here.
     func proof(of evaluation: Evaluation, _ keeper: ProofKeeper?) -> OwnerProof? {
@@ -78,12 +77,12 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Returns the proof of what was shown in a request's session and still counts for it, and counts the use.
+    /// Returns the proof that a request's session holds and that still counts for the request, and counts the use.
     ///
-    /// It counts for the owner, program and purpose that it was shown for, within the purpose's limits, awake, in the same
-    /// stay, and in a place from which it could be shown now. The chip is not asked. If it cannot be looked up, it counts as not shown; asking
-    /// the owner then reports the cause. A touch that was weaker than one of the demanded strengths counts as not shown
-    /// either.
+    /// It counts only for the same owner, program, purpose and stay, and within the purpose's limits. A sleep of the
+    /// machine ends it, and it must be possible to show it now from the same place. The TPM is not asked. If the proof
+    /// cannot be looked up, it does not count; asking the owner then reports the cause. A touch weaker than one of the
+    /// required strengths does not count either.
     package func known(
         for request: EvaluationRequest,
         _ vault: Vault,
@@ -92,7 +91,7 @@ extension AuthenticationEngine {
         var (proof, request) = (OwnerProof.nothing(of: profile), request)
         request.stay = await stay(of: request)
         guard request.obstacle == nil, let shown = take(for: request) else { return proof }
-        // Where no finger may be asked for now, an earlier one does not count either.
+        // If fingers are not allowed now, an earlier touch does not count either.
         if request.fingerObstacle == nil, let touch = shown.touch, strengths.allSatisfy(touch.strength.meets),
             await isEnrolled(touch.print)
         {
@@ -104,13 +103,13 @@ extension AuthenticationEngine {
         return proof
     }
 
-    /// Writes the line of the log for a release of something that requires its owner; without the line, nothing is released.
+    /// Logs a release of something that requires its owner; if it cannot be logged, nothing is released.
     ///
     /// - Parameters:
-    ///   - subject: The name of what is released.
-    ///   - request: The request that it is released for.
-    ///   - isShownBefore: Whether nothing was asked for, since what was shown earlier counted.
-    /// - Throws: a storage error.
+    ///   - subject: The name of the released item.
+    ///   - request: The request for which it is released.
+    ///   - isShownBefore: Whether no prompt was needed, because an earlier proof counted.
+    /// - Throws: A storage error.
     package func logRelease(
         of subject: String,
         for request: EvaluationRequest,

@@ -3,22 +3,23 @@
 import WhorlVault
 import WhorlService
 
-/// One release, which turns what the person shows into a proof and gives the proof only to the vault.
+/// One release: turns the user's touch or passcode into a proof, and passes the proof only to the vault.
 struct ItemRelease: Sendable {
     let engine: AuthenticationEngine
-    /// The request, with the purpose that the item has.
+    /// The request, with the purpose of the item.
     let request: ReleaseRequest
     let presenter: any PromptPresenter
 
-    /// The proof that was shown so far, and its evaluations.
+    /// The proof collected so far, and its evaluations.
     private struct Shown: Sendable {
         var proof: OwnerProof
         var evaluations: [Evaluation] = []
     }
 
-    /// Asks for what the request's session does not hold yet, then calls `use` to take the product out of the vault.
+    /// Prompts for anything that the request's session does not hold yet, then calls `use` to take the product out of
+    /// the vault.
     ///
-    /// If the chip does not accept the passcode that the session holds, the release asks for everything again.
+    /// If the TPM does not accept the passcode that the session holds, the release prompts for everything again.
     func release<Product: Sendable>(
         _ item: ProtectedItem,
         _ use: (Vault, OwnerProof) async throws(ServiceError) -> Product
@@ -30,7 +31,7 @@ struct ItemRelease: Sendable {
         guard !access.needsApplicationPassword || request.applicationPassword != nil else {
             throw ServiceError(.applicationPasswordNeeded, item.missing.subject)
         }
-        // The person is not asked for an item that never opens again, as far as that is known without the chip.
+        // Do not prompt for an item that can never be opened again, as far as this is known without the TPM.
         if case .sealed(let sealed) = item, access.isBoundToCurrentSet {
             let standing = try await engine.standing(of: [sealed])
             guard standing != [.enrollmentChanged] else {
@@ -62,10 +63,10 @@ struct ItemRelease: Sendable {
         return released
     }
 
-    /// Asks for what is missing, and returns the product.
+    /// Prompts for the missing proofs, and returns the product.
     ///
-    /// If the proof is not enough, since the machine started in another way or the set of fingers has changed, the
-    /// passcode is asked for too, provided that the access control takes it.
+    /// The proof may not be enough, because the machine started differently or the set of fingers has changed. In this
+    /// case it also prompts for the passcode, if the access control accepts it.
     private func attempt<Product: Sendable>(
         _ access: AccessControl,
         _ vault: Vault,
@@ -116,10 +117,10 @@ struct ItemRelease: Sendable {
         asked.policy = parts.contains(.passcode) ? .deviceOwner : .biometrics
         asked.takesPasscodeAlone = parts == .passcode
         asked.strength = access.strength
-        // Where the item needs both, the passcode is asked for next.
+        // If the item requires both, the passcode is prompted for next.
         asked.waived.hasPasscode = access.asking(after: shown.proof.shown) == .both
-        // An earlier touch was for the program that asked for it then. In a program's own process it can only be that
-        // one; in the system's service it may be any of the user's.
+        // An earlier touch was for the program that requested it at that time. In a program's own process, that can
+        // only be this program; in the system service, it may be any program of the user.
         if !access.allowsReuse || asked.asker != nil { asked.reuse = .zero }
         let keeper = ProofKeeper(VaultPasscode(of: engine.profile, in: ExistingVault(vault)))
         let evaluation = try await engine.evaluate(asked, keeper: keeper, presenter)
@@ -139,7 +140,7 @@ struct ItemRelease: Sendable {
 }
 
 extension ServiceError {
-    /// Whether the passcode, in addition, may be what is missing.
+    /// Whether the passcode may be missing as well.
     fileprivate var mayNeedPasscode: Bool {
         switch code {
         case .enrollmentChanged, .measuredBootChanged, .counterLost: true
@@ -149,7 +150,7 @@ extension ServiceError {
 }
 
 extension ProtectedItem {
-    /// The profile that the item belongs to.
+    /// The profile to which the item belongs.
     fileprivate var profile: String {
         switch self {
         case .named(let id): id.profile
@@ -170,7 +171,7 @@ extension ProtectedItem {
         }
     }
 
-    /// Returns the access control of the item, as the vault states it, not the item.
+    /// Returns the access control of the item, as recorded by the vault and not by the item.
     fileprivate func access(_ vault: Vault) async throws(ServiceError) -> AccessControl {
         switch self {
         case .named(let id): try await vault.access(of: id)

@@ -7,26 +7,26 @@ import WhorlVault
 
 /// An authority that knows whether a passcode is set and compares passcodes with it.
 ///
-/// It does not ask for a passcode, and it is independent of fingers. It limits itself how often a wrong passcode may be
+/// It does not prompt for a passcode, and it is independent of fingers. It limits how often a wrong passcode may be
 /// tried.
 package protocol PasscodeAuthority: Sendable {
     /// Whether a passcode is set.
     ///
-    /// - Throws: `storeFailed` when that cannot be determined; a lock then does not end by time.
+    /// - Throws: `storeFailed` if this cannot be determined; a lock then does not end by time.
     var isSet: Bool { get async throws(ServiceError) }
 
     /// Compares a passcode with the one that is set.
     ///
-    /// An evaluation that ends during the comparison cancels the task and then waits for the answer. A try that was
-    /// begun counts, cancelled or not.
+    /// If the evaluation ends during the comparison, it cancels the task and then waits for the result. An attempt that
+    /// has begun counts, cancelled or not.
     ///
-    /// - Throws: `storeFailed` when it cannot compare. A wrong passcode is a verdict, not an error.
+    /// - Throws: `storeFailed` if it cannot compare. A wrong passcode is a verdict, not an error.
     func verify(_ passcode: borrowing SecretBytes) async throws(ServiceError) -> PasscodeVerdict
 }
 
-/// An authority without a passcode, for which none can be set.
+/// An authority without a passcode; none can be set.
 package struct NoPasscode: PasscodeAuthority {
-    /// Makes an authority without a passcode.
+    /// Creates an authority without a passcode.
     package init() {}
 
     /// `false`.
@@ -36,19 +36,19 @@ package struct NoPasscode: PasscodeAuthority {
     package func verify(_ passcode: borrowing SecretBytes) -> PasscodeVerdict { .notSet }
 }
 
-/// The authority for the passcode that the vault keeps as an object of the chip.
+/// The authority for the passcode that the vault stores as an object of the TPM.
 package struct VaultPasscode: PasscodeAuthority {
     private let profile: String
     private let source: any VaultSource
-    /// Called when the chip has found a passcode right, before anyone is told.
+    /// Called when the TPM has accepted a passcode, before the caller gets the result.
     private let onVerified: @Sendable () throws(ServiceError) -> Void
 
-    /// Makes the authority for the passcode of a profile.
+    /// Creates the authority for the passcode of a profile.
     package init(of profile: String, in source: any VaultSource) {
         self.init(of: profile, in: source) {}
     }
 
-    /// Makes the authority for the passcode of a profile, with something to do when a passcode was right.
+    /// Creates the authority for the passcode of a profile, with a function to call after each right passcode.
     package init(
         of profile: String,
         in source: any VaultSource,
@@ -59,7 +59,7 @@ package struct VaultPasscode: PasscodeAuthority {
         self.onVerified = onVerified
     }
 
-    /// Whether a passcode is set; the chip is asked only where it keeps the state key.
+    /// Whether a passcode is set; the TPM is asked only if it protects the state key.
     package var isSet: Bool {
         get async throws(ServiceError) {
             guard let vault = try await source.existingVault() else { return false }
@@ -67,9 +67,9 @@ package struct VaultPasscode: PasscodeAuthority {
         }
     }
 
-    /// Has the chip compare a passcode.
+    /// Compares a passcode in the TPM.
     ///
-    /// - Throws: `chipUnavailable` when the chip cannot compare, `authenticationFailed` while it refuses to;
+    /// - Throws: `chipUnavailable` if the TPM cannot compare, `authenticationFailed` while it refuses to;
     ///   `storeFailed`.
     package func verify(_ passcode: borrowing SecretBytes) async throws(ServiceError)
         -> PasscodeVerdict
@@ -98,7 +98,7 @@ final class ProofKeeper: PasscodeAuthority {
 
     init(_ passcode: VaultPasscode) { self.passcode = passcode }
 
-    /// The proof of the passcode; `nil` when none was right.
+    /// The proof of the passcode; `nil` if none was right.
     var proof: OwnerProof? { kept.withLock(\.self) }
 
     var isSet: Bool {

@@ -3,14 +3,14 @@
 package import WhorlStateStore
 package import WhorlService
 
-/// The term of a proof: the uses and the time that its purpose gives it.
+/// The term of a proof: the uses and the time that its purpose allows.
 package struct ProofTerm: Sendable {
     private let purpose: TouchPurpose
     private let begin: Moment
     private var lastUse: Moment
     private var uses = 0
 
-    /// Begins the term of a proof that was just shown.
+    /// Starts the term of a new proof.
     package init(of purpose: TouchPurpose, at now: Moment) {
         self.purpose = purpose
         begin = now

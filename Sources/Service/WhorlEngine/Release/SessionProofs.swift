@@ -5,14 +5,14 @@ import WhorlFingerprint
 import WhorlService
 import WhorlVault
 
-/// The proofs that one profile's owner has shown in a session, for one program and one purpose.
+/// The proofs of one profile's owner in a session, for one program and one purpose.
 struct SessionProofs: Sendable {
-    /// The owner, program and purpose that the proofs count for, and the stay in which they were shown.
+    /// The owner, program and purpose for which the proofs count, and the stay in which they were given.
     struct Scope: Sendable, Hashable {
         let profile: String
         let application: ApplicationID
         let purpose: TouchPurpose
-        /// The stay; `nil` where none is known, and the session's keeper alone ends what was shown.
+        /// The stay; `nil` if it is unknown, and only the session's keeper ends the proofs.
         let stay: String?
     }
 
@@ -31,9 +31,9 @@ struct SessionProofs: Sendable {
     private var shownTouch: Shown<Touch>?
     private var shownPasscode: Shown<OwnerProof>?
 
-    /// The touch; a match from the reuse window is none.
+    /// The touch; a match from the reuse window does not count.
     var touch: Touch? { shownTouch?.value }
-    /// The proof of the passcode, as the chip takes it.
+    /// The proof of the passcode, in the form that the TPM accepts.
     var passcode: OwnerProof? { shownPasscode?.value }
 
     init(_ scope: Scope, touch: Touch? = nil, passcode: OwnerProof? = nil, at now: Moment) {
@@ -43,20 +43,20 @@ struct SessionProofs: Sendable {
         shownPasscode = passcode.map { Shown(value: $0, term: term) }
     }
 
-    /// Returns these proofs and, where they hold none of a kind, the ones before; proofs of another owner, program or
+    /// Returns these proofs, completed with earlier ones of the missing kinds; proofs of another owner, program or
     /// purpose are dropped.
     func adding(to before: SessionProofs?) -> SessionProofs {
         guard let before, before.scope == scope else { return self }
-        // The latest proof is the most likely one to count still.
+        // The latest proof is the most likely to still count.
         var sum = self
         sum.shownTouch = shownTouch ?? before.shownTouch
         sum.shownPasscode = shownPasscode ?? before.shownPasscode
         return sum
     }
 
-    /// Counts a use, and drops what does not count for it any longer.
+    /// Counts a use, and drops the proofs that no longer count for it.
     ///
-    /// - Returns: Whether anything is left.
+    /// - Returns: Whether any proof is left.
     mutating func use(at now: Moment, _ limits: ProofLimits) -> Bool {
         if shownTouch?.term.use(at: now, limits) == false { shownTouch = nil }
         if shownPasscode?.term.use(at: now, limits) == false { shownPasscode = nil }

@@ -4,56 +4,56 @@ internal import WhorlGLib
 internal import WhorlCallers
 internal import WhorlSupport
 
-/// The rights of a client: its user, by the bus's word, and what polkit allows it.
+/// The rights of a client: its user, as reported by the bus, and the actions that polkit allows it.
 package protocol ClientRights: Sendable {
-    /// Returns the name of the user whose process has a place on the bus; `nil` if it is gone.
+    /// Returns the name of the user who owns a bus name; `nil` if it is gone.
     func user(of client: String) async -> String?
-    /// Returns whether a client may do something, without a dialog.
+    /// Returns whether a client may perform an action, without a dialog.
     func answer(_ action: FprintAction, to client: String) async -> RightsAnswer
-    /// Asks a person whether a client may do something.
+    /// Asks someone whether a client may perform an action.
     func ask(_ action: FprintAction, for client: String) async -> Bool
-    /// Returns whether a client may ask for nothing now, since the screen of its login session is locked.
+    /// Returns whether a client may currently make no requests, because the screen of its login session is locked.
     func isBehindLock(_ client: String) async -> Bool
-    /// Returns the login session whose lock ends what a client has begun; `nil` if none does.
+    /// Returns the login session whose lock ends a client's operations; `nil` if none does.
     ///
-    /// - Throws: `permissionDenied` where the login manager does not answer.
+    /// - Throws: `permissionDenied` if the login manager does not answer.
     func session(of client: String) async throws(FprintError) -> String?
 }
 
-/// The answer of the system's rules about a client.
+/// The decision of the system's rules about a client.
 package enum RightsAnswer: Sendable, Hashable {
     case yes
     case no
-    /// A person has to be asked.
+    /// Someone must be asked.
     case person
 }
 
-/// The dialogs that are open, at most one for each client.
+/// The open dialogs, at most one for each client.
 ///
-/// A client that begins the same thing several times gets the answer of the one dialog; another action is refused while
-/// a dialog of the client is open.
+/// A client that starts the same action several times gets the answer of the one dialog; another action is refused
+/// while a dialog of the client is open.
 package actor ClientDialogs {
     private struct Dialog {
         /// The client's user; `nil` if it is gone.
         let user: String?
         let action: FprintAction
         let answer: Task<Bool, Never>
-        /// The number of calls that wait for the answer.
+        /// The number of calls waiting for the answer.
         var calls = 1
     }
 
     private let rights: any ClientRights
-    /// The most dialogs of one user that are open: those that no one answers leave room for others'.
+    /// The maximum number of open dialogs of one user, so that unanswered ones leave room for other users.
     private static let mostDialogs = 4
 
     private var open: [String: Dialog] = [:]
 
     package init(_ rights: any ClientRights) { self.rights = rights }
 
-    /// The number of calls of a client that wait for its dialog.
+    /// Returns the number of a client's calls that wait for its dialog.
     func waiting(for client: String) -> Int { open[client]?.calls ?? 0 }
 
-    /// Asks a person, or waits for the answer of the dialog that the client has open for the same action.
+    /// Opens a dialog, or waits for the answer of the dialog that the client has already opened for the same action.
     package func ask(_ action: FprintAction, for client: String) async -> Bool {
         let user = await rights.user(of: client)
         if let dialog = open[client] {
@@ -69,33 +69,32 @@ package actor ClientDialogs {
     }
 }
 
-/// The actions of polkit that clients of the bus need: those of fprintd, and those that the enrollment set needs in
-/// addition.
+/// The polkit actions that bus clients need: those of fprintd, and additional ones for the enrollment set.
 package enum FprintAction: String, Sendable, CaseIterable {
     case verify = "net.reactivated.fprint.device.verify"
     case enroll = "net.reactivated.fprint.device.enroll"
     case setUserName = "net.reactivated.fprint.device.setusername"
-    /// Enrolling the first finger, where no passcode is set.
+    /// Enrolling the first finger while no passcode is set.
     case enrollFirst = "io.whorl.enroll"
-    /// Adding a finger to those of an owner, or removing one.
+    /// Adding or removing a finger of an owner.
     case changeFingers = "io.whorl.change-fingers"
 }
 
-/// The rights as the bus and polkit tell them.
+/// The rights as reported by the bus and polkit.
 package struct SystemRights: ClientRights {
     private static let authority = SystemBus.Target(
         "org.freedesktop.PolicyKit1",
         "/org/freedesktop/PolicyKit1/Authority"
     )
     private static let bus = SystemBus.Target("org.freedesktop.DBus", "/org/freedesktop/DBus")
-    /// The time in which a person types a password, in seconds.
+    /// The time for typing a password, in seconds.
     private static let patience: Int32 = 120
-    /// The time for an answer without a person, in seconds.
+    /// The time for an answer without a dialog, in seconds.
     private static let moment: Int32 = 10
 
     private let lock: LockRule
 
-    /// Makes the rights.
+    /// Creates the rights.
     ///
     /// - Parameter lock: The rule for clients behind a locked screen.
     package init(lock: LockRule) { self.lock = lock }
@@ -156,7 +155,7 @@ package struct SystemRights: ClientRights {
     ) async -> (isAllowed: Bool, needsPerson: Bool) {
         guard Self.isUnique(client) else { return (false, false) }
         let flags = mayAsk ? 1 : 0
-        // An authority that does not answer has allowed nothing.
+        // If the authority does not answer, nothing is allowed.
         let answer = try? await (mayAsk ? SystemBus.asking : .serving).call(
             "org.freedesktop.PolicyKit1.Authority.CheckAuthorization",
             of: Self.authority,
@@ -166,7 +165,7 @@ package struct SystemRights: ClientRights {
         return (answer?[0]?[0]?.flag ?? false, answer?[0]?[1]?.flag ?? false)
     }
 
-    /// Returns whether a name is one that the bus gives out: digits and dots after a colon.
+    /// Returns whether a name is one assigned by the bus: digits and dots after a colon.
     private static func isUnique(_ client: String) -> Bool {
         client.first == ":" && client.dropFirst().allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
     }

@@ -2,7 +2,7 @@
 
 internal import WhorlGLib
 
-/// fprintd's interfaces, described as D-Bus describes them.
+/// fprintd's interfaces, in D-Bus introspection form.
 enum FprintInterface {
     static let name = "net.reactivated.Fprint"
     static let manager = "net.reactivated.Fprint.Manager"
@@ -44,7 +44,7 @@ enum FprintInterface {
         ]
     )
 
-    /// Writes a description; an argument is its signature, a space and its name.
+    /// Creates a description; an argument is its signature, a space and its name.
     private static func description(
         of name: String,
         methods: [(String, [String], [String])],
@@ -71,7 +71,7 @@ enum FprintInterface {
     }
 }
 
-/// The object that names the readers.
+/// The object that lists the readers.
 final class FprintManager: ServedObject {
     private let service: FprintService
 
@@ -92,7 +92,7 @@ final class FprintManager: ServedObject {
     func property(_ name: String) -> BusContent? { nil }
 }
 
-/// The object that tells all readers with their properties.
+/// The object that lists all readers with their properties.
 final class FprintTree: ServedObject {
     private let service: FprintService
 

@@ -7,12 +7,12 @@ package import WhorlFingerprint
 internal import WhorlSupport
 internal import WhorlSystem
 
-/// fprintd's place on the bus: its manager and the readers.
+/// fprintd's service on the bus: its manager and the readers.
 package actor FprintService {
     private let bus: BusServer
     private let rights: any ClientRights
     private let dialogs: ClientDialogs
-    /// Returns the work of a reader; `nil` for one that is not served.
+    /// Returns the work of a reader; `nil` if it is not served.
     private let work: @Sendable (LibfprintReader) async -> (any DeviceWork)?
     private let report: @Sendable (String) -> Void
     private var devices: [(device: FprintDevice, registration: UInt32)] = []
@@ -23,16 +23,16 @@ package actor FprintService {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// Makes a service with the fingers of the accounts, which serves nothing yet.
+    /// Creates a service with the fingers of the accounts; it serves nothing yet.
     ///
-    /// Tries are charged, and the set of enrolled fingers changes with each finger.
+    /// Attempts are charged, and the set of enrolled fingers changes with each finger.
     ///
     /// - Parameters:
     ///   - bus: The bus.
-    ///   - accounts: Returns the fingers of the user with a name on a reader; `nil` where there is no such user.
+    ///   - accounts: Returns the fingers of the user with a name on a reader; `nil` if the user does not exist.
     ///   - isServed: Returns whether a reader may be used.
     ///   - rights: The rights of clients.
-    ///   - report: Takes sentences for the log.
+    ///   - report: Receives sentences for the log.
     package init(
         on bus: BusServer,
         accounts: @escaping FingersOfAccount,
@@ -46,13 +46,13 @@ package actor FprintService {
         }
     }
 
-    /// Makes a service with any work behind the readers, which serves nothing yet.
+    /// Creates a service with any work for the readers; it serves nothing yet.
     ///
     /// - Parameters:
     ///   - bus: The bus.
     ///   - rights: The rights of clients.
-    ///   - report: Takes sentences for the log.
-    ///   - work: Returns the work of a reader; `nil` for one that is not served.
+    ///   - report: Receives sentences for the log.
+    ///   - work: Returns the work of a reader; `nil` if it is not served.
     package init(
         on bus: BusServer,
         rights: any ClientRights,
@@ -66,10 +66,11 @@ package actor FprintService {
         self.work = work
     }
 
-    /// Looks for readers, serves them, and takes the name on the bus then: a client that sees it sees the readers.
+    /// Finds readers, serves them, and then claims the bus name, so that a client that sees the name also sees the
+    /// readers.
     ///
-    /// - Parameter lost: Called when another process has the name, or the bus has ended.
-    /// - Throws: the reason for which there are no readers or no place on the bus.
+    /// - Parameter lost: Called if another process has the name, or the bus has disconnected.
+    /// - Throws: The reason why there are no readers or no connection to the bus.
     package func begin(lost: @escaping @Sendable () -> Void) async throws {
         let changes = await LibfprintSource.shared.changes()
         for reader in try await LibfprintSource.shared.libfprintReaders() { try await add(reader) }
@@ -89,21 +90,21 @@ package actor FprintService {
         bus.own(FprintInterface.name, lost: lost)
     }
 
-    /// Ends what clients in a login session have begun, since it was locked, or is shown no longer.
+    /// Ends the operations of clients in a login session, because it was locked or is no longer active.
     package func end(in session: String) async {
         for (device, _) in devices { await device.end(in: session) }
     }
 
-    /// Returns whether no client needs a reader now.
+    /// Returns whether no client currently needs a reader.
     package func isFree() async -> Bool {
         for (device, _) in devices where await !device.isFree { return false }
         return true
     }
 
-    /// The paths of the readers, in the order in which they came.
+    /// The paths of the readers, in the order in which they were connected.
     var paths: [String] { devices.map(\.device.path) }
 
-    /// The interfaces and properties of the readers by their paths.
+    /// The interfaces and properties of the readers, by path.
     var tree: [BusContent.Entry] {
         devices.map { BusContent.Entry(.path($0.device.path), Self.interfaces(of: $0.device)) }
     }

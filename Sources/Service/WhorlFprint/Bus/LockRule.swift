@@ -3,14 +3,15 @@
 package import WhorlCallers
 internal import WhorlIPC
 
-/// The rule for clients behind a locked screen: root's alone are served there, since PAM's modules for lockers run as root.
+/// The rule for clients behind a locked screen: only root's are served there, because PAM modules for lockers run as
+/// root.
 ///
-/// A locker that runs PAM as its user cannot be told from the user's other programs, and is not served either.
+/// A locker that runs PAM as its user cannot be distinguished from the user's other programs, and is not served either.
 package struct LockRule: Sendable {
     private let sessions: any LoginSessions
     private let hasEnded: @Sendable (Int32) -> Bool
 
-    /// Makes the rule for the login sessions of a machine.
+    /// Creates the rule for the login sessions of a machine.
     ///
     /// - Parameters:
     ///   - sessions: The login sessions.
@@ -23,18 +24,18 @@ package struct LockRule: Sendable {
         self.hasEnded = hasEnded
     }
 
-    /// Returns whether a client may ask for nothing, since the screen of its login session is locked.
+    /// Returns whether a client may make no requests, because the screen of its login session is locked.
     ///
     /// - Parameters:
     ///   - user: The user of the client; `nil` if the client is gone.
-    ///   - process: The process of the client; `nil` if it is not known.
-    /// - Returns: `true` also where that cannot be looked up; `false` outside any session, where polkit decides alone.
+    ///   - process: The process of the client; `nil` if it is unknown.
+    /// - Returns: `true` also if this cannot be determined; `false` outside any session, where only polkit decides.
     package func refuses(user: UInt32?, process: Int32?) async -> Bool {
         guard user != 0 else { return false }
         guard user != nil, let process else { return true }
         do throws(LoginSessionsFault) {
             if let session = try await sessions.session(ofProcess: process) { return session.isLocked }
-            // A child may go on with the connection of a process that has ended, and belongs to a session all the same.
+            // A child may continue to use the connection of a process that has ended, and still belongs to a session.
             return hasEnded(process)
         } catch {
             return true
@@ -45,9 +46,9 @@ package struct LockRule: Sendable {
     ///
     /// - Parameters:
     ///   - user: The user of the client; `nil` if the client is gone.
-    ///   - process: The process of the client; `nil` if it is not known.
-    /// - Returns: The session's name; `nil` outside any, and for root's clients.
-    /// - Throws: the reason for which nothing is known: a claim that no lock ends must not begin then.
+    ///   - process: The process of the client; `nil` if it is unknown.
+    /// - Returns: The session's name; `nil` outside any session, and for root's clients.
+    /// - Throws: The reason why it is unknown: a claim that no lock could end must not begin.
     package func session(user: UInt32?, process: Int32?) async throws(LoginSessionsFault) -> String? {
         guard let user, user != 0, let process else { return nil }
         return try await sessions.session(ofProcess: process)?.id

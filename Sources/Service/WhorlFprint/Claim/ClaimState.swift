@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The claim on one reader, and what its holder has begun: who may do what now, and what that makes of it.
+/// The claim on one reader and its holder's operations, which determine the allowed calls and their effects.
 ///
 /// It knows neither the bus nor the reader: its caller does the work between two of its steps.
 package struct ClaimState: Sendable, Hashable {
-    /// The work that a client begins and ends.
+    /// The work that a client starts and stops.
     package enum Action: Sendable, Hashable {
         case verify
         case enroll
-        /// Deletions begin and end with one call; no call stops them.
+        /// A deletion begins and ends with one call; no call stops it.
         case delete
     }
 
-    /// The way of a claim: opening the reader, having it, closing it.
+    /// The phases of a claim: opening the reader, holding it, closing it.
     package enum Phase: Sendable, Hashable {
         case opening
         case held
         case closing
     }
 
-    /// The client that has the claim, and the user for whom it was made.
+    /// The client that holds the claim, and the user for whom it was made.
     package struct Holder: Sendable, Hashable {
         package let client: String
         package let user: String
@@ -30,9 +30,9 @@ package struct ClaimState: Sendable, Hashable {
 
     /// The claim; `nil` if the reader is free.
     package private(set) var holder: Holder?
-    /// The action that was begun and not ended yet; a finished one that was not stopped counts too.
+    /// The current action; a finished one that was not stopped counts too.
     package private(set) var action: Action?
-    /// Whether a call waits for the action's end.
+    /// Whether a call is waiting for the end of the action.
     package private(set) var isStopping = false
 
     package init() {}
@@ -47,7 +47,7 @@ package struct ClaimState: Sendable, Hashable {
         guard isFree else { throw .alreadyInUse }
     }
 
-    /// Begins a claim, whose reader is opened now.
+    /// Begins a claim, whose reader is then opened.
     package mutating func beginOpening(_ client: String, user: String) throws(FprintError) {
         try requireFree()
         holder = Holder(client: client, user: user, phase: .opening)
@@ -55,19 +55,19 @@ package struct ClaimState: Sendable, Hashable {
 
     /// Ends the opening.
     ///
-    /// - Returns: Whether the client still waits for it; otherwise the reader is to be closed.
+    /// - Returns: Whether the client is still waiting; otherwise the reader must be closed.
     package mutating func endOpening() -> Bool {
         holder?.phase = .held
         return holder?.hasLeft == false
     }
 
-    /// Throws unless a client holds the claim, and neither Claim nor Release is under way.
+    /// Throws unless a client holds the claim, and neither Claim nor Release is in progress.
     package func requireHeld(by client: String) throws(FprintError) {
         guard let holder else { throw .claimDevice }
         guard holder.client == client, holder.phase == .held else { throw .alreadyInUse }
     }
 
-    /// Throws if somebody else holds the claim.
+    /// Throws if another client holds the claim.
     package func requireFreeOrHeld(by client: String) throws(FprintError) {
         if holder != nil { try requireHeld(by: client) }
     }
@@ -78,9 +78,9 @@ package struct ClaimState: Sendable, Hashable {
         holder?.phase = .closing
     }
 
-    /// Takes in that a client left the bus.
+    /// Records that a client left the bus.
     ///
-    /// - Returns: Whether its claim is to be released now.
+    /// - Returns: Whether its claim must be released now.
     package mutating func left(_ client: String) -> Bool {
         guard holder?.client == client else { return false }
         switch holder?.phase {
@@ -92,12 +92,12 @@ package struct ClaimState: Sendable, Hashable {
         }
     }
 
-    /// Ends the claim, whether or not the reader could be opened or closed.
+    /// Ends the claim, even if the reader could not be opened or closed.
     package mutating func drop() { holder = nil }
 
     // MARK: - Actions
 
-    /// Throws if an action was begun and not ended.
+    /// Throws if there is a current action.
     package func requireIdle() throws(FprintError) {
         guard action == nil else { throw .alreadyInUse }
     }
@@ -108,14 +108,14 @@ package struct ClaimState: Sendable, Hashable {
         self.action = action
     }
 
-    /// Begins the end of an action, which its client asked for.
+    /// Begins stopping an action, as requested by its client.
     package mutating func beginStop(_ action: Action) throws(FprintError) {
         guard let running = self.action else { throw .noActionInProgress }
         guard running == action, !isStopping else { throw .alreadyInUse }
         isStopping = true
     }
 
-    /// Ends an action, if it still counts.
+    /// Ends an action, if it is still the current one.
     package mutating func end(_ action: Action) {
         guard self.action == action else { return }
         self.action = nil
@@ -123,11 +123,11 @@ package struct ClaimState: Sendable, Hashable {
     }
 }
 
-/// An error that a client of the interface is told.
+/// An error that is returned to a client of the interface.
 package struct FprintError: Error, Sendable, Hashable {
-    /// The last part of the name on the bus, which is what programs decide by.
+    /// The last part of the name on the bus, by which programs distinguish errors.
     package let name: String
-    /// The cause, for people.
+    /// The cause, for the user.
     package let message: String
 
     /// The whole name on the bus.

@@ -24,7 +24,7 @@ extension FprintDevice: ServedObject {
         callsUnderWay += 1
         defer { callsUnderWay -= 1 }
         do throws(FprintError) {
-            // Swift compares texts with many combining marks slowly, and no name is longer.
+            // Swift compares strings with many combining marks slowly, and no name is longer.
             guard argument.utf8.count <= 256 else { throw .internal("A name has at most 256 bytes.") }
             if let parts = try await value(of: method, argument, client, reply) { reply.answer(parts) }
         } catch {
@@ -32,7 +32,7 @@ extension FprintDevice: ServedObject {
         }
     }
 
-    /// Makes the call, and returns the values of its answer; `nil` for one that is answered in the midst of its work.
+    /// Executes the call, and returns the values of its reply; `nil` if the reply is sent during the work.
     private func value(
         of method: String,
         _ argument: String,
@@ -62,7 +62,7 @@ extension FprintDevice: ServedObject {
     }
 }
 
-/// The actions of a client, after its claim and its rights are looked at.
+/// The actions of a client, after its claim and its rights were checked.
 extension FprintDevice {
     func list(_ client: String, _ name: String) async throws(FprintError) -> [Finger] {
         let user = try await user(named: name, by: client)
@@ -96,7 +96,7 @@ extension FprintDevice {
         reply.answer()
         bus.emit("VerifyFingerSelected", of: FprintInterface.device, at: path, [.text(told)])
         run(scan, "VerifyStatus")
-        // A lock that came before it had begun ended nothing.
+        // A lock before this point did not end anything.
         await endBehindLock()
     }
 

@@ -9,7 +9,7 @@ internal import WhorlSystem
 
 /// One reader on the bus.
 ///
-/// It lives on the GLib thread, as the reader does: between two of its awaits it sees both as they are.
+/// It runs on the GLib thread, like the reader, so both are consistent between two suspension points.
 actor FprintDevice {
     nonisolated let path: String
     nonisolated var reader: LibfprintReader { work.reader }
@@ -18,15 +18,15 @@ actor FprintDevice {
     nonisolated let rights: any ClientRights
     private let dialogs: ClientDialogs
     nonisolated let report: @Sendable (String) -> Void
-    /// Called when the reader was unplugged and no client needs it.
+    /// Called after the reader was unplugged and no client needs it.
     private let gone: @Sendable (FprintDevice) -> Void
 
     var state = ClaimState()
-    /// The verification or enrollment that was begun and not stopped.
+    /// The verification or enrollment that was started and not stopped.
     var operation = Operation()
-    /// The number of calls that were not answered yet.
+    /// The number of unanswered calls.
     var callsUnderWay = 0
-    /// The number of those that wait for a person who types a password, which keep nothing from ending.
+    /// The number of calls that wait for a password dialog; they do not keep anything from ending.
     private var callsAtDialogs = 0
     private var watch: ClientWatch?
     /// The login session whose lock ends the claim; `nil` without a claim, and for one that no lock ends.
@@ -35,7 +35,7 @@ actor FprintDevice {
     private var told: [String: BusContent] = [:]
     private var isUnplugged = false
 
-    /// The work of an action, and what clients were told of it.
+    /// The work of an action, and its statuses.
     struct Operation: Sendable {
         var task: Task<Void, Never>?
         var report: StatusReport?
@@ -69,7 +69,7 @@ actor FprintDevice {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// Whether no client needs the reader now.
+    /// Whether no client currently needs the reader.
     var isFree: Bool { state.isFree && callsUnderWay == callsAtDialogs }
 
     // MARK: - Claim and Release
@@ -92,7 +92,7 @@ actor FprintDevice {
             throw error
         }
         guard state.endOpening() else { return await left(client) }
-        // A lock that came before the session was known ended nothing.
+        // A lock before the session was known did not end anything.
         await endBehindLock()
     }
 
@@ -108,7 +108,7 @@ actor FprintDevice {
         try await work.close()
     }
 
-    /// Frees the reader of a client that is gone.
+    /// Frees the reader after its client is gone.
     private func left(_ client: String) async {
         guard state.left(client) else { return }
         do throws(FprintError) {
@@ -118,7 +118,7 @@ actor FprintDevice {
         }
     }
 
-    /// Cancels what runs, and waits for its end.
+    /// Cancels the current operation, and waits for its end.
     private func endOperation() async {
         operation.cancel()
         await operation.task?.value
@@ -141,13 +141,13 @@ actor FprintDevice {
         try state.beginStop(action)
         let stopping = operation
         if action == .verify, stopping.report?.hasEnded == true {
-            // A finger that lies on the reader has a second to go.
+            // A finger that is still on the reader has one second to be lifted.
             OffPoolTimer.run(after: .seconds(1)) { stopping.cancel() }
         } else {
             stopping.cancel()
         }
         await stopping.task?.value
-        // A release has ended it already where one came in between.
+        // If a release came in between, it has already ended the action.
         guard state.action == action, state.isStopping else { return }
         state.end(action)
         operation = Operation()
@@ -155,7 +155,7 @@ actor FprintDevice {
 
     // MARK: - Rights
 
-    /// Returns the user for whom a client asks.
+    /// Returns the user for whom a client makes a request.
     func user(named name: String, by client: String) async throws(FprintError) -> String {
         let own = await rights.user(of: client)
         guard let user = name.isEmpty ? own : name else { throw .permissionDenied("the client is gone") }
@@ -168,9 +168,9 @@ actor FprintDevice {
         guard await allow(action, client) else { throw .permissionDenied(action.rawValue) }
     }
 
-    /// Returns whether a client may do something; a person may be asked for it.
+    /// Returns whether a client may perform an action; someone may be asked.
     ///
-    /// Behind a locked screen, the program that unlocks it is served alone.
+    /// Behind a locked screen, only the program that unlocks it is served.
     func allow(_ action: FprintAction, _ client: String) async -> Bool {
         guard await !rights.isBehindLock(client) else { return false }
         switch await rights.answer(action, to: client) {
@@ -184,19 +184,19 @@ actor FprintDevice {
         }
     }
 
-    /// Ends what a client has begun if the screen of its login session is locked now; the client gets an error.
+    /// Ends a client's operations if the screen of its login session is locked; the client gets an error.
     func endBehindLock() async {
         guard let client = state.holder?.client, await rights.isBehindLock(client) else { return }
         await endClaim(of: client)
     }
 
-    /// Ends the claim of a client whose login session was locked, or is shown no longer.
+    /// Ends the claim of a client whose login session was locked or is no longer active.
     func end(in session: String) async {
         guard let client = state.holder?.client, self.session == session else { return }
         await endClaim(of: client)
     }
 
-    /// Ends what a client has begun, with an error for it, and frees the reader; a deletion goes on to its end.
+    /// Ends a client's operations with an error, and frees the reader; a deletion runs to its end.
     private func endClaim(of client: String) async {
         guard state.holder?.client == client else { return }
         switch state.action {
@@ -209,7 +209,7 @@ actor FprintDevice {
 
     // MARK: - Properties
 
-    /// Follows what the reader says about itself, and tells clients what has changed.
+    /// Monitors the reader's properties, and notifies clients of changes.
     func begin() {
         told = properties()
         changes = reader.assumeIsolated { reader in
@@ -217,7 +217,7 @@ actor FprintDevice {
         }
     }
 
-    /// The values of the properties by their names.
+    /// Returns the values of the properties by name.
     func properties() -> [String: BusContent] {
         let info = reader.assumeIsolated { $0.info }
         let finger = reader.assumeIsolated { $0.fingerStatus }
@@ -245,7 +245,7 @@ actor FprintDevice {
 
     // MARK: - Removal
 
-    /// Takes in that the reader was unplugged.
+    /// Records that the reader was unplugged.
     func unplug() {
         isUnplugged = true
         leaveIfUnplugged()

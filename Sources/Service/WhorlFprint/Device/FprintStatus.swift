@@ -3,9 +3,9 @@
 internal import Synchronization
 package import WhorlFingerprint
 
-/// A status that clients are told about the enrollment or the verification that is running.
+/// A status of the running enrollment or verification, for clients.
 package struct FprintStatus: Sendable, Hashable {
-    /// The word, with `verify-` or `enroll-` before it.
+    /// The status name, with the prefix `verify-` or `enroll-`.
     package let word: String
     /// Whether the operation has ended.
     package let isDone: Bool
@@ -28,12 +28,12 @@ package struct FprintStatus: Sendable, Hashable {
     package static let enrollFailure = FprintStatus("enroll-unknown-error", done: true)
     package static let readerFull = FprintStatus("enroll-data-full", done: true)
 
-    /// Returns the status of a verification whose touch could not be read.
+    /// Returns the status of a verification after an unreadable touch.
     package static func verifyRetry(_ reason: ScanRetry) -> FprintStatus {
         FprintStatus("verify-\(word(of: reason))", done: false)
     }
 
-    /// Returns the status of an enrollment whose touch could not be read.
+    /// Returns the status of an enrollment after an unreadable touch.
     package static func enrollRetry(_ reason: ScanRetry) -> FprintStatus {
         FprintStatus("enroll-\(word(of: reason))", done: false)
     }
@@ -49,7 +49,7 @@ package struct FprintStatus: Sendable, Hashable {
     }
 }
 
-/// The statuses of one enrollment or verification, as clients hear them: after the one that ends it, none is sent.
+/// The statuses of one enrollment or verification; after the final status, no other is sent.
 package final class StatusReport: Sendable {
     private struct State {
         var hasEnded = false
@@ -59,10 +59,10 @@ package final class StatusReport: Sendable {
     private let state = Mutex(State())
     private let send: @Sendable (FprintStatus) -> Void
 
-    /// Makes a report that sends statuses with a function.
+    /// Creates a report that sends statuses with a function.
     init(_ send: @escaping @Sendable (FprintStatus) -> Void) { self.send = send }
 
-    /// Sends a status, unless the one that ends the operation was sent.
+    /// Sends a status, unless the final one was already sent.
     package func tell(_ status: FprintStatus) {
         let isLate = state.withLock { state in
             defer { state.hasEnded = state.hasEnded || status.isDone }
@@ -71,12 +71,12 @@ package final class StatusReport: Sendable {
         if !isLate { send(status) }
     }
 
-    /// Takes in that the client has ended the operation; what the reader says from now on decides nothing.
+    /// Records that the client has stopped the operation; later results of the reader are ignored.
     func cancel() { state.withLock { $0.isCancelled = true } }
 
-    /// Whether the status that ends the operation was sent.
+    /// Whether the final status was sent.
     package var hasEnded: Bool { state.withLock(\.hasEnded) }
 
-    /// Whether the client has ended the operation.
+    /// Whether the client has stopped the operation.
     package var isCancelled: Bool { state.withLock(\.isCancelled) }
 }

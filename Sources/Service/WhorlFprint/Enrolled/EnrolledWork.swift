@@ -7,17 +7,17 @@ package import WhorlFingerprint
 internal import WhorlService
 package import WhorlSystem
 
-/// Returns the fingers of the user with a name on a reader; `nil` where there is no such user.
+/// Returns the fingers of the user with a name on a reader; `nil` if the user does not exist.
 package typealias FingersOfAccount = @Sendable (String, any FingerprintReader) -> AccountFingers?
 
-/// The work on the fingers of accounts: tries are charged, prints are sealed, and the set changes with each finger.
+/// The work on the fingers of accounts: attempts are charged, prints are sealed, and the set changes with each finger.
 ///
-/// The reader is opened for each touch, not for a claim: until a client begins something, other programs may ask for a
-/// finger.
+/// The reader is opened for each touch, not for a claim: until a client starts an operation, other programs may prompt
+/// for a finger.
 actor EnrolledWork: DeviceWork {
     nonisolated let reader: LibfprintReader
     private let accounts: FingersOfAccount
-    /// Takes sentences for the log.
+    /// Receives sentences for the log.
     private let log: @Sendable (String) -> Void
 
     init(
@@ -35,7 +35,7 @@ actor EnrolledWork: DeviceWork {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// libfprint's stages, and the touch that confirms them.
+    /// libfprint's stages, plus the touch that confirms them.
     nonisolated var stages: Int { reader.assumeIsolated { $0.info }.enrollStages + 1 }
 
     var isBusyWhileDeleting: Bool { true }
@@ -68,7 +68,7 @@ actor EnrolledWork: DeviceWork {
         return (finger?.rawValue ?? "any", { await self.verify(finger, account, $0) })
     }
 
-    /// Returns the finger that is compared, which the person is told; `nil` for all.
+    /// Returns the finger to compare, which is reported to the client; `nil` for all.
     ///
     /// A reader that cannot search its prints compares with the one that matched last.
     private func finger(
@@ -87,7 +87,7 @@ actor EnrolledWork: DeviceWork {
                 try await account.verify(finger, VerificationReporter(report))
                 return report.tell(.match)
             } catch {
-                // A client waits for as long as it likes. What ends earlier does not begin again by itself.
+                // A client waits as long as it likes. Any other error ends the operation.
                 if error.code == .timedOut, !Task.isCancelled { continue }
                 let status = Task.isCancelled ? .noMatch : FprintStatus.verify(error)
                 if status != .noMatch { log("A finger was skipped: \(error.message) \(error.cause)") }
@@ -105,7 +105,7 @@ actor EnrolledWork: DeviceWork {
         let account = try account(of: user)
         let consent = try await agreed(to: .add(finger), account, asking)
         return { report in
-            // A reader that could not begin has told its status.
+            // A reader that failed to start has already sent its status.
             defer { begun() }
             let teller = EnrollmentReporter(report, begun)
             do throws(ServiceError) {

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import WhorlFingerprint
 internal import WhorlService
 
-/// The presenter of a verification: the client shows what it is told, and nothing is taken from it.
+/// The presenter of a verification: it sends the statuses to the client, and accepts nothing from it.
 struct VerificationReporter: PromptPresenter {
     private let report: StatusReport
 
@@ -14,10 +14,10 @@ struct VerificationReporter: PromptPresenter {
 
     func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         for await update in entry.updates {
-            // The result is the return value of the evaluation alone.
+            // The result comes only from the return value of the evaluation.
             switch update {
             case .scan(.retry(let reason)): report.tell(.verifyRetry(reason))
-            // The interface has no word for a second finger; this one asks for another touch.
+            // The interface has no status for a second finger; this one requests another touch.
             case .anotherFinger: report.tell(.verifyRetry(.removeFinger))
             default: break
             }
@@ -26,11 +26,11 @@ struct VerificationReporter: PromptPresenter {
     }
 }
 
-/// Tells the client of an enrollment how far it is.
+/// Reports the progress of an enrollment to the client.
 final class EnrollmentReporter: Sendable {
     private let report: StatusReport
     private let begun: @Sendable () -> Void
-    /// Whether the finger is compared with its new print, by the touch after the last stage.
+    /// Whether the finger is being compared with its new print, in the touch after the last stage.
     private let isConfirming = Mutex(false)
 
     init(_ report: StatusReport, _ begun: @escaping @Sendable () -> Void) {
@@ -44,7 +44,7 @@ final class EnrollmentReporter: Sendable {
         case .scan(.stage): report.tell(.stagePassed)
         case .scan(.retry(let reason)): report.tell(.enrollRetry(reason))
         case .scan(.touch), .scan(.finger), .scan(.alike): break
-        // No client of this interface asks for guidance, or for a trial of the reader.
+        // No client of this interface requests guidance or a test of the reader.
         case .area, .again, .tested, .exercising: break
         case .confirming:
             let isAgain = isConfirming.withLock { isConfirming in
@@ -59,7 +59,7 @@ final class EnrollmentReporter: Sendable {
 extension FprintStatus {
     /// Returns the status of a verification that ended without a match.
     ///
-    /// A lockout is an error and no failed try: clients then take the password at once.
+    /// A lockout is an error, not a failed attempt: clients then use the password immediately.
     static func verify(_ error: ServiceError) -> FprintStatus {
         switch error.code {
         case .authenticationFailed, .appCancel, .userCancel, .userFallback: .noMatch
@@ -68,7 +68,7 @@ extension FprintStatus {
         }
     }
 
-    /// Returns the status of an enrollment that failed.
+    /// Returns the status of a failed enrollment.
     static func enroll(_ error: ServiceError) -> FprintStatus {
         switch error.code {
         case .fingerExists, .duplicate: .duplicate
@@ -81,7 +81,7 @@ extension FprintStatus {
 }
 
 extension ServiceError {
-    /// Whether the reader kept a print that is gone here.
+    /// Whether the reader may still hold a print that was deleted here.
     var isOfReader: Bool {
         category == .readerUnavailable || code == .printNotFound
     }

@@ -3,13 +3,13 @@
 internal import CWhorlSocket
 internal import Glibc
 
-/// A call that blocks its thread until the reply is there, for callers that cannot wait in a task.
+/// A call that blocks its thread until the reply arrives, for callers that cannot wait in a task.
 package struct BlockingCall: ~Copyable {
     let socket: Descriptor
     /// The time for which a reply is waited, in milliseconds.
     private let patience: Int32
     private var reader = FrameReader()
-    /// The messages that came with an earlier one.
+    /// The messages that arrived together with an earlier one.
     private var waiting: [Frame] = []
 
     /// Takes over a connected socket.
@@ -57,15 +57,16 @@ package struct BlockingCall: ~Copyable {
         }
     }
 
-    /// Gives the socket away after a call that was answered.
+    /// Gives up the socket after a call that was answered.
     ///
-    /// - Returns: The socket; `nil` where more than the answer came in.
+    /// - Returns: The socket; `nil` if more data than the answer has arrived.
     package consuming func release() -> Descriptor? {
         waiting.isEmpty && reader.pending == 0 ? socket : nil
     }
 
-    /// Returns the reason that the service gave before it hung up; the kernel keeps it where the service closed the connection
-    /// before it had read the call.
+    /// Returns the reason that the service sent before it hung up.
+    ///
+    /// The kernel keeps it even if the service closed the connection before reading the call.
     private mutating func refusal(after error: SystemCallError) -> ServiceCallError {
         guard error.number == EPIPE || error.number == ECONNRESET else { return .connection(error) }
         do throws(ServiceCallError) {
@@ -73,7 +74,7 @@ package struct BlockingCall: ~Copyable {
         } catch {
             if case .refused = error { return error }
         }
-        // A service that did not read the call has no other answer to it.
+        // If the service has not read the call, it sends no other answer to it.
         return .connection(error)
     }
 
@@ -82,7 +83,7 @@ package struct BlockingCall: ~Copyable {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes { bytes in
-                // The descriptors go with the first part.
+                // The descriptors are sent with the first part.
                 whorl_send(
                     socket.number,
                     bytes.baseAddress?.advanced(by: sent),
@@ -113,7 +114,7 @@ package struct BlockingCall: ~Copyable {
             let descriptors = Descriptor.received(with: control, of: nil)
             guard count > 0 else { throw .connection(count < 0 ? SystemCallError("recvmsg") : nil) }
             guard control.is_truncated == 0,
-                // A stream that is no message says nothing more.
+                // Bytes that are not a message are ignored.
                 let messages = try? reader.take(chunk[..<count], descriptors)
             else { throw .malformed }
             waiting += messages

@@ -4,18 +4,18 @@ internal import Glibc
 internal import Synchronization
 internal import WhorlSupport
 
-/// Keeps connections whose calls have been answered, for the calls that follow within a second.
+/// Keeps connections whose calls were answered, for calls that follow within a second.
 ///
-/// A connection is what its service knows of the caller. So one that another process made, before it forked, or this one
-/// under another user's number, is not used again.
+/// A service knows its caller by the connection. So a connection is not reused if another process made it before
+/// forking, or if this process has since changed its user.
 package final class IdleConnections: Sendable {
-    /// The process and the user that a connection stands for.
+    /// The process and the user that a connection represents.
     struct Owner: Sendable, Hashable {
         let process: Int32
         let user: UInt32
         let group: UInt32
 
-        /// This process, as it is now.
+        /// The current process.
         static var current: Owner { Owner(process: getpid(), user: geteuid(), group: getegid()) }
     }
 
@@ -32,7 +32,7 @@ package final class IdleConnections: Sendable {
         var isTimed = false
     }
 
-    /// The most connections that wait; each takes a place of those that the service grants a user.
+    /// The maximum number of idle connections; each one counts toward the user's share of the service.
     private static let most = 4
 
     private let state = Mutex(State())
@@ -41,15 +41,15 @@ package final class IdleConnections: Sendable {
 
     package convenience init() { self.init(for: .milliseconds(500), owner: { .current }) }
 
-    /// Describes connections that are kept for `time` at least, and for twice that time at most.
+    /// Creates storage that keeps each connection for at least `time`, and at most twice as long.
     init(for time: Duration, owner: @escaping @Sendable () -> Owner) {
         self.time = time
         self.owner = owner
     }
 
-    /// Takes a connection that is open and on which nothing waits to be read.
+    /// Takes a connection that is open and has no unread data.
     ///
-    /// - Returns: The connection, which may end before the service reads from it; `nil` where none is kept.
+    /// - Returns: The connection, which may end before the service reads from it; `nil` if none is kept.
     package func take() -> Descriptor? {
         let owner = owner()
         while let kept = state.withLock({ $0.kept.popLast() }) {
@@ -58,7 +58,7 @@ package final class IdleConnections: Sendable {
         return nil
     }
 
-    /// Keeps a connection on which no call is under way.
+    /// Keeps a connection without a running call.
     package func keep(_ socket: Descriptor) {
         let owner = owner()
         let startsTimer = state.withLock { state in
@@ -74,7 +74,7 @@ package final class IdleConnections: Sendable {
         OffPoolTimer.run(after: time) { [weak self] in self?.closeOld() }
     }
 
-    /// Closes what was kept before the round that ends now, and begins another where something is left.
+    /// Closes connections kept before the round that ends now, and begins another round if any are left.
     private func closeOld() {
         let goesOn = state.withLock { state in
             state.kept.removeAll { $0.round < state.round }

@@ -3,7 +3,7 @@
 internal import CWhorlSocket
 internal import Glibc
 
-/// The interface by which a process proves to a service that it is the one that connected.
+/// The interface with which a process proves to a service that it is the one that connected.
 private enum ProofInterface {
     static let challenge = "io.whorl.Connection.Challenge"
     static let prove = "io.whorl.Connection.Prove"
@@ -12,9 +12,9 @@ private enum ProofInterface {
     struct Answer: Encodable { let answer: String }
     struct None: Codable {}
 
-    /// Returns if the service goes on with a process that it did not believe.
+    /// Returns if the service continues with a process whose proof it did not accept.
     ///
-    /// - Throws: any other refusal, such as that of a user who has a full share: the service hangs up after it, so that the
+    /// - Throws: Any other refusal, such as for a user whose share is used up: the service hangs up after it, so the
     ///   call itself would not get the reason.
     static func goOn(after refusal: ServiceRefusal) throws(ServiceCallError) {
         guard refusal.name == "io.whorl.Connection.NotProven" else { throw .refused(refusal) }
@@ -22,7 +22,8 @@ private enum ProofInterface {
 }
 
 extension Descriptor {
-    /// Whether the kernel names the process at the other end itself (`SO_PEERPIDFD`, Linux 6.5), as it does to the service.
+    /// Whether the kernel itself identifies the process at the other end (`SO_PEERPIDFD`, Linux 6.5), as it does for
+    /// the service.
     fileprivate var kernelNamesProcess: Bool {
         var number: Int32 = -1
         var size = socklen_t(MemoryLayout<Int32>.size)
@@ -34,15 +35,16 @@ extension Descriptor {
 }
 
 extension ServiceConnection {
-    /// Proves this process to the service, where the kernel does not name it.
+    /// Proves this process's identity to the service, unless the kernel reports it.
     ///
-    /// A service that does not believe it goes on: the process then has neither name nor session there.
+    /// If the service does not accept the proof, it continues without one: the process then has neither name nor
+    /// session there.
     package func proveProcess() async throws(ServiceCallError) {
         guard !socket.kernelNamesProcess else { return }
         try await answerChallenge()
     }
 
-    /// Answers the service's question which process this is.
+    /// Answers the service's challenge about the process's identity.
     func answerChallenge() async throws(ServiceCallError) {
         do throws(ServiceCallError) {
             let asked: CallReply<ProofInterface.Question> = try await call(
@@ -61,13 +63,13 @@ extension ServiceConnection {
 }
 
 extension BlockingCall {
-    /// Proves this process to the service, as ``ServiceConnection/proveProcess()`` does.
+    /// Proves this process's identity to the service, as ``ServiceConnection/proveProcess()`` does.
     package mutating func proveProcess() throws(ServiceCallError) {
         guard !socket.kernelNamesProcess else { return }
         try answerChallenge()
     }
 
-    /// Answers the service's question which process this is.
+    /// Answers the service's challenge about the process's identity.
     mutating func answerChallenge() throws(ServiceCallError) {
         do throws(ServiceCallError) {
             let asked: CallReply<ProofInterface.Question> = try call(

@@ -3,11 +3,12 @@
 internal import Glibc
 internal import Synchronization
 
-/// An error of a call that got no reply.
+/// An error of a call without a reply.
 package enum ServiceCallError: Error, Sendable, Hashable {
-    /// The service could not be reached, or hung up before it answered; whether it acted on the call is not known then.
+    /// The service could not be reached, or hung up before it answered; it is then unknown whether it executed the
+    /// call.
     case connection(SystemCallError?)
-    /// The answer was no reply that this program can read.
+    /// The answer is not a valid reply.
     case malformed
     /// The service refused.
     case refused(ServiceRefusal)
@@ -15,23 +16,23 @@ package enum ServiceCallError: Error, Sendable, Hashable {
     case cancelled
 }
 
-/// A reply's values, and the descriptors beside them.
+/// A reply's values, and the descriptors sent with it.
 package struct CallReply<Parameters: Sendable>: Sendable {
     package let parameters: Parameters
     package let descriptors: [Descriptor]
 }
 
-/// Reads what a service answers.
+/// Parses the answers of a service.
 enum ReplyReader<Parameters: Decodable & Sendable> {
     case update(Parameters)
     case reply(Parameters)
 
-    /// Reads a message.
+    /// Parses a message.
     ///
-    /// - Throws: `refused` for an error of the service; `malformed` for what is no reply.
+    /// - Throws: `refused` for an error of the service; `malformed` if it is not a reply.
     static func read(_ message: Frame, as: Parameters.Type) throws(ServiceCallError) -> ReplyReader {
         let bytes = message.bytes
-        // What cannot be read is no reply, for whatever reason.
+        // An unreadable message is not a reply, for whatever reason.
         guard (try? JSONCheck.object(bytes)) != nil, let head = try? Wire.decode(ReplyHead.self, bytes) else {
             throw .malformed
         }
@@ -46,16 +47,17 @@ enum ReplyReader<Parameters: Decodable & Sendable> {
 }
 
 extension CallMessage {
-    /// Encodes the call, and adds its secrets to the descriptors beside it.
+    /// Encodes the call, and appends its secrets to the descriptors sent with it.
     func encoded(beside files: inout [Descriptor]) throws(ServiceCallError) -> [UInt8] {
         do { return try Wire.encode(self, beside: &files) } catch { throw ServiceCallError(encoding: error) }
     }
 }
 
 extension ServiceCallError {
-    /// Makes the error of a call that cannot be sent, for want of memory for what lies beside it, or of a form.
+    /// Creates the error of a call that cannot be sent, because memory files cannot be created or the parameters cannot
+    /// be encoded.
     package init(encoding error: any Error) {
-        // The encoder's words name our own types alone: the caller's parameters are no JSON.
+        // The encoder's message names only our own types: the caller's parameters are not valid JSON.
         self =
             if case SecretDescriptor.Fault.system(let error) = error { .connection(error) } else {
                 .malformed
@@ -65,7 +67,7 @@ extension ServiceCallError {
 
 /// A connection to a service, for one call at a time.
 ///
-/// After an error other than a refusal it is closed and of no more use.
+/// After an error other than a refusal, it is closed and no longer usable.
 package final class ServiceConnection: Sendable {
     package typealias Reply = CallReply
 
@@ -99,19 +101,19 @@ package final class ServiceConnection: Sendable {
 
     deinit { channel.close() }
 
-    /// Gives the socket away.
+    /// Gives up the socket.
     ///
-    /// A call that waits takes the messages that have come, and ends with `connection(nil)`; the next owner of the socket gets
-    /// those that follow (``resume(update:)``).
+    /// A waiting call receives the messages that have arrived, and fails with `connection(nil)`. The next owner of the
+    /// socket receives those that follow (``resume(update:)``).
     ///
-    /// - Returns: The socket; `nil` where the connection has ended, or half a message is on its way.
+    /// - Returns: The socket; `nil` if the connection has ended, or half a message is on its way.
     package func release() -> Descriptor? {
         guard channel.release() else { return nil }
         sink.finish()
         return socket
     }
 
-    /// Closes the connection; a call that waits ends with `connection`.
+    /// Closes the connection; a waiting call fails with `connection`.
     package func close() { channel.close() }
 
     /// Closes the connection to a service that does not answer; a call that waits ends with `connection` (`ETIMEDOUT`).

@@ -3,43 +3,47 @@
 internal import Glibc
 internal import Synchronization
 
-/// The memory that counts as this service's and that only its clients can free.
+/// The memory that is charged to this service and that only its clients can free.
 ///
-/// The kernel counts a page as memory of the process that wrote it, for as long as any process holds it: a secret's file that
-/// a client keeps, what waits in a socket that the client does not read, a page that the client has moved into a pipe (splice(2)).
-/// It does not tell who holds a page, and the end of the connection frees none. But it tells the sum for the service's control
-/// group. While the sum is large, a user who was sent more than an allowance gets nothing more, and all others are served. The
-/// allowance shrinks as the sum grows. Above one and a half times ``most`` the service ends (``onExcess(_:)``), since its next
-/// process is not charged for any of it.
+/// The kernel charges a page to the process that wrote it, as long as any process holds it: a secret's file that a
+/// client keeps, data waiting in a socket that the client does not read, a page that the client has moved into a pipe
+/// (splice(2)). It does not report who holds a page, and the end of the connection frees none of them. But it reports
+/// the sum for the service's control group.
+///
+/// While the sum is large, a user who was sent more than an allowance gets nothing more, and all others are served. The
+/// allowance shrinks as the sum grows. Above one and a half times ``most``, the service exits (``onExcess(_:)``),
+/// because its next process is not charged for any of it.
 package final class ClientMemory: Sendable {
     private struct State {
-        /// The bytes that were sent since the last look.
+        /// The bytes sent since the last check.
         var unseen = 0
-        /// The sum of the last look.
+        /// The sum at the last check.
         var sum = 0
-        /// Called once, when the sum is too large.
+        /// Called once, if the sum is too large.
         var excess: (@Sendable () -> Void)?
-        /// Counts the looks that found little.
+        /// The number of checks with a small sum.
         var calms: UInt64 = 0
         var looked = ContinuousClock.now
     }
 
-    /// The largest sum in bytes with which every user is served.
+    /// The largest sum, in bytes, at which every user is served.
     let most: Int
-    /// The most bytes that a user was sent since the sum was less than half of ``most``, and is served all the same, where the
-    /// sum is just larger than ``most``; 16 KiB of them are forgotten each second.
+    /// The maximum number of bytes for a user who is still served when the sum has just exceeded ``most``.
+    ///
+    /// It counts the bytes sent to the user since the sum was less than half of ``most``; 16 KiB of them are forgotten
+    /// each second.
     private let mostOfUser: Int
     private let read: @Sendable () -> Int?
-    /// The sum at the beginning: what the kernel needs for the process itself.
+    /// The sum at the beginning, which the kernel needs for the process itself.
     private let first: Int
     private let state = Mutex(State())
 
-    /// Watches a sum.
+    /// Monitors a sum.
     ///
     /// - Parameters:
-    ///   - most: The largest sum in bytes with which every user is served.
-    ///   - mostOfUser: The most bytes of a user who is served with a larger one.
-    ///   - read: Returns the sum in bytes; `nil` where it cannot be told, which counts as none.
+    ///   - most: The largest sum, in bytes, at which every user is served.
+    ///   - mostOfUser: The maximum number of bytes for a user who is served above that.
+    ///   - read: Returns the sum in bytes; `nil` if it is unknown, which counts as 0.
     package init(
         most: Int = 64 << 20,
         mostOfUser: Int = 12 << 20,
@@ -51,7 +55,7 @@ package final class ClientMemory: Sendable {
         first = read() ?? 0
     }
 
-    /// Whether clients hold so little that the service may end: its next process does not count what they hold.
+    /// Whether clients hold so little that the service may exit; its next process is not charged for what they hold.
     package var isLittle: Bool { (read() ?? 0) - first < most / 8 }
 
     /// Calls `body` once, as soon as the sum is more than one and a half times ``most``.
@@ -62,10 +66,10 @@ package final class ClientMemory: Sendable {
         }
     }
 
-    /// The number of looks that found little; a user's bytes from before the last one count no longer.
+    /// The number of checks with a small sum; a user's bytes from before the last one no longer count.
     var calms: UInt64 { state.withLock(\.calms) }
 
-    /// Counts what was sent to any user.
+    /// Counts the bytes sent to any user.
     func count(_ bytes: Int) {
         state.withLock { state in
             state.unseen += bytes
@@ -73,7 +77,8 @@ package final class ClientMemory: Sendable {
         }
     }
 
-    /// The bytes that a user may have been sent to be served, as of a moment ago; `nil` while the sum is small.
+    /// The number of bytes that a user may have been sent and still be served, as of the last check; `nil` while the
+    /// sum is small.
     var allowance: Int? {
         state.withLock { state in
             if state.sum > most, ContinuousClock.now - state.looked > .milliseconds(200) { look(&state) }
@@ -102,10 +107,11 @@ package final class ClientMemory: Sendable {
 }
 
 extension ClientMemory {
-    /// The memory of this process's control group (cgroups version 2) that is neither the process's own nor cached files.
+    /// The memory of this process's control group (cgroups version 2), without the process's own memory and cached
+    /// files.
     ///
-    /// It needs a group of the process alone, as systemd gives a service. Without one, or without its memory controller, nothing
-    /// is watched.
+    /// The process must be alone in its group, as systemd arranges for a service. Without such a group, or without its
+    /// memory controller, nothing is monitored.
     package static func ofThisService() -> ClientMemory? {
         guard
             let own = text(of: "/proc/self/cgroup")?.split(separator: "\n").first(where: {
@@ -125,7 +131,9 @@ extension ClientMemory {
         return held(of: current, stat)
     }
 
-    /// The kernel frees cached files and reclaimable slabs when memory is short, so they are left out.
+    /// Computes the bytes from a group's total and its statistics.
+    ///
+    /// Cached files and reclaimable slabs are left out, because the kernel frees them when memory is short.
     static func held(of current: Int, _ stat: String) -> Int? {
         var values: [Substring: Int] = [:]
         for line in stat.split(separator: "\n") {
@@ -139,7 +147,7 @@ extension ClientMemory {
         return max(0, current - anonymous - reclaimable)
     }
 
-    /// Returns a file of the kernel of up to 16 KiB.
+    /// Returns the content of a kernel file of up to 16 KiB.
     private static func text(of path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

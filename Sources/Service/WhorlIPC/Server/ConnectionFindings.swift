@@ -3,34 +3,34 @@
 internal import Glibc
 internal import Synchronization
 
-/// The facts that the service found out about a connection's process, kept for as long as the connection.
+/// The facts that the service found out about a connection's process, kept as long as the connection.
 ///
-/// What a process is can change while its connection lasts: it can execute a program that its security module lets go
-/// free. So what counts is what it was when it connected.
+/// A process can change during its connection: it can execute a program that its security module does not confine. So
+/// its state at the time of connecting counts.
 package final class ConnectionFindings: Sendable {
-    /// The label of the process when its connection was accepted; `none` where the socket itself has one.
+    /// The label of the process when its connection was accepted; `none` if the socket itself has one.
     package let label: PeerLabel
     private let kept = Mutex<(any Sendable)?>(nil)
 
-    /// Begins with a label, and without anything else.
+    /// Creates findings with only a label.
     package init(label: PeerLabel = .none) { self.label = label }
 
-    /// Returns what was kept; `nil` where nothing of this type was.
+    /// Returns a kept finding; `nil` if there is none of this type.
     package func finding<Finding: Sendable>(as type: Finding.Type) -> Finding? {
         kept.withLock { $0 as? Finding }
     }
 
-    /// Keeps a finding in place of an earlier one.
+    /// Keeps a finding, replacing the earlier one.
     package func keep(_ finding: some Sendable) { kept.withLock { $0 = finding } }
 }
 
 extension PeerLabel {
-    /// Reads the label that a process has now.
+    /// Reads the current label of a process.
     ///
-    /// A number can come to mean another process: look afterwards whether the process still runs.
+    /// A process ID can be reused: check afterwards whether the process is still running.
     ///
     /// - Parameters:
-    ///   - pid: The number of the process.
+    ///   - pid: The process ID.
     ///   - folder: The kernel's folder of processes.
     package init(ofProcess pid: Int32, in folder: String = "/proc") {
         let descriptor = open("\(folder)/\(pid)/attr/current", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -39,7 +39,7 @@ extension PeerLabel {
             return
         }
         defer { close(descriptor) }
-        // The kernel gives a label in one piece, or an error.
+        // The kernel returns a label in one piece, or an error.
         var bytes = [UInt8](repeating: 0, count: Self.longest)
         let count = read(descriptor, &bytes, bytes.count)
         guard count >= 0 else {

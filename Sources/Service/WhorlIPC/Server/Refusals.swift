@@ -2,11 +2,11 @@
 
 internal import Synchronization
 
-/// Tells clients why they are refused, so many of them a second and no more.
+/// Sends clients the reason why they are refused, at a limited rate.
 ///
-/// A client keeps what it was told for as long as it likes, and it counts as this service's memory (``ClientMemory``). It
-/// costs the client a connection that was refused, of which it may have any number. So in a flood most are hung up on without
-/// a reason.
+/// A client can keep the received message as long as it likes, and it is charged to this service (``ClientMemory``). It
+/// costs the client only a refused connection, and there can be any number of those. So in a flood, most clients are
+/// disconnected without a reason.
 final class Refusals: Sendable {
     private struct State {
         var left: Double
@@ -17,14 +17,14 @@ final class Refusals: Sendable {
     private let perSecond: Double
     private let state: Mutex<State>
 
-    /// Allows so many at once, and so many more with each second.
+    /// Allows a number of refusals immediately, and more with each second.
     init(most: Int, perSecond: Int = 16) {
         self.most = Double(most)
         self.perSecond = Double(perSecond)
         state = Mutex(State(left: Double(most)))
     }
 
-    /// Sends a refusal without waiting; a peer that takes nothing now is not told.
+    /// Sends a refusal without waiting; a peer that cannot receive now gets none.
     func say(_ refusal: ServiceRefusal, on socket: Descriptor) {
         if mayTell() { Channel.say(refusal, on: socket) }
     }

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One call as its handler sees it.
+/// One call, as seen by its handler.
 package struct ServiceCall: Sendable {
-    /// The user and process that asked.
+    /// The user and process that made the call.
     package let client: ServiceClientIdentity
-    /// Whether the caller takes updates before the reply (Varlink: "more").
+    /// Whether the caller accepts updates before the reply (Varlink: "more").
     package let wantsMore: Bool
     let attached: CallDescriptors
     let contents: CallContents
     let send: @Sendable ([UInt8], [Descriptor]) -> Void
-    /// Waits until the caller has read what was sent.
+    /// Waits until the caller has read all sent data.
     var reading: @Sendable () async -> Void = {}
-    /// The turns that the call waits for; without them it has its turn at once.
+    /// The turns that the call waits for; without them, it runs immediately.
     var turns: UserTurns?
 
-    /// The descriptors beside the call that the method takes and that were not read yet.
+    /// The descriptors sent with the call that the method accepts and that have not been read yet.
     package var descriptors: [Descriptor] { attached.all }
 
-    /// Takes a process that the caller has passed beside the call, by a descriptor of it.
+    /// Takes a process that the caller passed with the call, as a descriptor.
     ///
-    /// - Parameter place: The place of the descriptor.
-    /// - Returns: `nil` where none is there, or it is not of a process that runs.
+    /// - Parameter place: The position of the descriptor.
+    /// - Returns: `nil` if it does not exist, or is not the descriptor of a running process.
     package func process(at place: Int) -> PeerProcess? {
         attached.take(place).flatMap(PeerProcess.init(passed:))
     }
 
-    /// Waits until the caller has read all that was sent, or has hung up, so that long answers need little memory.
+    /// Waits until the caller has read all sent data or has hung up, so that long answers need little memory.
     package func untilRead() async { await reading() }
 
-    /// Sends an update before the reply; dropped where the caller takes none.
+    /// Sends an update before the reply; dropped if the caller accepts none.
     ///
     /// - Parameters:
     ///   - parameters: The update's values.
-    ///   - descriptors: At most 8, which the values name by their index.
+    ///   - descriptors: At most 8, which the values refer to by index.
     package func update(_ parameters: some Encodable & Sendable, descriptors: [Descriptor] = []) {
         guard wantsMore else { return }
-        // A value of ours that cannot be encoded is a mistake in the service, which its tests find.
+        // If one of our values cannot be encoded, it is a bug in the service, which its tests find.
         var files = descriptors
         let message = ReplyMessage(parameters: parameters, continues: true)
         guard let bytes = try? Wire.encode(message, beside: &files) else { return }
@@ -45,13 +45,13 @@ package struct ServiceCall: Sendable {
 
 /// The user and process at the other end of a connection.
 package struct ServiceClientIdentity: Sendable {
-    /// The user; rights follow it.
+    /// The user, who determines the rights.
     package let user: PeerUser
-    /// The process, for prompts and logs; `nil` where it has ended or did not prove itself.
+    /// The process, for prompts and logs; `nil` if it has ended or did not prove its identity.
     package let process: PeerProcess?
-    /// The security module's word on the peer.
+    /// The security module's label of the peer.
     package let label: PeerLabel
-    /// What was found out about the process, for as long as the connection lasts.
+    /// The facts found out about the process, kept as long as the connection.
     package let findings: ConnectionFindings
 
     package init(
@@ -67,7 +67,7 @@ package struct ServiceClientIdentity: Sendable {
     }
 }
 
-/// A handler's answer: values, and descriptors such as secrets beside them.
+/// A handler's answer: values, and the descriptors sent with them, such as secrets.
 package struct ServiceReply<Parameters: Encodable & Sendable>: Sendable {
     package let parameters: Parameters
     package let descriptors: [Descriptor]
@@ -80,7 +80,7 @@ package struct ServiceReply<Parameters: Encodable & Sendable>: Sendable {
 
 /// The methods of a service, by their qualified names.
 package struct Router: Sendable {
-    /// A whole reply as it goes over the wire.
+    /// A complete reply in its transmitted form.
     struct Answer: Sendable {
         var bytes: [UInt8]
         var descriptors: [Descriptor] = []
@@ -95,14 +95,14 @@ package struct Router: Sendable {
     package static let everyCaller: Admission = { _ throws(ServiceRefusal) in }
 
     private var handlers: [String: Handler] = [:]
-    /// The methods during which somebody may be asked.
+    /// The methods that may prompt the user.
     private var asking: Set<String> = []
-    /// The text of each interface, as its `.varlink` file has it.
+    /// The text of each interface, from its `.varlink` file.
     private var interfaces: [String: String] = [:]
 
-    /// Describes a service without methods of its own.
+    /// Describes a service without any methods.
     ///
-    /// - Parameter about: Answers `org.varlink.service.GetInfo`.
+    /// - Parameter about: The answer to `org.varlink.service.GetInfo`.
     package init(_ about: ServiceInfo) {
         self.about = about
         addIntrospection()
@@ -120,11 +120,12 @@ package struct Router: Sendable {
     ///
     /// - Parameters:
     ///   - method: Its qualified name, such as `io.whorl.Owner.Evaluate`.
-    ///   - admission: The rule for its callers, which is asked before the parameters are read.
-    ///   - asksOwner: Whether somebody may be asked during the call.
-    ///   - most: The most descriptors that the method takes beside a call; others are closed before it runs.
-    ///   - size: The most bytes of each memory file; larger ones are closed too.
-    ///   - body: Gets the parameters, which have the declared types, and the call.
+    ///   - admission: The rule for its callers, which is checked before the parameters are read.
+    ///   - asksOwner: Whether the call may prompt the user.
+    ///   - most: The maximum number of descriptors that the method accepts with a call; others are closed before it
+    ///     runs.
+    ///   - size: The maximum size of each memory file, in bytes; larger ones are closed too.
+    ///   - body: Receives the parameters, which have the declared types, and the call.
     package mutating func on<Parameters: Decodable & Sendable, Product: Encodable & Sendable>(
         _ method: String,
         admitting admission: @escaping Admission,
@@ -159,7 +160,7 @@ package struct Router: Sendable {
             }
             let reply: ServiceReply<Product>
             if let turns = call.turns {
-                // After the rule, which may look for long at who asks: the turn may be one of all users.
+                // After the rule, which may examine the caller for a long time: the turn may be shared by all users.
                 reply = try await turns.takeFiles(
                     bringing: call.attached.size,
                     asksOwner: asksOwner,
@@ -169,7 +170,7 @@ package struct Router: Sendable {
                 reply = try await asked()
             }
             var files = reply.descriptors
-            // A value of ours always encodes; a secret needs room for its memory file.
+            // Our own values can always be encoded; a secret needs room for its memory file.
             guard let bytes = try? Wire.encode(ReplyMessage(parameters: reply.parameters), beside: &files)
             else { return .failure(ServiceRefusal("io.whorl.InternalError")) }
             return .success(Answer(bytes: bytes, descriptors: files))
@@ -178,15 +179,15 @@ package struct Router: Sendable {
         }
     }
 
-    /// Whether somebody may be asked during a call of a method.
+    /// Returns whether a call of a method may prompt the user.
     func asksOwner(_ method: String) -> Bool { asking.contains(method) }
 
     /// The names of all methods.
     package var methods: [String] { handlers.keys.sorted() }
 
-    /// The handler of a method.
+    /// Returns the handler of a method.
     func handler(of method: String) throws(ServiceRefusal) -> Handler {
-        // A text equals others with the same meaning in Unicode, such as the sign of kelvin for the letter K.
+        // A string equals others that are canonically equivalent in Unicode, such as the kelvin sign and the letter K.
         if method.utf8.allSatisfy({ $0 < 0x80 }), let handler = handlers[method] { return handler }
         let interface = method.split(separator: ".", omittingEmptySubsequences: false).dropLast()
             .joined(separator: ".")
@@ -200,7 +201,7 @@ package struct Router: Sendable {
         of call: ServiceCall
     ) throws(ServiceRefusal) -> Parameters {
         do {
-            // Calls may last long, and members that no method has are dropped here.
+            // Calls may take long, and members that no method uses are dropped here.
             defer { call.contents.letGo() }
             return try Wire.decode(
                 CallParameters<Parameters>.self,
@@ -215,7 +216,7 @@ package struct Router: Sendable {
         }
     }
 
-    /// The member that a decoder stumbled over, such as `policy` or `request.reason`.
+    /// Returns the member at which a decoder failed, such as `policy` or `request.reason`.
     private static func place(of error: any Error) -> String {
         let path: [any CodingKey] =
             switch error {
@@ -225,7 +226,7 @@ package struct Router: Sendable {
                 context.codingPath
             default: []
             }
-        // A call without parameters is read as `{}`, which has no such member above it.
+        // A call without parameters is read as `{}`, without this member around it.
         let inside = path.first?.stringValue == "parameters" ? path.dropFirst() : path[...]
         return inside.map(\.stringValue).joined(separator: ".")
     }
@@ -269,7 +270,7 @@ package struct ServiceInfo: Codable, Sendable, Hashable {
         self.url = url
     }
 
-    /// The interface that every Varlink service has (varlink.org, "Service Interface").
+    /// The interface provided by every Varlink service (varlink.org, "Service Interface").
     static let description = """
         # The interface that every Varlink service has.
         interface org.varlink.service

@@ -3,17 +3,18 @@
 internal import Dispatch
 internal import Synchronization
 
-/// One client's connection: its calls, one after the other.
+/// One client's connection: its calls, one after another.
 ///
-/// Varlink answers the calls of a connection in their order; a client that wants two at once connects twice. A call that
-/// is under way when the client hangs up is cancelled.
+/// Varlink answers the calls of a connection in order; a client that wants two calls at the same time opens two
+/// connections. If the client hangs up during a call, the call is cancelled.
 final class ServerConnection: @unchecked Sendable {
-    // Sendable: what changes is touched in the channel's `perform` alone, but `isProven`, which the one call under way has.
+    // Sendable: mutable state is accessed only in the channel's `perform`, except `isProven`, which belongs to the
+    // current call.
 
     private static let endings = DispatchQueue(label: "whorl.endings")
-    /// The most values in the JSON of a call; a row of a keychain has about twenty.
+    /// The maximum number of values in the JSON of a call; a keychain row has about twenty.
     private static let mostValues = 32_768
-    /// The most bytes of a method's name.
+    /// The maximum length of a method's name, in bytes.
     private static let longestMethod = 256
 
     private let channel: Channel
@@ -52,14 +53,14 @@ final class ServerConnection: @unchecked Sendable {
         self.mostWaiting = mostWaiting
         process = PeerProcess(of: channel.socket, user)
         label = PeerLabel(of: channel.socket)
-        // Taken as early as this side can: the process may execute another program as soon as it has connected.
+        // Read as early as possible on this side: the process may execute another program as soon as it has connected.
         findings = ConnectionFindings(
             label: label == .none ? process.map { PeerLabel(ofProcess: $0.pid) } ?? .none : .none
         )
         isProven = process.map { $0.question == nil } ?? false
     }
 
-    /// Begins to answer.
+    /// Begins to answer calls.
     ///
     /// - Parameter onEnd: Called once, when the connection has ended.
     func start(onEnd: @escaping @Sendable (Channel.Ending) -> Void) {
@@ -68,7 +69,8 @@ final class ServerConnection: @unchecked Sendable {
             onEnd: { ending in
                 _ = self.share.change(by: self.waiting, -1)
                 self.waiting = []
-                // Not in this connection's turn: a call that is cancelled may send on other connections, and they on this.
+                // Not in this connection's turn: a call that is cancelled may send on other connections, and they may
+                // send on this one.
                 Self.endings.async { [running = self.running] in
                     running?.cancel()
                     onEnd(ending)
@@ -87,7 +89,7 @@ final class ServerConnection: @unchecked Sendable {
         waiting.append(message)
         guard share.mayReceive else { return channel.close(saying: .keptMemory) }
         guard share.change(by: [message], 1) else { return channel.close(saying: .quota("messages")) }
-        // The one under way is not among them.
+        // The current call is not among them.
         guard waiting.count <= mostWaiting else { return channel.close(saying: .quota("waiting calls")) }
         answerNext()
     }
@@ -101,7 +103,7 @@ final class ServerConnection: @unchecked Sendable {
             if isLarge { turns.largeMessages.end(owner) }
         }
         let attached = CallDescriptors(message.descriptors, share: share)
-        // Messages are looked at here, not where they are read: many connections are read by one thread.
+        // Messages are checked here, not where they are read, because one thread reads many connections.
         running = Task { [channel, share] in
             if isLarge { await self.turns.largeMessages.begin(self.owner) }
             let answer = Task.isCancelled ? nil : await self.answer(contents, attached, from: sender)
@@ -115,7 +117,7 @@ final class ServerConnection: @unchecked Sendable {
 
     private func finish(_ answer: Router.Answer?) {
         running = nil
-        // A peer that sends no call is none of ours; there is nothing to answer to.
+        // A peer that does not send calls is not a client; there is nothing to answer.
         guard let answer else { return channel.close() }
         if !answer.bytes.isEmpty { channel.send(answer.bytes, answer.descriptors) }
         answerNext()
@@ -123,13 +125,13 @@ final class ServerConnection: @unchecked Sendable {
 
     // MARK: - In the task of a call
 
-    /// Answers a message, with no bytes where the caller wants no answer; `nil` if it is no call.
+    /// Answers a message, with no bytes if the caller wants no answer; `nil` if it is not a call.
     private func answer(
         _ contents: CallContents,
         _ attached: CallDescriptors,
         from sender: Int32
     ) async -> Router.Answer? {
-        // What is no call is answered by hanging up.
+        // If it is not a call, the service hangs up.
         guard (try? JSONCheck.object(contents.bytes, mostValues: Self.mostValues)) != nil,
             let head = try? Wire.decode(CallHead.self, contents.bytes),
             head.method.utf8.count <= Self.longestMethod
@@ -145,7 +147,7 @@ final class ServerConnection: @unchecked Sendable {
         return head.oneway == true ? Router.Answer(bytes: []) : answer
     }
 
-    /// Whether another process than the one that connected sent a message, or a part of it.
+    /// Returns whether a process other than the connected one sent a message, or a part of it.
     ///
     /// A process that has ended sends nothing more, even if another one holds its connection.
     private func isForeign(_ sender: Int32) -> Bool { process?.hasSent(sender) != true }
@@ -171,7 +173,7 @@ final class ServerConnection: @unchecked Sendable {
         )
         guard router.asksOwner(head.method) else { return await Self.answer(head, call, router) }
         return await turns.asking.take(owner) {
-            // It may have waited for longer than its client.
+            // The call may have waited longer than its client.
             Task.isCancelled ? Router.Answer(bytes: []) : await Self.answer(head, call, router)
         }
     }
@@ -202,8 +204,10 @@ final class ServerConnection: @unchecked Sendable {
     private struct Reply: Decodable { let answer: String }
     private struct Place: Decodable { let value: Int }
 
-    /// Answers the calls about connections: the two by which a client's process proves itself, which no handler may see
-    /// done by another, and the one that hands a further connection in.
+    /// Answers the calls about connections.
+    ///
+    /// Two of them are for proving the client's process; no handler may see another process do that. The third one
+    /// hands in a further connection.
     private func identification(
         _ head: CallHead,
         _ contents: CallContents,
@@ -215,7 +219,7 @@ final class ServerConnection: @unchecked Sendable {
             let question = isProven ? nil : process?.question.map { String($0, radix: 16) }
             return Self.reply(Question(question: question))
         case "io.whorl.Connection.Prove":
-            // An answer that cannot be read proves nothing, as a wrong one does.
+            // An unreadable answer proves nothing, like a wrong one.
             let body = try? Wire.decode(CallParameters<Reply>.self, contents.bytes).parameters
             guard let process, let answer = body.flatMap({ UInt64($0.answer, radix: 16) }),
                 process.isProven(by: answer, from: sender)
@@ -224,7 +228,7 @@ final class ServerConnection: @unchecked Sendable {
             return Self.reply(NoParameters())
         case "io.whorl.Connection.Adopt":
             guard let adopt else { return nil }
-            // A place that cannot be read is no place.
+            // An unreadable position is not a position.
             let place = try? Wire.decode(CallParameters<Place>.self, contents.bytes).parameters.value
             guard let place, let socket = attached.take(place), adopt(socket)
             else { return Self.refusal(.invalidParameter("value")) }
@@ -235,7 +239,7 @@ final class ServerConnection: @unchecked Sendable {
 }
 
 extension ServiceRefusal {
-    /// The refusal of a message that came over another process's connection.
+    /// The refusal of a message that arrived over another process's connection.
     static let foreignConnection = ServiceRefusal(
         "io.whorl.Connection.NotProven",
         message: "This connection belongs to another process.",

@@ -5,23 +5,24 @@ internal import Glibc
 internal import Synchronization
 internal import WhorlSupport
 
-/// Accepts connections, and holds each user to a share of them.
+/// Accepts connections, and limits each user to a share of them.
 package final class ServiceServer: Sendable {
-    /// The share of the service that one user may take.
+    /// The share of the service that one user may use.
     package struct Limits: Sendable {
-        /// The most connections of one user.
+        /// The maximum number of connections of one user.
         package var connectionsOfUser = 64
-        /// The most connections of all users.
+        /// The maximum number of connections of all users.
         package var connections = 4096
-        /// The most calls of one connection that wait for the one under way.
+        /// The maximum number of calls of one connection that wait for the current one.
         package var waitingCalls = 16
-        /// The most bytes of messages that are unfinished, wait, or are being answered, and of answers that were not read, that one
-        /// user's connections hold together.
+        /// The maximum number of bytes held by one user's connections.
+        ///
+        /// It counts messages that are incomplete, waiting or being answered, and answers that have not been read.
         package var bytesOfUser = 12 << 20
-        /// The most descriptors that came with messages of one user's connections and are held together.
+        /// The maximum number of descriptors, received with messages, that one user's connections hold.
         package var descriptorsOfUser = 256
         var channel = Channel.Limits()
-        /// The most clients that are told at once why they are refused.
+        /// The maximum number of clients that receive the reason for a refusal immediately.
         package var refusals = 512
 
         package init() {}
@@ -29,19 +30,17 @@ package final class ServiceServer: Sendable {
 
     private struct Connections {
         var next: UInt64 = 0
-        /// The users at their limit, and when it was last seen that their clients are there.
+        /// The users at their limit, and when their clients were last checked.
         var crowded: [ShareOwner: ContinuousClock.Instant] = [:]
         var open: [UInt64: (owner: ShareOwner, connection: ServerConnection)] = [:]
         var ofUser: [ShareOwner: Int] = [:]
         var shares: [ShareOwner: UserShare] = [:]
         var isStopped = false
 
-        /// Whether a user may have one more.
+        /// Returns the reason why a user may not have another connection; `nil` if it may.
         ///
-        /// A connection counts until its end was dealt with, which a busy machine does late: at the limit those whose client
-        /// has gone are left out, and hold as many places again at the most.
-        ///
-        /// - Returns: The reason why not.
+        /// A connection counts until its end was processed, which happens late on a busy machine. At the limit,
+        /// connections whose client is gone are therefore not counted, up to the same number again.
         mutating func refusal(for owner: ShareOwner, _ limits: Limits) -> ServiceRefusal? {
             guard shares[owner]?.mayReceive != false else { return .keptMemory }
             let count = ofUser[owner] ?? 0
@@ -76,15 +75,15 @@ package final class ServiceServer: Sendable {
     private let turns = CallTurns()
     private let onCount: @Sendable (Int) -> Void
 
-    /// Describes a server that does not listen yet.
+    /// Creates a server that does not listen yet.
     ///
     /// - Parameters:
     ///   - router: The methods.
     ///   - limits: The share of each user.
-    ///   - servesPairs: Whether a client may hand further connections in (`io.whorl.Connection.Adopt`), as the program
-    ///     that has started this process does.
-    ///   - admission: Decides which users are served; without it every user is.
-    ///   - memory: Watches what clients hold; without it nothing does.
+    ///   - servesPairs: Whether a client may hand in further connections (`io.whorl.Connection.Adopt`), like the
+    ///     program that started this process.
+    ///   - admission: Decides which users are served; by default every user is.
+    ///   - memory: Monitors the memory held by clients; by default it is not monitored.
     ///   - onCount: Called with the number of open connections after each change, on any thread.
     package init(
         _ router: Router,
@@ -103,9 +102,9 @@ package final class ServiceServer: Sendable {
         self.onCount = onCount
     }
 
-    /// Listens on a socket that is bound and listening already, as systemd hands it over.
+    /// Listens on a socket that is already bound and listening, such as one passed by systemd.
     ///
-    /// - Throws: the system's refusal to make it one that does not wait.
+    /// - Throws: The system's error from making it non-blocking.
     package func listen(on listener: Descriptor) throws(SystemCallError) {
         try UnixSocket.adopt(listener)
         try UnixSocket.tellSenders(on: listener)
@@ -113,17 +112,17 @@ package final class ServiceServer: Sendable {
         listening.withLock { $0 = begun }
     }
 
-    /// Serves one connection that exists already, such as the other end of a pair.
+    /// Serves one existing connection, such as the other end of a pair.
     ///
-    /// - Throws: the system's word where it does not tell the user at the other end.
+    /// - Throws: The system's error if the user at the other end is unknown.
     package func serve(_ socket: Descriptor) throws(SystemCallError) {
         try UnixSocket.adopt(socket)
         try begin(socket)
     }
 
-    /// Stops listening; connections that are open go on, and those that come from now on wait in the socket.
+    /// Stops listening; open connections keep working, and new ones wait in the socket.
     package func stopListening() {
-        // What is being accepted at this moment is open then.
+        // A connection that is being accepted at this moment is open afterwards.
         listening.withLock { listening in
             listening?.cancel()
             listening = nil
@@ -143,18 +142,19 @@ package final class ServiceServer: Sendable {
     /// The number of open connections.
     package var connectionCount: Int { connections.withLock(\.open.count) }
 
-    /// The bytes of messages that a user's connections hold.
+    /// Returns the number of bytes of messages held by a user's connections.
     func bytesHeld(of uid: UInt32) -> Int { sum(of: uid, \.bytesHeld) }
 
-    /// The number of a user's open connections.
+    /// Returns the number of a user's open connections.
     package func connectionCount(of uid: UInt32) -> Int {
         connections.withLock { $0.ofUser.reduce(0) { $0 + ($1.key.uid == uid ? $1.value : 0) } }
     }
 
-    /// The number of descriptors that a user's connections hold.
+    /// Returns the number of descriptors held by a user's connections.
     func descriptorsHeld(of uid: UInt32) -> Int { sum(of: uid, \.descriptorsHeld) }
 
-    /// The users who have sent a descriptor that is still being closed: no process ends before, not even when it is killed.
+    /// The users who sent a descriptor that is still being closed: the process cannot exit before, even if it is
+    /// killed.
     package var usersWhoseFilesClose: Set<UInt32> {
         connections.withLock { connections in
             Set(connections.shares.compactMap { $1.isClosing ? $0.uid : nil })
@@ -168,14 +168,14 @@ package final class ServiceServer: Sendable {
     private func accept(from listener: Descriptor) {
         listening.withLock { listening in
             guard let registration = listening else { return }
-            // A few at a time: other sockets wait.
+            // A few at a time, because other sockets are waiting.
             for _ in 0..<32 {
                 do throws(SystemCallError) {
                     guard let socket = try UnixSocket.accept(from: listener) else { return }
-                    // A client that has gone already is none, and costs next to nothing.
+                    // A client that is already gone does not count, and costs almost nothing.
                     if !UnixSocket.hasGone(socket) { try? begin(socket) }
                 } catch {
-                    // Out of descriptors: those that wait are taken when some are free again.
+                    // Out of descriptors: waiting connections are accepted when some are free again.
                     registration.wait(for: [])
                     return OffPoolTimer.run(after: .milliseconds(100)) { registration.wait(for: .readable) }
                 }
@@ -185,7 +185,8 @@ package final class ServiceServer: Sendable {
 
     private func begin(_ socket: Descriptor) throws(SystemCallError) {
         var on: Int32 = 1
-        // Out-of-band bytes are read in turn: the kernel would drop them, and close here what they brought.
+        // Out-of-band bytes are read in order: otherwise the kernel would drop them, and close the descriptors that
+        // came with them.
         guard
             setsockopt(socket.number, SOL_SOCKET, SO_OOBINLINE, &on, socklen_t(MemoryLayout<Int32>.size)) == 0
         else { throw SystemCallError("setsockopt") }
@@ -211,7 +212,7 @@ package final class ServiceServer: Sendable {
 
     /// Makes room for a connection.
     ///
-    /// - Throws: the reason where the user has its share already.
+    /// - Throws: The reason, if the user's share is used up.
     private func admit(
         _ user: PeerUser,
         _ owner: ShareOwner,
@@ -246,7 +247,7 @@ package final class ServiceServer: Sendable {
         }
     }
 
-    /// Serves a connection that a client handed in; `false` where that fails.
+    /// Serves a connection that a client handed in; `false` if this fails.
     private func adopt(_ socket: Descriptor) -> Bool {
         do {
             try serve(socket)
@@ -261,18 +262,18 @@ package final class ServiceServer: Sendable {
             guard connections.open.removeValue(forKey: number) != nil else { return }
             let count = (connections.ofUser[owner] ?? 1) - 1
             connections.ofUser[owner] = count > 0 ? count : nil
-            // What is still held, such as descriptors that take long to close, counts for the user's next connection.
+            // Anything still held, such as descriptors that take long to close, counts for the user's next connection.
             if count <= 0, connections.shares[owner]?.isEmpty == true { connections.shares[owner] = nil }
         }
         onCount(connectionCount)
     }
 }
 
-/// The number of a server's open connections, and waits for the time when there are none.
+/// The number of a server's open connections, with a way to wait until there are none.
 package final class ConnectionCount: Sendable {
     private struct State {
         var count = 0
-        /// Counts the changes, so that a wait sees whether anything came in between.
+        /// The number of changes, so that a waiter notices any change in between.
         var changes = 0
     }
 
@@ -282,7 +283,7 @@ package final class ConnectionCount: Sendable {
 
     package init() { (ends, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
-    /// Takes the number after a change.
+    /// Sets the number after a change.
     package func set(_ count: Int) {
         state.withLock { state in
             state.count = count
@@ -291,9 +292,9 @@ package final class ConnectionCount: Sendable {
         if count == 0 { sink.yield() }
     }
 
-    /// Waits until no connection has been open for as long as `wait` lasts; for one waiter.
+    /// Waits until no connection has been open for as long as `wait` lasts; supports one waiter.
     ///
-    /// - Parameter wait: Returns after the time for which the server has to be idle.
+    /// - Parameter wait: Returns after the time for which the server must be idle.
     package func waitUntilIdle(for wait: () async -> Void) async {
         for await _ in ends {
             let before = state.withLock { ($0.count, $0.changes) }

@@ -2,9 +2,10 @@
 
 internal import Synchronization
 
-/// Lets few calls of each user, or of whatever the key names, run at a time; the others wait in their order.
+/// Limits the concurrent calls of each user, or of each key; the others wait in order.
 ///
-/// A user has hundreds of connections. Without turns, their calls could fill the memory, and the queues that all users share.
+/// A user can have hundreds of connections. Without turns, their calls could fill the memory, and the queues shared by
+/// all users.
 package final class Turns<Key: Hashable & Sendable>: Sendable {
     private struct Waiting {
         let size: Int
@@ -12,11 +13,11 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
     }
 
     private struct Calls {
-        /// The sizes of those that run, together.
+        /// The total size of the running calls.
         var running = 0
         var waiting: [Waiting] = []
 
-        /// Lets the first ones run for which there is room, and returns them.
+        /// Admits the first waiting calls for which there is room, and returns them.
         mutating func admit(most: Int) -> [Waiting] {
             var admitted: ArraySlice<Waiting> = []
             for next in waiting {
@@ -32,17 +33,17 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
     private let most: Int
     private let calls = Mutex<[Key: Calls]>([:])
 
-    /// Allows so many calls at a time for each key, or calls of this size together.
+    /// Allows a number of concurrent calls for each key, or calls of this total size.
     package init(most: Int) { self.most = most }
 
     /// Runs `body` when it is the call's turn.
     ///
     /// - Parameters:
-    ///   - key: Whose turn it is.
-    ///   - size: The size of the call, at least 1; one that is larger than all together may be runs alone.
+    ///   - key: The key whose turn it is.
+    ///   - size: The size of the call, at least 1; a call that exceeds the allowed total runs alone.
     ///   - body: The call.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`.
     package func take<Value: Sendable, Failure: Error>(
         _ key: Key,
         size: Int = 1,
@@ -53,14 +54,14 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
         return try await body()
     }
 
-    /// Waits for the call's turn, which ends with ``end(_:size:)``.
+    /// Waits for the call's turn, which lasts until ``end(_:size:)``.
     func begin(_ key: Key, size: Int = 1) async {
         await withCheckedContinuation { (turn: CheckedContinuation<Void, Never>) in
             change(key) { $0.waiting.append(Waiting(size: size, turn: turn)) }
         }
     }
 
-    /// Hands the turn to the next calls.
+    /// Passes the turn to the next calls.
     func end(_ key: Key, size: Int = 1) { change(key) { $0.running -= size } }
 
     private func change(_ key: Key, _ change: (inout Calls) -> Void) {
@@ -76,8 +77,9 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
 
 /// The turns of the calls of a server.
 final class CallTurns: Sendable {
-    /// The size from which on messages of a user are looked at and decoded one at a time, in bytes: that takes long enough that
-    /// hundreds of them keep the threads from others' calls.
+    /// The size in bytes from which a user's messages are checked and decoded one at a time.
+    ///
+    /// This takes so long that hundreds of them would keep the threads from others' calls.
     static let largeMessage = 8 << 10
 
     let largeMessages = Turns<ShareOwner>(most: 1)
@@ -87,25 +89,24 @@ final class CallTurns: Sendable {
     fileprivate let largeOfAll = Turns<Bool>(most: 1)
 }
 
-/// The turns that the calls of one user wait for.
+/// The turns that one user's calls wait for.
 struct UserTurns: Sendable {
-    /// The size of the memory files beside a call up to which it waits for nothing, in bytes.
+    /// The size in bytes up to which a call with memory files does not wait.
     private static let smallFiles = 16 << 10
-    /// The size from which on one call of all users is answered at a time.
+    /// The size in bytes from which only one call of all users is answered at a time.
     private static let largeFiles = 1 << 20
 
     let turns: CallTurns
     let owner: ShareOwner
 
-    /// Runs `body` when the user's other calls do not have many bytes beside them, and no other call has large files.
+    /// Runs `body` when the user's other calls hold few bytes in memory files, and no other call has large files.
     ///
     /// - Parameters:
-    ///   - bytes: The size of the files that the method takes.
-    ///   - asksOwner: Whether somebody may be asked during the call: as long as that takes, it keeps back the same user's calls
-    ///     alone.
+    ///   - bytes: The size of the files that the method accepts.
+    ///   - asksOwner: Whether the call may prompt the user: such a call delays only calls of the same user.
     ///   - body: Reads the files, and answers.
     /// - Returns: The answer.
-    /// - Throws: What `body` throws.
+    /// - Throws: The error of `body`.
     func takeFiles<Value: Sendable>(
         bringing bytes: Int,
         asksOwner: Bool,
@@ -113,7 +114,7 @@ struct UserTurns: Sendable {
     ) async throws(ServiceRefusal) -> Value {
         guard bytes > Self.smallFiles else { return try await body() }
         return try await turns.files.take(owner, size: bytes) { () async throws(ServiceRefusal) in
-            // Each user has one in the row of all users.
+            // Each user has one call in the queue of all users.
             guard bytes > Self.largeFiles, !asksOwner else { return try await body() }
             return try await turns.largeOfAll.take(true, body)
         }

@@ -3,14 +3,14 @@
 internal import Dispatch
 internal import Synchronization
 
-/// The decision which users a server serves, which is kept for a while.
+/// Decides which users a server serves, and caches the decisions for a while.
 ///
-/// A look at the user database may take long, as over a network. It is done on a queue of its own, so that users who are
-/// known do not wait for it, and one connection does not wait for another in the thread that accepts them.
+/// A lookup in the user database may take long, for example over a network. It runs on a separate queue, so that known
+/// users do not wait for it, and connections do not wait for each other in the thread that accepts them.
 package final class UserAdmission: Sendable {
-    /// Returns the reason why a user is not served; `nil` where it is.
+    /// Returns the reason why a user is not served; `nil` if the user is served.
     ///
-    /// It may wait.
+    /// It may block.
     package typealias Rule = @Sendable (_ uid: UInt32) -> ServiceRefusal?
 
     private struct Verdict {
@@ -20,29 +20,30 @@ package final class UserAdmission: Sendable {
 
     private struct State {
         var verdicts: [UInt32: Verdict] = [:]
-        /// The connections that wait for a decision, by their user.
+        /// The connections that wait for a decision, by user.
         var undecided: [UInt32: [@Sendable (ServiceRefusal?) -> Void]] = [:]
     }
 
-    /// The time for which a decision counts.
+    /// The time for which a decision is valid.
     private static let lifetime = Duration.seconds(30)
-    /// The most decisions that are kept, and the most users that wait for one.
+    /// The maximum number of cached decisions, and of users waiting for one.
     private static let most = 1024
-    /// The most connections of one user that wait for its decision: as many as a user may have, so that none of those is refused.
+    /// The maximum number of one user's connections that wait for a decision: as many as a user may have, so that none
+    /// is refused.
     private static let mostOfUser = 256
 
     private let rule: Rule
     private let queue = DispatchQueue(label: "whorl.users")
     private let state = Mutex(State())
 
-    /// Decides by a rule.
+    /// Creates an admission with a rule.
     package init(_ rule: @escaping Rule) { self.rule = rule }
 
     /// Decides about a user.
     ///
     /// - Parameters:
-    ///   - uid: The user's number.
-    ///   - done: Called once, on this thread where the decision is kept.
+    ///   - uid: The user ID.
+    ///   - done: Called once, on this thread if the decision is cached.
     func decide(_ uid: UInt32, _ done: @escaping @Sendable (ServiceRefusal?) -> Void) {
         let now = ContinuousClock.now
         let kept: (verdict: Verdict?, isCrowded: Bool) = state.withLock { state in

@@ -5,24 +5,23 @@ internal import Synchronization
 internal import WhorlSecretMemory
 internal import WhorlSupport
 
-/// The memory and the descriptors that all connections of one user hold together, so that many of them hold no more than one
-/// may.
+/// The memory and the descriptors held by all connections of one user, which share one limit.
 ///
-/// Messages count from their first byte until they have been answered, and answers until the client has read them. What it
-/// holds after that is no single user's for the kernel: see ``ClientMemory``.
+/// Messages count from their first byte until they have been answered, and answers until the client has read them. For
+/// memory that a client holds after that, which the kernel does not attribute to a user, see ``ClientMemory``.
 final class UserShare: Sendable {
     private struct Held {
         var bytes = 0
         var descriptors = 0
-        /// Descriptors that wait to be closed, the one that is being closed first.
+        /// Descriptors waiting to be closed, beginning with the one being closed.
         var closing: [Int32] = []
-        /// The bytes that were sent since clients last held little.
+        /// The bytes sent since clients last held little.
         var sent = Sent()
     }
 
-    /// The bytes that a user was sent since a look that found little; with time they count less.
+    /// The bytes sent to a user since the last check with a small sum; they count less over time.
     private struct Sent {
-        /// The bytes a second that no longer count.
+        /// The number of bytes forgotten per second.
         private static let forgotten = 16_384.0
 
         private var bytes = 0.0
@@ -43,7 +42,7 @@ final class UserShare: Sendable {
     let refusals: Refusals
     private let held = Mutex(Held())
 
-    /// Allows so many bytes and descriptors.
+    /// Allows a number of bytes and descriptors.
     init(
         mostBytes: Int,
         mostDescriptors: Int,
@@ -56,14 +55,15 @@ final class UserShare: Sendable {
         self.memory = memory
     }
 
-    /// Whether the user's programs may be sent something: not where much of what was sent is held, and they may hold it.
+    /// Whether data may be sent to the user's programs; not if clients hold much of the sent data, and these may be
+    /// among them.
     var mayReceive: Bool {
         guard let memory, let allowance = memory.allowance else { return true }
         let calms = memory.calms
         return held.withLock { $0.sent.calms != calms || $0.sent.now < allowance }
     }
 
-    /// Counts an answer and the memory files beside it.
+    /// Counts an answer and the memory files sent with it.
     func countSent(_ bytes: Int, _ files: [Descriptor]) {
         guard let memory else { return }
         // The kernel needs a few kilobytes for each message and each file.
@@ -73,27 +73,27 @@ final class UserShare: Sendable {
         held.withLock { $0.sent.add(size, calms) }
     }
 
-    /// The number of bytes that are held now.
+    /// The number of bytes currently held.
     var bytesHeld: Int { held.withLock(\.bytes) }
 
-    /// The number of descriptors that are held now, with those that wait to be closed.
+    /// The number of descriptors currently held, including those waiting to be closed.
     var descriptorsHeld: Int { held.withLock { $0.descriptors + $0.closing.count } }
 
-    /// Whether a descriptor waits to be closed.
+    /// Whether a descriptor is waiting to be closed.
     var isClosing: Bool { held.withLock { !$0.closing.isEmpty } }
 
-    /// Whether nothing is held, and nothing that was sent counts.
+    /// Whether nothing is held, and no sent data counts.
     var isEmpty: Bool {
         held.withLock { $0.bytes == 0 && $0.descriptors == 0 && $0.closing.isEmpty && $0.sent.now == 0 }
     }
 
-    /// Whether a message with descriptors may come; as long as too many wait to be closed, none may.
+    /// Whether a message with descriptors may be received; not while too many are waiting to be closed.
     var hasRoomForDescriptors: Bool { descriptorsHeld < mostDescriptors }
 
-    /// Closes a descriptor that a client has made, on a thread of this user.
+    /// Closes a descriptor created by a client, on a thread of this user.
     ///
-    /// close(2) waits for a socket that lingers, and for the process behind a file system of the user (FUSE). So it keeps
-    /// waiting what else the same user sent, and nothing else.
+    /// close(2) waits for a lingering socket, and for the process behind a user's file system (FUSE). So it delays only
+    /// other data sent by the same user.
     func close(_ number: Int32) {
         let begins = held.withLock { held in
             held.closing.append(number)
@@ -116,9 +116,9 @@ final class UserShare: Sendable {
         if !isRunning { OffPoolTimer.run(after: .seconds(1)) { [self] in beginClosing() } }
     }
 
-    /// Counts bytes and descriptors that came or went.
+    /// Counts added or removed bytes and descriptors.
     ///
-    /// - Returns: `false` when more came, and more are held now than may be; they count all the same until they go.
+    /// - Returns: `false` if more were added than allowed; they count anyway until they are removed.
     func change(bytes: Int, descriptors: Int) -> Bool {
         held.withLock { held in
             held.bytes += bytes
@@ -128,7 +128,7 @@ final class UserShare: Sendable {
         }
     }
 
-    /// Counts the messages that came or went.
+    /// Counts added or removed messages.
     func change(by messages: [Frame], _ sign: Int) -> Bool {
         change(
             bytes: sign * messages.reduce(0) { $0 + $1.bytes.count },
@@ -138,7 +138,7 @@ final class UserShare: Sendable {
 }
 
 extension ServiceRefusal {
-    /// The refusal of what exceeds a user's share of the service.
+    /// Returns the refusal of anything that exceeds a user's share of the service.
     ///
     /// - Parameter what: The share, such as `connections`.
     /// - Returns: The refusal, which names the share.
@@ -151,7 +151,7 @@ extension ServiceRefusal {
         )
     }
 
-    /// The refusal of a user whose programs may keep what the service has sent, as long as so much is kept.
+    /// The refusal of a user whose programs may be keeping sent data, while much of it is kept.
     static let keptMemory = ServiceRefusal(
         "io.whorl.Connection.QuotaReached",
         quota: "memory",
@@ -160,21 +160,21 @@ extension ServiceRefusal {
         recovery: "Quit the program that holds it; `journalctl -u whorld` lists callers."
     )
 
-    /// The refusal of a message of which more bytes come than one may have.
+    /// The refusal of a message that exceeds the maximum size.
     static let largeMessage = ServiceRefusal(
         "io.whorl.Connection.MessageRefused",
         message: "The message is larger than 1 MiB.",
         recovery: "Send large values as file descriptors."
     )
 
-    /// The refusal of a message whose end does not come.
+    /// The refusal of a message that is not completed in time.
     static let unfinishedMessage = ServiceRefusal(
         "io.whorl.Connection.MessageRefused",
         message: "The message was not completed in time.",
         recovery: "Connect again, and send the whole message."
     )
 
-    /// The refusal of a connection where the service has as many as it can take from all users.
+    /// The refusal of a connection if the service has reached its limit for all users.
     static let crowded = ServiceRefusal(
         "io.whorl.Connection.QuotaReached",
         quota: "all connections",
@@ -183,7 +183,7 @@ extension ServiceRefusal {
     )
 }
 
-/// The contents of a call, which its handler lets go as soon as it has read them.
+/// The contents of a call, which its handler frees as soon as it has read them.
 final class CallContents: Sendable {
     private struct Kept {
         var bytes: [UInt8]
@@ -196,12 +196,12 @@ final class CallContents: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The JSON.
-    ///   - onLetGo: Called once, when it was let go.
+    ///   - onLetGo: Called once, when the JSON was freed.
     init(_ bytes: [UInt8], onLetGo: @escaping @Sendable () -> Void = {}) {
         kept = Mutex(Kept(bytes: bytes, onLetGo: onLetGo))
     }
 
-    /// The JSON of the call; empty once it was let go.
+    /// The JSON of the call; empty after it was freed.
     var bytes: [UInt8] { kept.withLock(\.bytes) }
 
     /// Frees the memory.
@@ -214,7 +214,8 @@ final class CallContents: Sendable {
     }
 }
 
-/// The descriptors beside a call, each of which is closed as soon as no one needs it and counts for its user until then.
+/// The descriptors sent with a call; each is closed as soon as it is no longer needed, and counts for its user until
+/// then.
 final class CallDescriptors: SecretAttachments {
     private let kept: Mutex<[Descriptor?]>
     private let share: UserShare?
@@ -224,19 +225,19 @@ final class CallDescriptors: SecretAttachments {
         self.share = share
     }
 
-    /// The bytes of the memory files that are still there.
+    /// The number of bytes in the remaining memory files.
     var size: Int {
         all.reduce(0) { sum, file in
-            // Other files, whose size may take long to tell, are refused where they are read.
+            // Other files, whose size may take long to read, are refused where they are read.
             let size = (try? SecretDescriptor.size(of: file, most: 1 << 40)) ?? 0
             return sum + size
         }
     }
 
-    /// Those that are still there, in their order.
+    /// The remaining descriptors, in order.
     var all: [Descriptor] { kept.withLock { $0.compactMap(\.self) } }
 
-    /// Gives one away; `nil` if it was given away or closed before.
+    /// Takes a descriptor out; `nil` if it was taken or closed before.
     func take(_ place: Int) -> Descriptor? {
         let taken: Descriptor? = kept.withLock { kept in
             guard kept.indices.contains(place) else { return nil }
@@ -247,28 +248,30 @@ final class CallDescriptors: SecretAttachments {
         return taken
     }
 
-    /// The secret at a place; its descriptor is closed after it was read.
+    /// Returns the secret at a position; its descriptor is closed after it was read.
     ///
-    /// - Throws: `InvalidParameter` for an unknown place, a secret that was read already, or a descriptor that is no sealed
-    ///   memory file.
+    /// - Throws: `InvalidParameter` for an unknown position, a secret that was already read, or a descriptor that is
+    ///   not a sealed memory file.
     func secret(at place: Int) throws -> SecretBytes {
-        // The caller's file is wrong, for whatever reason.
+        // The caller's file is invalid, for whatever reason.
         guard let file = take(place), let secret = try? SecretDescriptor.read(file) else {
             throw ServiceRefusal.invalidParameter("descriptor")
         }
         return secret
     }
 
-    /// A message that was received takes no secret.
+    /// No secret can be attached to a received message.
     func attach(_ secret: SecretBox) throws -> Int { throw ServiceRefusal.invalidParameter("descriptor") }
 
-    /// Whether a memory file is larger, or not sealed, for whatever reason; other descriptors are refused where they are read.
+    /// Returns whether a memory file is too large or not sealed; other descriptors are refused where they are read.
     private static func isRefused(_ file: Descriptor, most: Int) -> Bool {
         SecretDescriptor.isMemory(file) && (try? SecretDescriptor.size(of: file, most: most)) == nil
     }
 
-    /// Closes all but the first `count`, and of these each that is larger than `size` bytes or could still grow: its size decides
-    /// about the turn of its call.
+    /// Closes all but the first `count` descriptors, and the unsuitable ones of these.
+    ///
+    /// A descriptor is unsuitable if it is larger than `size` bytes or could still grow, because its size determines
+    /// the turn of its call.
     func close(behind count: Int, largerThan size: Int = .max) {
         let closed = kept.withLock { kept in
             let before = kept.count { $0 != nil }

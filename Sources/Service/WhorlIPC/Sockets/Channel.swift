@@ -4,50 +4,51 @@ internal import CWhorlSocket
 internal import Dispatch
 internal import Glibc
 
-/// A connected socket that gives and takes whole messages, one after the other.
+/// A connected socket that sends and receives whole messages, one after another.
 ///
-/// Nothing waits: reading and writing go on when the kernel says that they can. A peer that sends half a message, or does
-/// not read, is hung up on after a time.
+/// Nothing blocks: reading and writing continue when the kernel reports that they can. A peer that sends half a
+/// message, or does not read, is disconnected after a time limit.
 ///
-/// Work is done on the thread that asks for it, in turn with the others (``perform(_:)``): a message is written before
-/// ``send(_:_:)`` returns, if the socket takes it.
+/// Work is done on the calling thread, one piece at a time (``perform(_:)``): a message is written before
+/// ``send(_:_:)`` returns, if the socket accepts it.
 final class Channel: @unchecked Sendable {
-    // Sendable: what changes is touched in `perform` alone.
+    // Sendable: mutable state is accessed only in `perform`.
 
-    /// The reason for which a connection has ended.
+    /// The reason why a connection has ended.
     enum Ending: Sendable, Hashable {
         /// This side closed it.
         case closed
         /// The other side closed it.
         case hungUp
-        /// The other side sent what is no message, or a message that is too large.
+        /// The other side sent data that is not a message, or a message that is too large.
         case malformed
-        /// The other side did not finish a message, or did not read, for too long.
+        /// The other side took too long to complete a message or to read.
         case slow
-        /// The other side holds more memory than it may.
+        /// The other side holds more memory than allowed.
         case overBudget
-        /// A call of the system failed.
+        /// A system call failed.
         case failed(SystemCallError)
     }
 
-    /// The limits on the memory that a peer holds, and on the time for which it keeps this side waiting.
+    /// The limits on the memory that a peer holds, and on the time that it can delay this side.
     struct Limits: Sendable {
-        /// The most bytes that wait to be sent.
+        /// The maximum number of bytes waiting to be sent.
         var mostUnsent = 4 << 20
-        /// The time within which the peer must read something when bytes wait.
+        /// The time within which the peer must read something if bytes are waiting.
         var reading: DispatchTimeInterval = .seconds(5)
-        /// The time within which the peer must read something when a sender waits for it (``Channel/untilRead()``).
+        /// The time within which the peer must read something if a sender waits for it (``Channel/untilRead()``).
         var waiting = Duration.seconds(5)
-        /// The time within which a message must be whole after its first byte.
+        /// The time within which a message must be complete after its first byte.
         var message: DispatchTimeInterval = .seconds(10)
     }
 
     private static let isCurrent = DispatchSpecificKey<ObjectIdentifier>()
 
-    /// Keeps the time limits of all channels, on one thread: those of many may be over in the same moment.
+    /// The queue for the time limits of all channels, on one thread, because many of them may expire at the same
+    /// moment.
     private static let deadlines = DispatchQueue(label: "whorl.deadlines")
 
-    /// Does one thing at a time.
+    /// Ensures that only one thing is done at a time.
     private let queue = DispatchQueue(label: "whorl.channel")
     let socket: Descriptor
     let limits: Limits
@@ -59,9 +60,9 @@ final class Channel: @unchecked Sendable {
     private var isWaitingForRoom = false
     private var unsent: [Outgoing] = []
     private var unsentBytes = 0
-    /// Counts what was written, so that a deadline sees whether anything was.
+    /// Counts the writes, so that a deadline notices whether anything was written.
     private var progress = 0
-    /// Counts messages, so that a deadline sees whether the one it was set for has ended.
+    /// Counts messages, so that a deadline notices whether its message has ended.
     private var messages = 0
     private var held = (bytes: 0, descriptors: 0)
     /// Whether the peer no longer reads.
@@ -72,12 +73,12 @@ final class Channel: @unchecked Sendable {
         var descriptors: [Descriptor]
     }
 
-    /// Takes over a socket that does not wait (``UnixSocket``).
+    /// Takes over a non-blocking socket (``UnixSocket``).
     ///
     /// - Parameters:
     ///   - socket: The connected socket.
-    ///   - limits: What the peer may do.
-    ///   - share: Where the memory and the descriptors that the peer holds are counted, together with others of its user.
+    ///   - limits: The limits for the peer.
+    ///   - share: Counts the memory and the descriptors that the peer holds, together with others of the same user.
     init(_ socket: Descriptor, limits: Limits = Limits(), share: UserShare? = nil) {
         self.socket = socket
         self.limits = limits
@@ -90,8 +91,8 @@ final class Channel: @unchecked Sendable {
     /// Begins to read.
     ///
     /// - Parameters:
-    ///   - onMessage: Called for each message, in order. Both handlers are called in ``perform(_:)`` and return soon: other
-    ///     connections wait for them.
+    ///   - onMessage: Called for each message, in order. Both handlers are called in ``perform(_:)`` and must return
+    ///     soon, because other connections wait for them.
     ///   - onEnd: Called once; no message follows.
     func start(onMessage: @escaping @Sendable (Frame) -> Void, onEnd: @escaping @Sendable (Ending) -> Void) {
         perform {
@@ -111,7 +112,7 @@ final class Channel: @unchecked Sendable {
         }
     }
 
-    /// Sends a message behind those that wait.
+    /// Sends a message after those already waiting.
     func send(_ bytes: [UInt8], _ descriptors: [Descriptor] = []) {
         perform {
             guard onEnd != nil, !hasPeerLeft else { return }
@@ -125,45 +126,45 @@ final class Channel: @unchecked Sendable {
         }
     }
 
-    /// The number of bytes that the peer has not read, as the kernel counts them; `nil` once the connection has ended.
+    /// The number of bytes that the peer has not read, as counted by the kernel; `nil` once the connection has ended.
     var unread: Int? {
         var unread: Int?
         perform { if onEnd != nil { unread = unsentBytes + Int(max(0, whorl_unread(socket.number))) } }
         return unread
     }
 
-    /// Ends the connection; what was not sent yet is dropped.
+    /// Ends the connection; unsent data is dropped.
     func close() {
         perform { end(.closed) }
     }
 
-    /// Ends the connection after a refusal, if the peer takes that now.
+    /// Ends the connection after sending a refusal, if the peer can receive it now.
     func close(saying refusal: ServiceRefusal, _ ending: Ending = .overBudget) {
         perform {
             guard onEnd != nil else { return }
-            // In the middle of another message the peer could not tell it from that. A client has nothing to refuse.
+            // In the middle of another message, the peer could not tell it apart. A client has nothing to refuse.
             if unsent.isEmpty { share?.refusals.say(refusal, on: socket) }
             end(ending)
         }
     }
 
-    /// Sends a refusal without waiting; a peer that takes nothing now is not told.
+    /// Sends a refusal without waiting; a peer that cannot receive now gets none.
     static func say(_ refusal: ServiceRefusal, on socket: Descriptor) {
         let bytes = refusal.message + [0]
         _ = bytes.withUnsafeBytes { whorl_send(socket.number, $0.baseAddress, $0.count, [], 0) }
     }
 
-    /// Ends the connection as ``close()`` does, and does not wait until that is done.
+    /// Ends the connection as ``close()`` does, without waiting for it.
     ///
-    /// It is for handlers of a task's cancellation. They run while the task's state is locked, and a message that arrives
-    /// in the same moment resumes the task in this connection's turn: each would wait for the other for ever.
+    /// It is for cancellation handlers of tasks. They run while the task's state is locked, and a message that arrives
+    /// at the same moment resumes the task in this connection's turn: each would wait for the other forever.
     func closeSoon() {
         queue.async { self.end(.closed) }
     }
 
-    /// Lets the socket go without closing it; no handler is called from then on.
+    /// Gives up the socket without closing it; no handler is called from then on.
     ///
-    /// - Returns: `false` where the connection has ended, or half a message is on its way.
+    /// - Returns: `false` if the connection has ended, or half a message is on its way.
     func release() -> Bool {
         var isReleased = false
         perform {
@@ -177,8 +178,9 @@ final class Channel: @unchecked Sendable {
         return isReleased
     }
 
-    /// Does something with the connection while nothing else is done with it, on this thread; a handler of the connection
-    /// that calls this is in turn already.
+    /// Performs work on the connection exclusively, on this thread.
+    ///
+    /// If a handler of the connection calls this, it already has its turn.
     func perform(_ work: () -> Void) {
         if DispatchQueue.getSpecific(key: Self.isCurrent) == ObjectIdentifier(self) {
             work()
@@ -190,9 +192,9 @@ final class Channel: @unchecked Sendable {
     // MARK: - In turn
 
     private func read() {
-        // What is not received is closed with the socket.
+        // Anything not received is closed with the socket.
         guard share?.hasRoomForDescriptors != false else { return close(saying: .quota("descriptors")) }
-        // One read for each event: other connections and this one's own replies come between.
+        // One read per event, so that other connections and this one's replies get their turn in between.
         var control = whorl_control()
         var chunk = [UInt8](repeating: 0, count: 65_536)
         let count = chunk.withUnsafeMutableBytes {
@@ -219,7 +221,7 @@ final class Channel: @unchecked Sendable {
         }
     }
 
-    /// Counts what the peer holds here: a message that is not whole yet, and what it has not read.
+    /// Counts the data that the peer holds here: an incomplete message, and sent data that it has not read.
     private func hold() -> Bool {
         let now = (bytes: reader.pending + unsentBytes, descriptors: reader.pendingDescriptors)
         defer { held = now }
@@ -227,7 +229,7 @@ final class Channel: @unchecked Sendable {
             ?? true
     }
 
-    /// Counts nothing any more.
+    /// Stops counting anything.
     private func forgetHeld() {
         _ = share?.change(bytes: -held.bytes, descriptors: -held.descriptors)
         held = (0, 0)
@@ -268,15 +270,15 @@ final class Channel: @unchecked Sendable {
         registration?.wait(for: .readable)
     }
 
-    /// Ends the connection of a peer that no longer reads, after everything it wrote before has been read.
+    /// Ends the connection of a peer that no longer reads, after everything that it wrote before has been read.
     ///
-    /// The kernel keeps what the peer wrote before it closed a Unix socket, also where the peer left bytes unread. A service
-    /// that refuses a call before it has read all of it says why in this way.
+    /// The kernel keeps the data that the peer wrote before it closed a Unix socket, even if the peer left bytes
+    /// unread. A service that refuses a call before reading all of it sends the reason in this way.
     private func endAfterReading() {
         hasPeerLeft = true
         unsent = []
         unsentBytes = 0
-        // As much as the kernel keeps of a peer that has closed; one that goes on writing is not listened to for ever.
+        // As much as the kernel keeps of a closed peer; a peer that keeps writing is not read forever.
         for _ in 0..<64 where onEnd != nil {
             guard hasArrived() else { break }
             read()
@@ -284,7 +286,7 @@ final class Channel: @unchecked Sendable {
         end(.hungUp)
     }
 
-    /// Whether something can be read now, or the peer has closed.
+    /// Returns whether there is data to read, or the peer has closed.
     private func hasArrived() -> Bool {
         var place = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
         return poll(&place, 1, 0) == 1 && place.revents & Int16(POLLIN) != 0
@@ -305,7 +307,7 @@ final class Channel: @unchecked Sendable {
         }
     }
 
-    /// Does something in this channel's turn when a time is over, if the channel is still there.
+    /// Runs work in this channel's turn after a time, if the channel still exists.
     private func after(_ time: DispatchTimeInterval, _ work: @escaping @Sendable (Channel) -> Void) {
         Self.deadlines.asyncAfter(deadline: .now() + time) { [weak self] in
             guard let self else { return }
@@ -322,17 +324,17 @@ final class Channel: @unchecked Sendable {
         forgetHeld()
         registration?.cancel()
         registration = nil
-        // The peer sees the end now, also while another owner keeps the descriptor.
+        // The peer sees the end now, even if another owner keeps the descriptor.
         shutdown(socket.number, Int32(SHUT_RDWR))
         onEnd(ending)
     }
 }
 
 extension Channel {
-    /// Waits until the peer has read all that was sent, or the connection has ended; a peer that reads nothing for too long
-    /// is hung up on.
+    /// Waits until the peer has read all sent data or the connection has ended; a peer that reads nothing for too long
+    /// is disconnected.
     ///
-    /// The kernel does not tell when a peer reads, so it is asked again and again, ever less often.
+    /// The kernel does not notify when a peer reads, so it is polled at growing intervals.
     func untilRead() async {
         var pause = Duration.microseconds(50)
         var last = Int.max
@@ -343,7 +345,7 @@ extension Channel {
             } else if ContinuousClock.now - since > limits.waiting {
                 return close()
             }
-            // A call that is cancelled has no caller to wait for.
+            // A cancelled call has no caller to wait for.
             do { try await Task.sleep(for: pause) } catch { return }
             pause = min(pause * 2, .milliseconds(5))
         }

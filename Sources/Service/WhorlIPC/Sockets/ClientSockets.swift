@@ -7,8 +7,8 @@ internal import WhorlSupport
 
 /// Closes connections to clients.
 ///
-/// A message that was not read may have brought a descriptor that lingers, and closing the connection closes it. No thread
-/// of this process waits for that: such connections are closed with the end of a child.
+/// An unread message may contain a descriptor that lingers, and closing the connection closes it. To avoid blocking a
+/// thread of this process, a child process inherits such connections and closes them by exiting.
 final class ClientSockets: Sendable {
     static let shared = ClientSockets()
 
@@ -17,12 +17,12 @@ final class ClientSockets: Sendable {
         var isClosing = false
     }
 
-    /// The most children that have not ended yet; none takes long.
+    /// The maximum number of running children; none takes long.
     private static let mostChildren = 16
 
     private let state = Mutex(State())
 
-    /// Closes a connection, and waits for nothing.
+    /// Closes a connection without waiting.
     func close(_ number: Int32) {
         if whorl_end_quietly(number) != 0 {
             _ = Glibc.close(number)

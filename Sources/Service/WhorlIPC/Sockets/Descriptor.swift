@@ -3,20 +3,20 @@
 internal import CWhorlSocket
 internal import Glibc
 
-/// A file descriptor that is closed when its last owner lets go.
+/// A file descriptor that is closed when its last owner releases it.
 package final class Descriptor: Sendable {
-    /// The descriptor's number, valid as long as this object lives.
+    /// The descriptor's number, valid as long as this object exists.
     package let number: Int32
 
     /// Closes the descriptor.
     ///
-    /// Where another program has made the file, close(2) may wait as long as that program likes.
+    /// If another program created the file, close(2) may block as long as that program likes.
     private let closing: @Sendable (Int32) -> Void
 
     /// Takes over an open descriptor.
     package convenience init(owning number: Int32) { self.init(owning: number) { _ = close($0) } }
 
-    /// Takes over an open descriptor that is closed in another way.
+    /// Takes over an open descriptor that is closed by a custom function.
     init(owning number: Int32, closing: @escaping @Sendable (Int32) -> Void) {
         precondition(number >= 0, "no open descriptor")
         self.number = number
@@ -29,12 +29,12 @@ package final class Descriptor: Sendable {
     ///
     /// - Parameters:
     ///   - control: The message's control part.
-    ///   - share: The share of the user who sent it; `nil` where the sender is trusted.
-    /// - Returns: The descriptors, in their order.
+    ///   - share: The share of the user who sent it; `nil` if the sender is trusted.
+    /// - Returns: The descriptors, in order.
     static func received(with control: whorl_control, of share: UserShare?) -> [Descriptor] {
         withUnsafeBytes(of: control.descriptors) { room in
             room.bindMemory(to: Int32.self).prefix(Int(control.descriptor_count)).map { number in
-                // Closing memory does not wait, and most descriptors are secrets.
+                // Closing memory does not block, and most descriptors are secrets.
                 guard let share, whorl_seals(number) < 0 else { return Descriptor(owning: number) }
                 return Descriptor(owning: number) { share.close($0) }
             }
@@ -44,30 +44,30 @@ package final class Descriptor: Sendable {
 
 /// A system call that failed, with the name of the call and its `errno`.
 package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The call, such as `connect`.
+    /// The name of the call, such as `connect`.
     package let call: String
     /// The value of `errno` right after the call.
     package let number: Int32
 
-    /// Keeps `errno` as it is now.
+    /// Creates an error with the current `errno`.
     package init(_ call: String) {
         number = errno
         self.call = call
     }
 
-    /// Makes the error of a call whose other side is not to be trusted (`EACCES`).
+    /// Creates the error of a call whose other side is not trusted (`EACCES`).
     package init(refusing call: String) {
         self.call = call
         number = EACCES
     }
 
-    /// Makes the error of something that was expected and is not there (`ENOENT`).
+    /// Creates the error for something that does not exist (`ENOENT`).
     package init(missing what: String) {
         call = what
         number = ENOENT
     }
 
-    /// Makes the error of a call to a service that an administrator has switched off (`ESHUTDOWN`).
+    /// Creates the error of a call to a service that an administrator has disabled (`ESHUTDOWN`).
     package init(switchedOff call: String) {
         self.call = call
         number = ESHUTDOWN

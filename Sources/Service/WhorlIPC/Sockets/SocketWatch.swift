@@ -5,11 +5,11 @@ internal import Glibc
 internal import Synchronization
 internal import WhorlSupport
 
-/// Tells when sockets can be read or written, on one thread for all of them.
+/// Reports when sockets can be read or written, on one thread for all of them.
 ///
-/// It stands in the place of Dispatch's sources, which on Linux may crash the process when many of them are set up and
-/// cancelled on several threads (swift-corelibs-libdispatch, issue 949), and which take two threads for each event. A
-/// socket is known by a number that is never used again, so an event that was under way when it was let go is dropped,
+/// It replaces Dispatch's sources. On Linux, these may crash the process if many of them are set up and cancelled on
+/// several threads (swift-corelibs-libdispatch, issue 949), and they use two threads for each event. A socket is
+/// identified by a number that is never reused. So an event that was on its way when the socket was removed is dropped,
 /// and does not reach another socket with the same descriptor.
 final class SocketWatch: Sendable {
     /// The events of a socket.
@@ -21,7 +21,7 @@ final class SocketWatch: Sendable {
         static let writable = Events(rawValue: Int32(WHORL_WRITABLE))
     }
 
-    /// A socket that is being watched; ``cancel()`` lets it go.
+    /// A socket that is being watched; ``cancel()`` stops that.
     struct Registration: Sendable {
         fileprivate let watch: SocketWatch
         fileprivate let number: UInt64
@@ -32,14 +32,14 @@ final class SocketWatch: Sendable {
             _ = whorl_watch_set(watch.descriptor.number, socket.number, 1, events.rawValue, number)
         }
 
-        /// Lets the socket go.
+        /// Stops watching the socket.
         ///
-        /// An event that is being told at this moment may still reach the handler.
+        /// An event that is being delivered at this moment may still reach the handler.
         func cancel() { watch.remove(self) }
     }
 
     private struct Watched {
-        /// Keeps the descriptor's number from meaning another socket.
+        /// Ensures that the descriptor's number is not reused for another socket.
         let socket: Descriptor
         let handler: @Sendable (Events) -> Void
     }
@@ -54,9 +54,9 @@ final class SocketWatch: Sendable {
     private let descriptor: Descriptor
     private let state = Mutex(State())
 
-    /// Returns the watch of this process, which runs until the process ends.
+    /// Returns the watch of this process, which runs until the process exits.
     ///
-    /// - Throws: the system's refusal of a descriptor or a thread for it.
+    /// - Throws: The system's error if a descriptor or a thread cannot be created.
     static func shared() throws(SystemCallError) -> SocketWatch {
         try made.withLock { made throws(SystemCallError) in
             if let made { return made }
@@ -81,8 +81,8 @@ final class SocketWatch: Sendable {
     ///
     /// - Parameters:
     ///   - socket: The socket, which stays open until the registration is cancelled.
-    ///   - handler: Called on the watch's thread, again and again while there is something to read or write: it takes
-    ///     some of it, and returns soon, since all other sockets wait for it.
+    ///   - handler: Called on the watch's thread, repeatedly while there is something to read or write. It processes
+    ///     some of it and returns soon, because all other sockets wait for it.
     /// - Returns: The registration, which its owner cancels.
     /// - Throws: `epoll_ctl`.
     func add(
@@ -109,21 +109,23 @@ final class SocketWatch: Sendable {
             guard let removed = state.watched.removeValue(forKey: registration.number) else {
                 return nil as Watched?
             }
-            // While it is in the table: once out, another thread may close the descriptor, and the number be reused.
+            // While it is in the table: afterwards, another thread may close the descriptor, and the number may be
+            // reused.
             _ = whorl_watch_remove(descriptor.number, registration.socket.number)
             return removed
         }
-        // Its handler may hold the last reference to what removes it: freed here, outside of the lock.
+        // The handler may hold the last reference to the object that removes it, so it is freed here, outside of the
+        // lock.
         withExtendedLifetime(removed) {}
     }
 
     private func run() {
-        // No array: an optimized build copies it at each turn, and frees no copy in a loop without an end (Swift 6.3.1).
+        // Not an array: an optimized build copies it at each turn, and frees no copy in an endless loop (Swift 6.3.1).
         let events = UnsafeMutableBufferPointer<whorl_watch_event>.allocate(capacity: Int(WHORL_WATCH_EVENTS))
         events.initialize(repeating: whorl_watch_event())
         while true {
             let count = whorl_watch_wait(descriptor.number, events.baseAddress)
-            // A signal; this thread takes none, but a debugger sends them.
+            // A signal; this thread receives none, except from a debugger.
             guard count >= 0 else { continue }
             for place in 0..<Int(count) {
                 let event = events[place]

@@ -3,24 +3,25 @@
 internal import CWhorlSocket
 internal import Glibc
 
-/// Calls on Unix stream sockets, none of which waits.
+/// Calls on Unix stream sockets, none of which blocks.
 package enum UnixSocket {
-    /// The longest path of a socket in bytes, without the zero at its end (`sockaddr_un.sun_path`).
+    /// The longest path of a socket in bytes, without the terminating zero (`sockaddr_un.sun_path`).
     static let longestPath = 107
 
-    /// Connects to a listening socket; where its backlog is full, waits for a place for up to 5 seconds.
+    /// Connects to a listening socket; if its backlog is full, waits up to 5 seconds.
     ///
-    /// - Throws: `connect` with `ENOENT` or `ECONNREFUSED` where no service listens, `EAGAIN` where its backlog stays full.
+    /// - Throws: `connect` with `ENOENT` or `ECONNREFUSED` if no service is listening, `EAGAIN` if its backlog stays
+    ///   full.
     package static func connect(to path: String) throws(SystemCallError) -> Descriptor {
         let socket = try make(waits: true)
-        // The kernel wakes those that wait for a place in their order; who asks again and again gets none in a flood.
+        // The kernel wakes waiting callers in order; a caller that retries repeatedly never gets through in a flood.
         var limit = timeval(tv_sec: 5, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
         guard setsockopt(socket.number, SOL_SOCKET, SO_SNDTIMEO, &limit, size) == 0 else {
             throw SystemCallError("setsockopt")
         }
         try withAddress(path) { address, size throws(SystemCallError) in
-            // A signal ends the wait for a place too.
+            // A signal also ends the wait.
             while Glibc.connect(socket.number, address, size) != 0 {
                 guard errno == EINTR else { throw SystemCallError("connect") }
             }
@@ -39,20 +40,20 @@ package enum UnixSocket {
         return socket
     }
 
-    /// Two ends that are connected with each other.
+    /// Creates two connected sockets.
     package static func pair() throws(SystemCallError) -> (Descriptor, Descriptor) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw SystemCallError("socketpair") }
         let pair = (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
-        // Before anything is sent: a service may get its end later.
+        // Before anything is sent, because a service may get its end later.
         try tellSenders(on: pair.0)
         return pair
     }
 
-    /// Makes the kernel tell with each message which process sent it (`SO_PASSCRED`).
+    /// Makes the kernel report the sending process with each message (`SO_PASSCRED`).
     ///
-    /// A connection has this from the socket that listened, so that also its first message has a sender; it is enough that one
-    /// of two connected sockets has it when a message is sent, and that the other one has it when it is read.
+    /// A connection inherits this from the listening socket, so that its first message has a sender too. One of two
+    /// connected sockets must have it when a message is sent, and the other one when it is read.
     static func tellSenders(on socket: Descriptor) throws(SystemCallError) {
         var on: Int32 = 1
         let size = socklen_t(MemoryLayout<Int32>.size)
@@ -61,35 +62,35 @@ package enum UnixSocket {
         }
     }
 
-    /// Takes the next connection; `nil` when none waits.
+    /// Accepts the next connection; `nil` if none is waiting.
     package static func accept(from listener: Descriptor) throws(SystemCallError) -> Descriptor? {
         while true {
             let number = whorl_accept(listener.number)
             if number >= 0 { return Descriptor(owning: number) { ClientSockets.shared.close($0) } }
             switch errno {
             case EAGAIN: return nil
-            // The client has gone already, or a signal came: the next one.
+            // The client is already gone, or a signal came: try the next one.
             case EINTR, ECONNABORTED: continue
             default: throw SystemCallError("accept")
             }
         }
     }
 
-    /// Returns how many of these connections the other side has closed, also where something is left to read.
+    /// Returns how many of these connections the other side has closed, even if there is unread data.
     static func countHungUp(_ sockets: [Descriptor]) -> Int {
         var places = sockets.map { pollfd(fd: $0.number, events: 0, revents: 0) }
-        // It does not wait, and so fails for want of memory alone: all are taken for open then.
+        // It does not block, and so can fail only for lack of memory: then all count as open.
         guard poll(&places, nfds_t(places.count), 0) >= 0 else { return 0 }
         return places.count { $0.revents & Int16(POLLHUP | POLLERR) != 0 }
     }
 
-    /// Whether the other side has closed a connection, and has sent nothing.
+    /// Returns whether the other side has closed a connection without sending anything.
     static func hasGone(_ socket: Descriptor) -> Bool {
         var byte: UInt8 = 0
         return recv(socket.number, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
-    /// Whether a connection is open on both sides, and nothing has come in that was not read.
+    /// Returns whether a connection is open on both sides, and has no unread data.
     static func isQuiet(_ socket: Descriptor) -> Bool {
         var place = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
         return poll(&place, 1, 0) == 0

@@ -2,47 +2,48 @@
 
 /// One message on a connection: JSON, and the descriptors that came with it.
 struct Frame: Sendable {
-    /// The JSON, without the zero byte that ends it on the wire.
+    /// The JSON, without the terminating zero byte.
     var bytes: [UInt8]
     /// The descriptors, in the order in which they were sent.
     var descriptors: [Descriptor] = []
-    /// The process that sent the message, by the kernel's word; 0 where the socket does not tell, or several sent parts of it.
+    /// The process that sent the message, as reported by the kernel; 0 if it is unknown, or several processes sent
+    /// parts of it.
     var sender: Int32 = 0
 }
 
-/// Cuts a stream into messages, which end with a zero byte.
+/// Splits a stream into messages, which end with a zero byte.
 ///
-/// It is total: for any bytes it gives messages or says why it stops.
+/// It is total: for any bytes, it returns messages or the reason why it stops.
 struct FrameReader {
-    /// A fault of a stream, which is not read on then.
+    /// An error in a stream, which is not read any further.
     enum Fault: Error, Hashable {
         /// A message exceeds ``FrameReader/largest``.
         case tooLarge
         /// A message has no byte before its end.
         case empty
-        /// A message brings more descriptors than ``FrameReader/mostDescriptors``.
+        /// A message has more descriptors than ``FrameReader/mostDescriptors``.
         case tooManyDescriptors
     }
 
-    /// The largest message in bytes.
+    /// The maximum size of a message, in bytes.
     static let largest = 1 << 20
-    /// The most descriptors of one message.
+    /// The maximum number of descriptors per message.
     static let mostDescriptors = 8
 
     private var partial = Frame(bytes: [])
 
-    /// The number of bytes of a message whose end has not come yet.
+    /// The number of bytes of an incomplete message.
     var pending: Int { partial.bytes.count }
 
-    /// The number of descriptors that came with that message.
+    /// The number of descriptors received with that message.
     var pendingDescriptors: Int { partial.descriptors.count }
 
-    /// Takes what one `recvmsg(2)` gave.
+    /// Processes the result of one `recvmsg(2)`.
     ///
-    /// The kernel ends a read behind a part that brought descriptors, so these belong to the last message that begins in
-    /// `chunk`, or to the one that `chunk` goes on with.
+    /// The kernel ends a read after a part that came with descriptors. So these belong to the last message that begins
+    /// in `chunk`, or to the one that `chunk` continues.
     ///
-    /// - Returns: The messages whose end is in `chunk`.
+    /// - Returns: The messages that end in `chunk`.
     mutating func take(
         _ chunk: ArraySlice<UInt8>,
         _ descriptors: [Descriptor] = [],
@@ -50,7 +51,7 @@ struct FrameReader {
     ) throws(Fault) -> [Frame] {
         var messages: [Frame] = []
         var rest = chunk
-        /// The number of the last message that begins in the chunk: those that end here, then the partial one.
+        /// The index of the last message that begins in the chunk: those that end here, then the partial one.
         var owner = 0
         while !rest.isEmpty {
             if partial.bytes.isEmpty { owner = messages.count }

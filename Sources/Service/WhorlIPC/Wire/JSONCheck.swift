@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Looks at JSON of strangers before a decoder does: grammar (RFC 8259), UTF-8, depth, double names.
+/// Checks JSON from untrusted sources before it is decoded: grammar (RFC 8259), UTF-8, depth, duplicate names.
 ///
-/// It walks over the bytes once, with a stack of its own, so nothing in the input makes it recurse, trap or allocate more
-/// than the input's size.
+/// It scans the bytes once, with an explicit stack, so that no input makes it recurse, trap or allocate more than the
+/// input's size.
 struct JSONCheck {
-    /// A fault of a text.
+    /// An error in a text.
     enum Fault: Error, Hashable {
         /// The text is not JSON, or not UTF-8.
         case malformed
-        /// Arrays and objects lie deeper in each other than ``JSONCheck/deepest``.
+        /// Arrays and objects are nested deeper than ``JSONCheck/deepest``.
         case tooDeep
-        /// An object has a name twice; readers disagree on which value counts.
+        /// An object has a duplicate name; readers disagree on which value counts.
         case doubleName
         /// A text has more than ``JSONCheck/mostMarks`` combining marks in a row.
         case tooManyMarks
-        /// There are more values than the reader takes.
+        /// There are more values than the reader accepts.
         case tooManyValues
     }
 
-    /// The most arrays and objects that may lie in each other.
+    /// The maximum depth of nested arrays and objects.
     static let deepest = 32
 
-    /// The most combining marks in a row (Unicode Standard Annex #15, Stream-Safe Text Format).
+    /// The maximum number of combining marks in a row (Unicode Standard Annex #15, Stream-Safe Text Format).
     ///
-    /// To compare two texts or to hash one, Swift sorts the marks of a row, in a time that grows with the square of their
+    /// To compare or hash strings, Swift sorts the marks of a row, in a time that grows with the square of their
     /// number.
     static let mostMarks = 30
 
@@ -32,9 +32,9 @@ struct JSONCheck {
     ///
     /// - Parameters:
     ///   - bytes: The text.
-    ///   - mostValues: The most values in it, counting arrays, objects and what is in them. A decoder makes an object of tens of
-    ///     bytes of each value, which may have been two bytes long.
-    /// - Throws: the first fault of the text.
+    ///   - mostValues: The maximum number of values, counting arrays, objects and their contents. A decoder creates an
+    ///     object of tens of bytes for each value, which may take only two bytes of JSON.
+    /// - Throws: The first error in the text.
     static func object(_ bytes: [UInt8], mostValues: Int = .max) throws(Fault) {
         guard bytes.first(where: { !isSpace($0) }) == UInt8(ascii: "{") else { throw .malformed }
         var check = JSONCheck(bytes: bytes, left: mostValues)
@@ -42,7 +42,7 @@ struct JSONCheck {
     }
 
     private let bytes: [UInt8]
-    /// The number of values that may follow.
+    /// The number of values that may still follow.
     private var left: Int
     private var position = 0
     /// The names of each open object; `nil` for an array.
@@ -60,7 +60,7 @@ struct JSONCheck {
         guard position == bytes.count else { throw .malformed }
     }
 
-    /// Goes on inside the innermost array or object: to its next value, or to its end.
+    /// Continues inside the innermost array or object: to its next value, or to its end.
     private mutating func member() throws(Fault) {
         skipSpaces()
         let isObject = open[open.count - 1] != nil
@@ -82,7 +82,7 @@ struct JSONCheck {
         try value()
     }
 
-    /// Whether a value of the innermost array or object stands before this place, so that a comma must follow.
+    /// Whether a value of the innermost array or object precedes this position, so that a comma must follow.
     private var follows = false
 
     private mutating func value() throws(Fault) {
@@ -141,9 +141,9 @@ struct JSONCheck {
 // MARK: - Texts
 
 extension JSONCheck {
-    /// Reads a text in quotes.
+    /// Reads a string in quotes.
     ///
-    /// - Returns: Its bytes with all escapes resolved, so that `"a"` and `"\u0061"` are one name.
+    /// - Returns: Its bytes with all escapes resolved, so that `"a"` and `"\u0061"` are the same name.
     private mutating func text() throws(Fault) -> [UInt8] {
         guard take("\"") else { throw .malformed }
         var content: [UInt8] = []
@@ -152,7 +152,7 @@ extension JSONCheck {
             position += 1
             switch byte {
             case UInt8(ascii: "\""):
-                // Escapes give valid UTF-8; what stands in the text itself is looked at here.
+                // Escapes produce valid UTF-8; the unescaped text is validated here.
                 guard let text = String(validating: content, as: UTF8.self) else { throw .malformed }
                 guard Self.isStreamSafe(text) else { throw .tooManyMarks }
                 return content
@@ -176,7 +176,7 @@ extension JSONCheck {
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x300: false
-        // They are no marks themselves, and decompose to two.
+        // They are not marks themselves, but decompose to two.
         case 0x0F73, 0x0F75, 0x0F81: true
         default: scalar.properties.canonicalCombiningClass != .notReordered
         }
@@ -198,7 +198,7 @@ extension JSONCheck {
         }
     }
 
-    /// Reads what follows `\u`: four digits, or two such units that make a pair.
+    /// Reads the digits after `\u`: four digits, or two such units that form a surrogate pair.
     private mutating func scalar() throws(Fault) -> Unicode.Scalar {
         let first = try unit()
         if let scalar = Unicode.Scalar(first) { return scalar }

@@ -4,67 +4,67 @@ internal import FoundationEssentials
 internal import Synchronization
 internal import WhorlSecretMemory
 
-/// A call's or reply's parameters when it has none: `{}`.
+/// The empty parameters of a call or reply: `{}`.
 package struct NoParameters: Codable, Sendable, Hashable {
     package init() {}
 }
 
-/// An error that a service answers with instead of a reply (Varlink: "error" and "parameters").
+/// An error returned by a service instead of a reply (Varlink: "error" and "parameters").
 package struct ServiceRefusal: Error, Sendable, Hashable {
     /// The error's qualified name, such as `io.whorl.Failed`.
     package let name: String
-    /// The whole message, which is read when its values are asked for; never a secret.
+    /// The whole message, which is parsed when its values are needed; never a secret.
     let message: [UInt8]
 
-    /// Makes an error with names and texts.
+    /// Creates an error with names and texts.
     package init(_ name: String, _ details: [String: String] = [:]) { self.init(name, failure: details) }
 
-    /// Makes an error with the sentences that say what happened and what to do; `quota` is the share that is used up.
+    /// Creates an error with two sentences: what happened and what to do; `quota` is the used-up share.
     package init(_ name: String, quota: String? = nil, message: String, recovery: String) {
         var details = ["message": message, "recovery": recovery]
         details["quota"] = quota
         self.init(name, details)
     }
 
-    /// Makes an error with the values of a failure.
+    /// Creates an error with the values of a failure.
     package init(_ name: String, failure: some Encodable) {
-        // A failure of ours always encodes; the name alone would be valid too.
+        // Our own failures can always be encoded; the name alone would be valid too.
         let message = try? Wire.encode(ErrorMessage(error: name, parameters: failure))
         self.init(name, message: message ?? Array(#"{"error":"\#(name)","parameters":{}}"#.utf8))
     }
 
-    /// Keeps an error that was received.
+    /// Creates an error from a received message.
     init(_ name: String, message: [UInt8]) {
         self.name = name
         self.message = message
     }
 
-    /// Reads the values of a failure; `nil` where the error brings none of this form.
+    /// Reads the values of a failure; `nil` if the error has no values of this type.
     package func failure<Failure: Decodable>(as type: Failure.Type) -> Failure? {
-        // An error of another form stays an error: its name counts.
+        // An error with other values is still an error: its name counts.
         try? Wire.decode(CallParameters<Failure>.self, message).parameters
     }
 
-    /// The values as texts, for the eye.
+    /// The values as text, for display.
     package var details: [String: String] { failure(as: [String: String].self) ?? [:] }
 
-    /// The interface does not exist (`org.varlink.service.InterfaceNotFound`).
+    /// Returns the error for an interface that does not exist (`org.varlink.service.InterfaceNotFound`).
     package static func interfaceNotFound(_ interface: String) -> ServiceRefusal {
         ServiceRefusal("org.varlink.service.InterfaceNotFound", ["interface": interface])
     }
 
-    /// The interface has no such method (`org.varlink.service.MethodNotFound`).
+    /// Returns the error for a method that does not exist in the interface (`org.varlink.service.MethodNotFound`).
     package static func methodNotFound(_ method: String) -> ServiceRefusal {
         ServiceRefusal("org.varlink.service.MethodNotFound", ["method": method])
     }
 
-    /// A parameter is missing or has another type (`org.varlink.service.InvalidParameter`).
+    /// Returns the error for a parameter that is missing or has another type (`org.varlink.service.InvalidParameter`).
     package static func invalidParameter(_ parameter: String) -> ServiceRefusal {
         ServiceRefusal("org.varlink.service.InvalidParameter", ["parameter": parameter])
     }
 }
 
-/// The part of a call that decides who handles it.
+/// The part of a call that determines its handler.
 struct CallHead: Codable {
     var method: String
     var more: Bool?
@@ -78,9 +78,9 @@ struct CallMessage<Parameters: Encodable>: Encodable {
     var more: Bool?
 }
 
-/// The parameters of a call or reply, read once its kind is known.
+/// The parameters of a call or reply, parsed once its kind is known.
 ///
-/// A message without parameters reads as `{}`.
+/// A message without parameters is parsed as `{}`.
 struct CallParameters<Parameters: Decodable>: Decodable {
     let parameters: Parameters
 
@@ -96,7 +96,7 @@ struct CallParameters<Parameters: Decodable>: Decodable {
     }
 }
 
-/// The part of a reply that tells what it is.
+/// The part of a reply that determines its kind.
 struct ReplyHead: Codable {
     var continues: Bool?
     var error: String?
@@ -114,7 +114,7 @@ private struct ErrorMessage<Parameters: Encodable>: Encodable {
     var parameters: Parameters
 }
 
-/// Gives the decoder of `{}`.
+/// Provides the decoder of `{}`.
 private struct EmptyObject: Decodable {
     let decoder: any Decoder
 
@@ -125,15 +125,15 @@ private struct EmptyObject: Decodable {
     }
 }
 
-/// JSON between Swift values and frames.
+/// Converts between Swift values and JSON frames.
 enum Wire {
     /// Encodes a message.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - files: The descriptors beside it, to which its secrets are added.
+    ///   - files: The descriptors sent with it; secrets are appended.
     /// - Returns: The JSON.
-    /// - Throws: `SecretDescriptor.Fault` where a secret cannot be attached, or the encoder's error.
+    /// - Throws: `SecretDescriptor.Fault` if a secret cannot be attached, or the encoder's error.
     static func encode(_ message: some Encodable, beside files: inout [Descriptor]) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
@@ -145,13 +145,13 @@ enum Wire {
         return bytes
     }
 
-    /// Encodes a message beside which nothing lies.
+    /// Encodes a message without descriptors.
     static func encode(_ message: some Encodable) throws -> [UInt8] {
         var files: [Descriptor] = []
         return try encode(message, beside: &files)
     }
 
-    /// Decodes a message that ``JSONCheck`` let through; unknown members are ignored.
+    /// Decodes a message that passed ``JSONCheck``; unknown members are ignored.
     static func decode<Value: Decodable>(
         _ type: Value.Type,
         _ bytes: [UInt8],
@@ -164,7 +164,7 @@ enum Wire {
     }
 }
 
-/// The memory files beside a message that is being encoded.
+/// The memory files for a message that is being encoded.
 private final class AttachedFiles: SecretAttachments {
     private let kept: Mutex<[Descriptor]>
 

@@ -4,30 +4,30 @@ internal import WhorlIPC
 package import WhorlFingerprint
 package import WhorlService
 
-/// The services of a private child, with the methods that the system's service does not have.
+/// The services of a private child, including the methods that the system service does not have.
 package struct PrivateChildServices: Sendable {
     /// The services.
     package let services: Services
     private let client: ServiceClient
 
-    /// Takes a transport to the child, and the services that the same child provides.
+    /// Combines a transport to the child with the services that the same child provides.
     package init(_ services: Services, over transport: any ServiceTransport) {
         self.services = services
         client = ServiceClient(transport: transport)
     }
 
-    /// Returns the reader that takes pictures; root's is also one that belongs to the system's service.
+    /// Returns the reader used for taking pictures; for root, it may also be a reader of the system service.
     ///
-    /// - Throws: as ``ReaderService/chosenReader()``.
+    /// - Throws: The errors of ``ReaderService/chosenReader()``.
     package func reader() async throws(ServiceError) -> ReaderInfo {
         try await client.call(PrivateInterface.Reader())
     }
 
-    /// Takes a picture of a finger with it.
+    /// Takes a picture of a finger with this reader.
     ///
-    /// - Parameter observer: Is called for each event of the scan.
-    /// - Returns: The picture, pixel for pixel what the driver gave.
-    /// - Throws: the reader's error.
+    /// - Parameter observer: Called for each event of the scan.
+    /// - Returns: The picture, pixel by pixel as the driver delivered it.
+    /// - Throws: The reader's error.
     package func capture(observer: @escaping ScanObserver) async throws(ReaderError) -> FingerprintImage {
         do throws(ServiceError) {
             let end = try await client.call(
@@ -41,7 +41,7 @@ package struct PrivateChildServices: Sendable {
         }
     }
 
-    /// Returns the keychain's rows of every program, as they lie in the directory; nothing is made if nothing was ever
+    /// Returns the keychain rows of every program, as stored in the directory; creates nothing if nothing was ever
     /// stored.
     package func keychainOfAllPrograms() async throws(ServiceError) -> StoredKeychain {
         let found = try await client.call(PrivateInterface.KeychainGroups())
@@ -51,16 +51,16 @@ package struct PrivateChildServices: Sendable {
     }
 }
 
-/// The keychain's rows of every program of a profile.
+/// The keychain rows of every program of a profile.
 package struct StoredKeychain: Sendable {
     /// The access groups of all programs.
     package let groups: [String]
-    /// The number of rows, whether or not they can be read.
+    /// The number of rows, readable or not.
     package let count: Int
-    /// Returns the rows in one of the groups.
+    /// Returns the rows of an access group.
     package let rows: @Sendable (String) -> any KeychainRowService
 
-    /// Describes the rows.
+    /// Creates the description of the rows.
     package init(
         groups: [String],
         count: Int,

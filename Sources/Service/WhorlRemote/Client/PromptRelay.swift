@@ -5,20 +5,20 @@ import Synchronization
 import WhorlIPC
 import WhorlService
 
-/// Shows the prompts of one call on the caller's presenter.
+/// Shows the prompts of one call with the caller's presenter.
 final class RemotePrompts<Reply: Codable & Sendable>: Sendable {
     private let relay: PromptRelay
     private let observer: @Sendable (EnrollmentProgress) -> Void
-    /// The newest prompt, which the updates of a call are about.
+    /// The newest prompt, to which the updates of a call belong.
     private let newest = Mutex("")
 
     init(_ prompter: Prompter, _ client: ServiceClient) {
-        // The service does not wait for the program that asks: its answer comes last.
+        // The service does not wait for the requesting program, because its reply comes last.
         relay = PromptRelay(prompter.presenter, client, confirmsEnds: false)
         observer = prompter.observer
     }
 
-    /// Takes an update of the call.
+    /// Processes an update of the call.
     func take(_ update: Prompted<Reply>) {
         if let shown = update.prompt {
             newest.withLock { $0 = shown.id }
@@ -29,21 +29,21 @@ final class RemotePrompts<Reply: Codable & Sendable>: Sendable {
         if let progress = update.progress { observer(progress) }
     }
 
-    /// Ends the prompt that is shown, and waits until the presenter has let it go.
+    /// Ends the current prompt, and waits until the presenter has dismissed it.
     func finish() async { await relay.finish() }
 }
 
-/// Shows prompts of the service on a presenter, one after the other, and sends what the person does to the service.
+/// Shows prompts of the service with a presenter, one after another, and sends the user's actions to the service.
 final class PromptRelay: Sendable {
     private struct State {
         /// The prompts that have not ended.
         var entries: [String: PromptEntry] = [:]
         /// The task of the newest prompt, which begins when the one before has ended.
         var showing: Task<Void, Never>?
-        /// Whether updates of the service are being passed on, which are no action of the person.
+        /// Whether updates of the service are being passed on, which are not actions of the user.
         var isPassing = false
         var lastTyping: ContinuousClock.Instant?
-        /// The number of prompts that are shown or wait, and the moment since which there is none.
+        /// The number of prompts that are shown or waiting, and the time since when there are none.
         var open = 0
         var quietSince = ContinuousClock.now
     }
@@ -53,19 +53,19 @@ final class PromptRelay: Sendable {
     private let confirmsEnds: Bool
     private let state = Mutex(State())
 
-    /// Makes a relay to a presenter.
+    /// Creates a relay to a presenter.
     ///
     /// - Parameters:
     ///   - presenter: Shows the prompts.
-    ///   - client: The way to the service.
-    ///   - confirmsEnds: Whether the service waits for the word that a prompt which it has ended is gone.
+    ///   - client: The connection to the service.
+    ///   - confirmsEnds: Whether the service waits for a confirmation that a prompt it ended is gone.
     init(_ presenter: any PromptPresenter, _ client: ServiceClient, confirmsEnds: Bool) {
         self.presenter = presenter
         self.client = client
         self.confirmsEnds = confirmsEnds
     }
 
-    /// Shows a prompt after those before it.
+    /// Shows a prompt after the earlier ones.
     func show(_ shown: ShownPrompt) {
         let entry = PromptEntry(shown.prompt.parts) { [weak self] in self?.didType(shown.id) }
         state.withLock { state in
@@ -92,19 +92,19 @@ final class PromptRelay: Sendable {
         state.withLock { $0.entries[id] = nil }
     }
 
-    /// Ends all prompts, and waits until the presenter has let them go.
+    /// Ends all prompts, and waits until the presenter has dismissed them.
     func finish() async {
         let (ids, showing) = state.withLock { (Array($0.entries.keys), $0.showing) }
         for id in ids { end(id) }
         await showing?.value
     }
 
-    /// The abilities of the presenter now.
+    /// The current abilities of the presenter.
     var abilities: PresenterAbilities {
         get async { await PresenterAbilities(of: presenter) }
     }
 
-    /// Whether no prompt was shown for a time, and none waits.
+    /// Whether no prompt was shown for a time, and none is waiting.
     func isQuiet(for time: Duration) -> Bool {
         state.withLock { $0.open == 0 && .now - $0.quietSince >= time }
     }
@@ -130,7 +130,7 @@ final class PromptRelay: Sendable {
             action: action,
             presenter: await PresenterAbilities(of: presenter)
         )
-        // A prompt that the service no longer knows has ended there.
+        // If the service no longer knows the prompt, it has ended there.
         _ = try? await client.call(ending)
     }
 
@@ -140,13 +140,13 @@ final class PromptRelay: Sendable {
             _ = try? await client.call(PromptInterface.Submit(prompt: prompt, passcode: box))
             return false
         }
-        // A prompt that has ended takes none in any case.
+        // A prompt that has ended accepts none anyway.
         guard state.withLock({ $0.entries[prompt] != nil }) else { return }
-        // The prompt's time limit ends it where this does not arrive.
+        // If this does not arrive, the prompt's time limit ends it.
         _ = try? await client.call(PromptInterface.Close(prompt: prompt))
     }
 
-    /// Reports that the person is typing, at most four times a second.
+    /// Reports that the user is typing, at most four times a second.
     private func didType(_ prompt: String) {
         let isDue = state.withLock { state in
             let now = ContinuousClock.now
@@ -158,14 +158,14 @@ final class PromptRelay: Sendable {
         }
         guard isDue else { return }
         Task {
-            // The service's own time limit runs on without it.
+            // Without it, the service's time limit keeps running.
             _ = try? await client.call(PromptInterface.Typing(prompt: prompt))
         }
     }
 }
 
 extension PresenterAbilities {
-    /// The abilities of a presenter now.
+    /// The current abilities of a presenter.
     init(of presenter: any PromptPresenter) async {
         self.init(
             isInteractive: await presenter.isInteractive,

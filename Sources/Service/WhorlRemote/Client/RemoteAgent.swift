@@ -8,32 +8,32 @@ import WhorlSupport
 package struct RemoteAgent: Sendable {
     private let client: ServiceClient
 
-    /// Makes an agent of a service.
+    /// Creates an agent of a service.
     package init(over transport: any ServiceTransport) { client = ServiceClient(transport: transport) }
 
-    /// The terms on which an agent gives its registration away while no prompt is shown.
+    /// The conditions under which an agent hands over its registration while no prompt is shown.
     package struct Rest: Sendable {
         let time: Duration
         let isAllowed: @Sendable () -> Bool
 
-        /// Describes a rest.
+        /// Creates the conditions.
         ///
         /// - Parameters:
-        ///   - time: The time without a prompt before it, at least.
-        ///   - isAllowed: Whether nothing else keeps the program.
+        ///   - time: The minimum time without a prompt.
+        ///   - isAllowed: Whether nothing else requires the program to keep running.
         package init(after time: Duration, if isAllowed: @escaping @Sendable () -> Bool = { true }) {
             self.time = time
             self.isAllowed = isAllowed
         }
     }
 
-    /// Registers with the service, and shows prompts until the task is cancelled or the service leaves.
+    /// Registers with the service, and shows prompts until the task is cancelled or the service exits.
     ///
     /// - Parameters:
     ///   - presenter: Shows the prompts.
-    ///   - onRegistration: Called once, when prompts are shown from then on.
-    /// - Throws: `agentTaken` while another agent is registered, `agentNotAllowed`, `serviceUnavailable` where the service
-    ///   does not answer or has left, `appCancel`.
+    ///   - onRegistration: Called once, as soon as prompts will be shown.
+    /// - Throws: `agentTaken` while another agent is registered, `agentNotAllowed`, `serviceUnavailable` if the service
+    ///   does not answer or has exited, `appCancel`.
     package func run(
         on presenter: any PromptPresenter,
         onRegistration: @escaping @Sendable () -> Void
@@ -45,11 +45,11 @@ package struct RemoteAgent: Sendable {
     ///
     /// - Parameters:
     ///   - presenter: Shows the prompts.
-    ///   - registration: The socket of a registration that was given away; `nil` to register.
-    ///   - rest: The terms on which the registration is given away; `nil` for never.
-    ///   - onRegistration: Called once, when prompts are shown from then on; not for a registration from before.
-    /// - Returns: The registration's socket. It stays registered while it is open, and the next prompt comes there.
-    /// - Throws: as ``run(on:onRegistration:)``.
+    ///   - registration: The socket of a registration that was handed over; `nil` to register.
+    ///   - rest: The conditions under which the registration is handed over; `nil` for never.
+    ///   - onRegistration: Called once, as soon as prompts will be shown; not called for an earlier registration.
+    /// - Returns: The registration's socket. It stays registered while it is open, and the next prompt arrives there.
+    /// - Throws: The errors of ``run(on:onRegistration:)``.
     package func run(
         on presenter: any PromptPresenter,
         from registration: Descriptor?,
@@ -61,7 +61,7 @@ package struct RemoteAgent: Sendable {
         do throws(ServiceCallError) {
             while true {
                 let socket = try await follow(registration, relay, rest, onRegistration)
-                // A prompt that came in the moment of giving away is shown here.
+                // A prompt that arrived during the handover is shown here.
                 if relay.isQuiet(for: .zero) { return socket }
                 registration = socket
             }
@@ -71,7 +71,7 @@ package struct RemoteAgent: Sendable {
         }
     }
 
-    /// Passes the updates of a registration on, until it is given away.
+    /// Passes on the updates of a registration, until it is handed over.
     private func follow(
         _ registration: Descriptor?,
         _ relay: PromptRelay,
@@ -115,7 +115,8 @@ package struct RemoteAgent: Sendable {
 }
 
 extension RemoteAgent.Rest {
-    /// Gives the socket of a connection away once no prompt was shown for the time; `nil` where the task is cancelled before.
+    /// Hands over the socket of a connection once no prompt was shown for the time; `nil` if the task is cancelled
+    /// before.
     fileprivate func socket(of connection: ServiceConnection, _ relay: PromptRelay) async -> Descriptor? {
         while await OffPoolTimer.wait(time) {
             if relay.isQuiet(for: time), isAllowed(), let socket = connection.release() { return socket }
@@ -125,7 +126,7 @@ extension RemoteAgent.Rest {
 }
 
 extension ShownPrompt {
-    /// The prompt with the words for who asks as its heading, where the service knows them.
+    /// The prompt with the description of the requesting program as its heading, if the service knows it.
     fileprivate var namingAsker: ShownPrompt {
         guard let asker = prompt.asker else { return self }
         let named = Prompt(

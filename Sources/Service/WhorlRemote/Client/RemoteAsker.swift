@@ -4,7 +4,7 @@ import FoundationEssentials
 import WhorlIPC
 import WhorlService
 
-/// Asks a service in another process.
+/// Sends requests to a service in another process.
 struct RemoteAsker: ServiceAsker {
     let client: ServiceClient
 
@@ -23,7 +23,7 @@ struct RemoteAsker: ServiceAsker {
 }
 
 extension ServiceClient {
-    /// Names the operation's session at the service, which is begun if there is none.
+    /// Adds the ID of the operation's session at the service, which is begun if it does not exist.
     fileprivate func namingSession<Asked: ServiceOperation>(_ operation: Asked) async -> Asked {
         guard Asked.isInSession, var inSession = operation as? any SessionOperation else { return operation }
         inSession.sessionID = await RemoteSession.id(of: inSession.session, self)

@@ -4,7 +4,7 @@ import FoundationEssentials
 import WhorlIPC
 import WhorlService
 
-/// The keychain's rows that a service keeps; calls block their thread, as the keychain's do.
+/// The keychain rows stored by a service; calls block their thread, like those of the keychain.
 struct RemoteKeychain: KeychainRowService {
     let client: ServiceClient
     let groups: [String]
@@ -59,7 +59,7 @@ struct RemoteKeychain: KeychainRowService {
         _ packer: RowPacker
     ) throws(ServiceError) -> KeychainOutcome where Asked.Reply == KeychainInterface.Outcome {
         let reply = try client.callBlocking(operation, try packer.files())
-        // Rows that do not fit their descriptors are an answer that cannot be read.
+        // Rows that do not fit their descriptors are an unreadable answer.
         guard let rows = try? reply.parameters.rows.found(beside: reply.descriptors) else {
             throw ServiceError(.malformed)
         }
@@ -75,7 +75,7 @@ struct RemoteKeychain: KeychainRowService {
 }
 
 extension [WireRow] {
-    /// Returns the rows with the values that lie beside their message.
+    /// Returns the rows with the values sent along with their message.
     fileprivate func found(beside descriptors: [Descriptor]) throws(ServiceCallError) -> [KeychainRow] {
         let file = try Data(besideMessage: descriptors)
         var rows: [KeychainRow] = []
@@ -88,7 +88,7 @@ extension [WireRow] {
 }
 
 extension Data {
-    /// Reads the values beside a message; none where there is no memory file.
+    /// Reads the values sent along with a message; empty without a memory file.
     init(besideMessage descriptors: [Descriptor]) throws(ServiceCallError) {
         guard let first = descriptors.first else {
             self = Data()

@@ -4,7 +4,7 @@ import WhorlFingerprint
 import WhorlIPC
 import WhorlService
 
-/// The readers that a service uses.
+/// The readers of a service in another process.
 struct RemoteReaders: ReaderService {
     let client: ServiceClient
 
@@ -30,7 +30,7 @@ struct RemoteReaders: ReaderService {
         let client = client
         let (events, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watching = Task {
-            // A service that hangs up sends no further events; the stream ends.
+            // If the service hangs up, it sends no further events, and the stream ends.
             _ = try? await client.call(ReaderInterface.Watch(), update: { _ in sink.yield() })
             sink.finish()
         }
@@ -39,7 +39,7 @@ struct RemoteReaders: ReaderService {
     }
 }
 
-/// A reader that a service uses; programs learn about it, and take no fingers or pictures from it themselves.
+/// A reader used by a service; programs can get information about it, but cannot scan fingers with it.
 private final class RemoteReader: FingerprintReader {
     let knownInfo: ReaderInfo
     let client: ServiceClient
@@ -53,14 +53,14 @@ private final class RemoteReader: FingerprintReader {
         get async { knownInfo }
     }
 
-    /// Tries whether the service can open the reader; the service lets it go again at once.
+    /// Checks whether the service can open the reader; the service closes it again immediately.
     func open() async throws(ReaderError) {
         _ = try await answer(of: ReaderInterface.TryOut(value: knownInfo.id))
     }
 
     func close() async throws(ReaderError) {}
 
-    /// Returns the data of the prints, without their templates, which do not leave the service.
+    /// Returns the metadata of the prints, without their templates, which do not leave the service.
     func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint] {
         try await answer(of: ReaderInterface.Prints(value: knownInfo.id)).value.map {
             StoredPrint(template: Template(bytes: []), metadata: $0)

@@ -6,12 +6,12 @@ import WhorlIPC
 package import WhorlService
 
 extension Services {
-    /// Makes the services of one user that a service provides in another process.
+    /// Creates the services for one user, provided by a service in another process.
     ///
     /// - Parameters:
-    ///   - profile: The profile, which the service gives to this user.
-    ///   - application: The program that asks.
-    ///   - accessGroups: The keychain's access groups that it may use in addition to its own.
+    ///   - profile: The profile, which the service assigns to this user.
+    ///   - application: The requesting program.
+    ///   - accessGroups: The additional keychain access groups that it may use.
     ///   - transport: Opens connections to the service.
     /// - Returns: The services, which connect when they are used.
     package static func remote(
@@ -31,32 +31,33 @@ extension Services {
     }
 }
 
-/// The accounts of a service of the whole system, for root.
+/// The accounts of a system-wide service, for root.
 package struct RemoteAccounts: Sendable {
     private let client: ServiceClient
 
-    /// Takes a transport to the service.
+    /// Creates access over a transport to the service.
     package init(over transport: any ServiceTransport = PathTransport()) {
         client = ServiceClient(transport: transport)
     }
 
-    /// Lifts the lock on the fingers of a user, whom the system's rules allow to the caller.
+    /// Lifts the lock on a user's fingers, if the system's rules allow it to the caller.
     ///
-    /// - Parameter user: The user's number.
+    /// - Parameter user: The user ID.
     /// - Returns: Whether they were locked.
-    /// - Throws: `notPermitted` where polkit does not allow it; errors of the state directory.
+    /// - Throws: `notPermitted` if polkit does not allow it; errors of the state directory.
     package func unlock(_ user: UInt32) async throws(ServiceError) -> Bool {
         try await client.call(LoginInterface.Unlock(value: user)).value
     }
 
-    /// Asks which of several users touches the reader.
+    /// Identifies which of several users is touching the reader.
     ///
     /// - Parameters:
-    ///   - users: The numbers of the users.
-    ///   - request: The request; its policy and its window for reuse are not used.
+    ///   - users: The user IDs.
+    ///   - request: The request; its policy and its reuse window are not used.
     ///   - presenter: Shows the prompt.
-    /// - Returns: The person who touched the reader.
-    /// - Throws: `invalidContext` where the machine does not identify so many people; otherwise as an evaluation does.
+    /// - Returns: The user who touched the reader.
+    /// - Throws: `invalidContext` if the machine does not identify so many people; otherwise the errors of an
+    ///   evaluation.
     package func identify(
         among users: [UInt32],
         _ request: EvaluationRequest,
@@ -68,14 +69,14 @@ package struct RemoteAccounts: Sendable {
         )
     }
 
-    /// Enrolls prints that another program has made for a user without a finger and a passcode.
+    /// Enrolls prints created by another program, for a user without a finger and a passcode.
     ///
     /// - Parameters:
-    ///   - prints: The prints, together at most 2 MiB.
-    ///   - user: The user's number.
-    ///   - isTrial: Whether nothing is changed.
+    ///   - prints: The prints, at most 2 MiB in total.
+    ///   - user: The user ID.
+    ///   - isTrial: Whether this is a dry run that changes nothing.
     ///   - readersWereClosed: Whether the administrator vouches that only root could open the readers until now.
-    /// - Returns: What became of each print, in their order.
+    /// - Returns: The result for each print, in the same order.
     /// - Throws: `ownerNeeded` for a user who has a finger or a passcode; other errors of the service.
     package func takeOver(
         _ prints: [ForeignPrint],
@@ -99,17 +100,17 @@ package struct RemoteAccounts: Sendable {
         return reply
     }
 
-    /// Returns what is known of each account whose state the service keeps.
+    /// Returns information about each account whose state the service stores.
     package func accounts() async throws(ServiceError) -> [StoredAccount] {
         try await client.call(LoginInterface.ListAccounts()).value
     }
 
-    /// Removes everything of the account that had a number.
+    /// Removes all data of the account that had a user ID.
     package func remove(_ number: UInt32) async throws(ServiceError) {
         _ = try await client.call(LoginInterface.RemoveAccount(value: number))
     }
 
-    /// Confirms that the account with a number is the one whose state it is.
+    /// Confirms that the state belongs to the account that now has the user ID.
     package func confirm(_ number: UInt32) async throws(ServiceError) {
         _ = try await client.call(LoginInterface.ConfirmAccount(value: number))
     }

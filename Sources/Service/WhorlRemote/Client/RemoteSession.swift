@@ -6,10 +6,10 @@ import WhorlService
 
 /// The service's side of an ``OwnerSession``, which lasts as long as this object.
 ///
-/// The connection is the session: when it closes, also because the process ends, the service forgets what was shown. It
-/// knows this process, to which alone the session belongs.
+/// The connection is the session: when it closes, also because the process exits, the service forgets the proofs. The
+/// session belongs only to this process, which the service recognizes by the connection.
 final class RemoteSession: Sendable {
-    /// The id by which calls name the session.
+    /// The ID that identifies the session in calls.
     let id: String
     private let connection: ServiceConnection
     private let ending: Ending
@@ -22,10 +22,10 @@ final class RemoteSession: Sendable {
 
     deinit { connection.close() }
 
-    /// Returns the id of a session at the service, which is begun at the first use and after the service has left.
+    /// Returns the ID of a session at the service, which is begun at the first use and after the service has restarted.
     ///
-    /// - Returns: `nil` without a session, or where the service begins none: then nothing is kept, and the owner is
-    ///   asked again.
+    /// - Returns: `nil` without a session, or if the service begins none: then nothing is kept, and the owner is asked
+    ///   again.
     static func id(of session: OwnerSession?, _ client: ServiceClient) async -> String? {
         guard let session else { return nil }
         if let kept = session.content(as: RemoteSession.self), !kept.ending.hasCome {
@@ -38,12 +38,12 @@ final class RemoteSession: Sendable {
     }
 
     private static func begin(_ client: ServiceClient) async -> RemoteSession? {
-        // Without a session the owner is only asked more often.
+        // Without a session, the owner is only asked more often.
         guard let connection = try? await client.provenConnection() else { return nil }
         let (ids, sink) = AsyncStream.makeStream(of: String.self)
         let ending = Ending()
         Task {
-            // The call ends with the connection, and never with a reply.
+            // The call ends with the connection, never with a reply.
             let reply: CallReply<Valued<String>>? = try? await connection.call(
                 BeginSession.name,
                 BeginSession(),

@@ -3,11 +3,11 @@
 import WhorlIPC
 import WhorlService
 
-/// Calls the methods of a service, each on a connection that no other call uses at the time.
+/// Calls the methods of a service, each on a connection that no other call uses at the same time.
 ///
-/// What may be said twice goes over a connection whose last call was answered a moment ago, where one is left. The service
-/// may have gone or been updated in between: it is then said once more. Whatever changes something, or asks the owner, gets
-/// a connection of its own, so that it is never sent twice.
+/// A call that may be repeated uses a connection whose last call was answered a moment ago, if one is left. If the
+/// service has exited or was updated in between, the call is sent again. A call that changes something, or asks the
+/// owner, gets a new connection, so that it is never sent twice.
 struct ServiceClient: Sendable {
     let transport: any ServiceTransport
     private let kept: IdleConnections
@@ -35,7 +35,7 @@ struct ServiceClient: Sendable {
         try await call(Asked.name, Asked.rules, operation, update: update)
     }
 
-    /// Calls a method with the form of its parameters and of its reply.
+    /// Calls a method with the types of its parameters and its reply.
     fileprivate func call<Parameters: Codable & Sendable, Reply: Codable & Sendable>(
         _ name: String,
         _ rules: OperationRules,
@@ -60,7 +60,7 @@ struct ServiceClient: Sendable {
                     // The service has left since the last call.
                 }
             }
-            // A connection that does not know the process is of no use to the next call.
+            // A connection that does not know the process is useless for the next call.
             let knowsProcess = rules.isAboutProcess
             let connection = knowsProcess ? try await provenConnection() : try self.connection()
             return try await call(on: connection, knowsProcess: knowsProcess)
@@ -72,10 +72,10 @@ struct ServiceClient: Sendable {
     /// Calls a method, and blocks the calling thread until the reply is there.
     ///
     /// - Parameters:
-    ///   - operation: The method, with the values that it takes.
-    ///   - files: The memory files beside the call that are no secrets.
-    ///   - update: Called for each update before the reply. Without it none is asked for.
-    /// - Returns: The reply, with what lies beside it.
+    ///   - operation: The method, with its parameters.
+    ///   - files: The memory files sent along with the call that are not secret.
+    ///   - update: Called for each update before the reply. Without it, no updates are requested.
+    /// - Returns: The reply, with its descriptors.
     /// - Throws: as ``call(_:update:)``.
     func callBlocking<Asked: ServiceOperation>(
         _ operation: Asked,
@@ -139,7 +139,7 @@ struct ServiceClient: Sendable {
         return connection
     }
 
-    /// Takes a connection over.
+    /// Takes over a connection.
     func connection(over socket: Descriptor) throws(ServiceCallError) -> ServiceConnection {
         try connecting(ServiceConnection(socket, watch: watch))
     }
@@ -154,7 +154,7 @@ struct ServiceClient: Sendable {
 }
 
 extension ServiceClient {
-    /// Calls a method during which the owner may be asked.
+    /// Calls a method that may prompt the owner.
     func callPrompting<Asked: ServiceOperation>(
         _ operation: Asked,
         _ prompter: Prompter

@@ -3,34 +3,35 @@
 import Glibc
 import WhorlIPC
 
-/// The installation of the system's service on this machine, by its files.
+/// The installation of the system service on this machine, judged by its files.
 ///
-/// An administrator switches the service off with `systemctl disable --now whorld.socket`. It stays installed: calls fail,
-/// and no program takes a weaker place without having chosen it.
+/// An administrator disables the service with `systemctl disable --now whorld.socket`. It stays installed: calls fail,
+/// and no program falls back to a weaker place unless it was selected.
 package struct ServiceInstallation: Sendable {
     private let root: String
     private let socket: String
 
-    /// Describes the installation below a root folder.
+    /// Describes the installation in a root folder.
     package init(root: String = "", socket: String = PathTransport.systemPath) {
         self.root = root
         self.socket = root + socket
     }
 
-    /// Whether the service is installed, switched on or off.
+    /// Whether the service is installed, enabled or not.
     ///
-    /// Its unit decides. On a machine without systemd, a service that listens does; a socket's file that was left behind does not.
+    /// Its systemd unit decides. On a machine without systemd, the service must be listening; a leftover socket file is
+    /// not enough.
     package var isInstalled: Bool { hasUnit || answers }
 
-    /// Whether the service is installed, and neither enabled nor started.
+    /// Whether the service is installed, but neither enabled nor started.
     package var isSwitchedOff: Bool { hasUnit && !(isEnabled || answers) }
 
-    /// Whether there is a unit, apart from the link by which systemd keeps it off.
+    /// Whether the unit exists, apart from the link by which systemd masks it.
     private var hasUnit: Bool {
         Self.folders.contains { access("\(root)\($0)/whorld.socket", F_OK) == 0 && !isMasked(in: $0) }
     }
 
-    /// Whether systemd starts the service's socket with the machine.
+    /// Whether systemd starts the service's socket at boot.
     private var isEnabled: Bool {
         !Self.folders.contains { isMasked(in: $0) }
             && Self.folders.contains { exists("\(root)\($0)/sockets.target.wants/whorld.socket") }
@@ -48,18 +49,18 @@ package struct ServiceInstallation: Sendable {
             _ = try UnixSocket.connect(to: socket)
             return true
         } catch {
-            // Someone listens, and is busy.
+            // A process is listening, and is busy.
             return error.number == EAGAIN
         }
     }
 
-    /// Whether a name exists; a link counts, wherever it leads.
+    /// Whether a name exists; a link counts, even if it is broken.
     private func exists(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0
     }
 
-    /// The folders of systemd's units.
+    /// The folders of systemd units.
     private static let folders = [
         "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
         "/usr/lib/systemd/system",

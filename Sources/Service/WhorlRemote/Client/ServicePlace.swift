@@ -4,24 +4,24 @@ package import WhorlIPC
 package import WhorlService
 import WhorlSupport
 
-/// The place of the engine that answers: this process, a private child, or the system's service.
+/// The place where the engine runs: this process, a private child, or the system service.
 package enum ServicePlace: String, Sendable {
     /// In this process.
     case inProcess = "in-process"
-    /// In a child of this process, which uses the user's own directory.
+    /// In a child of this process, with the user's own directory.
     case privateChild = "private"
-    /// In the system's service.
+    /// In the system service.
     case system = "system"
 
-    /// An error of choosing a place.
+    /// An error in selecting a place.
     package enum Fault: Error, Sendable, Hashable, CustomStringConvertible {
-        /// WHORL_SERVICE has this value, which names no place.
+        /// `WHORL_SERVICE` has this value, which is not the name of a place.
         case unknown(String)
-        /// The system's service is named together with a directory, a profile, a reader or a TPM of the user's own.
+        /// The system service was selected together with a directory, a profile, a reader or a TPM.
         case hasChoices
-        /// The program whorld is missing, or cannot be started, for this reason.
+        /// The program `whorld` is missing or cannot be started, for this reason.
         case noChild(String)
-        /// This program was built without the engine, and no service is installed that could answer.
+        /// This program was built without the engine, and no service is installed.
         case noEngine
 
         /// One sentence, for logs and causes.
@@ -36,14 +36,14 @@ package enum ServicePlace: String, Sendable {
         }
     }
 
-    /// Chooses by WHORL_SERVICE; without it the system's service where one is installed, else this process.
+    /// Selects the place by `WHORL_SERVICE`; by default the system service if it is installed, otherwise this process.
     ///
-    /// A service that is installed and does not answer is an error of each call: a weaker place is never taken silently.
-    /// Choices of a directory, a profile, a reader or a TPM are for an engine of the user's own.
+    /// If the service is installed and does not answer, each call fails: there is no silent fallback to a weaker place.
+    /// A directory, a profile, a reader or a TPM can be selected only for an engine run by the user.
     ///
     /// - Parameters:
-    ///   - environment: The variables that supply the choice.
-    ///   - hasChoices: Whether options or variables choose parts that the system's service chooses itself.
+    ///   - environment: The variables.
+    ///   - hasChoices: Whether options or variables select parts that the system service selects itself.
     /// - Throws: `unknown`, `hasChoices`.
     package init(_ environment: [String: String], hasChoices: Bool) throws(Fault) {
         let wanted = environment["WHORL_SERVICE"] ?? ""
@@ -58,7 +58,7 @@ package enum ServicePlace: String, Sendable {
 
     /// Returns the transport to an engine in another process.
     ///
-    /// - Parameter choices: The choices of a private child.
+    /// - Parameter choices: The settings of a private child.
     /// - Returns: The transport.
     /// - Throws: `noChild`; `noEngine` for this process.
     package func transport(_ choices: ServiceChoices) throws(Fault) -> any ServiceTransport {
@@ -75,11 +75,11 @@ package enum ServicePlace: String, Sendable {
     }
 }
 
-/// A transport for a choice that cannot be met: each call fails, and none takes another place.
+/// A transport for an invalid selection: each call fails, without a fallback to another place.
 package struct RefusedTransport: ServiceTransport {
     private let fault: ServicePlace.Fault
 
-    /// Names the fault.
+    /// Creates a transport that fails with this error.
     package init(_ fault: ServicePlace.Fault) { self.fault = fault }
 
     package func connect() throws(SystemCallError) -> Descriptor {
@@ -88,11 +88,11 @@ package struct RefusedTransport: ServiceTransport {
 }
 
 extension Services {
-    /// The services of a program that is built without the engine: the system's, or a private child's where
-    /// WHORL_SERVICE asks for one.
+    /// The services of a program that is built without the engine: those of the system service, or of a private child
+    /// if `WHORL_SERVICE` selects one.
     ///
-    /// Variables that choose a directory, a profile, a reader or a TPM are for a private child. A choice that cannot be met
-    /// is an error of each call.
+    /// Variables that select a directory, a profile, a reader or a TPM are for a private child. An invalid selection
+    /// makes each call fail.
     package static let withoutEngine: Services = {
         let choices = ServiceChoices()
         do throws(ServicePlace.Fault) {
@@ -104,12 +104,12 @@ extension Services {
 }
 
 extension ServicePlace {
-    /// Shows the prompts of this session's programs, for the system's service, until the task is cancelled.
+    /// Shows the prompts of this session's programs, for the system service, until the task is cancelled.
     ///
     /// - Parameters:
     ///   - presenter: Shows the prompts.
-    ///   - onRegistration: Called once, when prompts are shown from then on.
-    /// - Throws: the reason for which no prompt is shown, or is shown no longer.
+    ///   - onRegistration: Called once, as soon as prompts will be shown.
+    /// - Throws: The reason why no prompt is shown, or is no longer shown.
     package static func showPrompts(
         on presenter: any PromptPresenter,
         onRegistration: @escaping @Sendable () -> Void

@@ -8,7 +8,7 @@ import WhorlSupport
 
 /// Opens connections to one service.
 package protocol ServiceTransport: Sendable {
-    /// Connects once more.
+    /// Opens another connection.
     func connect() throws(SystemCallError) -> Descriptor
 
     /// The times after which a service that does not answer is given up; `nil` for one that is always there.
@@ -21,7 +21,7 @@ extension ServiceTransport {
 
 /// The service that listens at a path.
 package struct PathTransport: ServiceTransport {
-    /// The path of the system's service.
+    /// The path of the system service's socket.
     package static let systemPath = "/run/whorl/io.whorl"
 
     private let path: String
@@ -67,13 +67,13 @@ package struct PathTransport: ServiceTransport {
     }
 }
 
-/// A service that is this process's child, or part of it, at the other end of a pair of sockets.
+/// A service that runs in this process's child, or in this process, at the other end of a socket pair.
 ///
-/// Further connections are made by handing the service an end of a new pair.
+/// Further connections are made by sending the service one end of a new pair.
 package final class PairTransport: ServiceTransport {
     private let control: Mutex<BlockingCall>
 
-    /// Takes the end of a pair whose other end the service serves.
+    /// Takes over one end of a pair whose other end the service serves.
     package init(_ control: Descriptor) { self.control = Mutex(BlockingCall(control)) }
 
     package func connect() throws(SystemCallError) -> Descriptor {
@@ -96,20 +96,20 @@ package final class PairTransport: ServiceTransport {
     }
 }
 
-/// The program `whorld` as a child of this process, which serves this process alone.
+/// The program `whorld` as a child of this process, serving only this process.
 package struct PrivateChild: Sendable {
     /// Opens connections to the child.
     package let transport: PairTransport
-    /// The number of the child's process.
+    /// The process ID of the child.
     ///
-    /// A thread of this process waits for its end, so that no zombie stays.
+    /// A thread of this process waits for its end, so that it does not remain a zombie.
     package let process: Int32
 
-    /// An error of starting the child.
+    /// An error in starting the child.
     package enum Fault: Error, Sendable, Hashable {
-        /// The program is at none of the places where it is looked for.
+        /// The program was not found.
         case missing
-        /// The system refused to start it.
+        /// The system failed to start it.
         case system(SystemCallError)
     }
 

@@ -4,14 +4,14 @@ import Glibc
 import WhorlIPC
 public import WhorlService
 
-/// The prompts of a login session's programs and enrollments, for a program of its desktop that shows them.
+/// The prompts of a login session's programs and enrollments, for a desktop program that shows them.
 public enum SessionPrompts {
-    /// Registers with the system's service, and shows prompts until the task is cancelled or the service leaves.
+    /// Registers with the system service, and shows prompts until the task is cancelled or the service exits.
     ///
     /// - Parameters:
-    ///   - presenter: Shows the prompts; nothing that it says makes an evaluation succeed.
-    ///   - onRegistration: Called once, when prompts are shown from then on.
-    /// - Throws: the error that ended it; `serviceUnavailable` when the service left.
+    ///   - presenter: Shows the prompts; nothing that it reports makes an evaluation succeed.
+    ///   - onRegistration: Called once, as soon as prompts will be shown.
+    /// - Throws: The error that ended it; `serviceUnavailable` if the service exited.
     public static func show(
         on presenter: any PromptPresenter,
         onRegistration: @escaping @Sendable () -> Void
@@ -26,17 +26,18 @@ public enum SessionPrompts {
 
     /// Shows prompts until none was shown for a time.
     ///
-    /// A program that needs much memory to show prompts can hand the registration to one that only waits for the next prompt
-    /// (`poll(2)` on the descriptor), and be started again for it. The process has to stay the same one, as by `execve(2)`.
+    /// A program that needs much memory can hand over the registration to a small one that only waits for the next
+    /// prompt (`poll(2)` on the descriptor). For the prompt, the small one starts it again. The process must stay the
+    /// same, so use `execve(2)`.
     ///
     /// - Parameters:
-    ///   - presenter: Shows the prompts; nothing that it says makes an evaluation succeed.
-    ///   - registration: The descriptor that this function returned before; `nil` to register. It is closed at the end.
+    ///   - presenter: Shows the prompts; nothing that it reports makes an evaluation succeed.
+    ///   - registration: The descriptor returned earlier by this function; `nil` to register. It is closed at the end.
     ///   - time: The time without a prompt; `nil` to show prompts as ``show(on:onRegistration:)`` does.
-    ///   - isAllowed: Whether nothing else keeps the program; asked after each such time.
-    ///   - onRegistration: Called once, when prompts are shown from then on.
+    ///   - isAllowed: Whether nothing else requires the program to keep running; called after each such time.
+    ///   - onRegistration: Called once, as soon as prompts will be shown.
     /// - Returns: The descriptor of the registration, which lasts while it is open. The caller closes it.
-    /// - Throws: the error that ended it; `serviceUnavailable` when the service left.
+    /// - Throws: The error that ended it; `serviceUnavailable` if the service exited.
     public static func show(
         on presenter: any PromptPresenter,
         from registration: Int32?,
@@ -51,20 +52,20 @@ public enum SessionPrompts {
             onRegistration: onRegistration
         )
         let number = fcntl(socket.number, F_DUPFD_CLOEXEC, 3)
-        // Without a descriptor to spare the registration ends, and the caller registers again.
+        // Without a free descriptor, the registration ends, and the caller registers again.
         guard number >= 0 else { throw ServiceError(.serviceUnavailable) }
         return number
     }
 
-    /// Enrolls a finger with the system's service, for a program of the desktop that shows how it goes.
+    /// Enrolls a finger with the system service, for a desktop program that shows the progress.
     ///
     /// - Parameters:
-    ///   - finger: The finger's name, and its owner's words for it.
-    ///   - application: The program that asks.
+    ///   - finger: The finger's name, and the owner's label for it.
+    ///   - application: The requesting program.
     ///   - presenter: Shows the prompt for the owner's consent, unless an agent of the session does.
     ///   - observer: Called for each event of the enrollment, on a thread of this library.
     /// - Returns: The finger as it was stored.
-    /// - Throws: as `EnrollFinger`. Nothing is stored by an enrollment that is cancelled.
+    /// - Throws: The errors of `EnrollFinger`. A cancelled enrollment stores nothing.
     public static func enroll(
         _ finger: NewFinger,
         for application: ApplicationID,

@@ -3,27 +3,27 @@
 internal import WhorlFingerprint
 package import WhorlService
 
-/// The prints that fprintd keeps in its folder, which are read and never changed.
+/// The prints in fprintd's folder, which are read and never changed.
 package struct FprintdPrints: Sendable {
     /// The folder of an installed fprintd.
     package static let folder = "/var/lib/fprint"
 
     /// The prints of one user.
     package struct OfUser: Sendable {
-        /// The user's name, by the folder.
+        /// The user's name, taken from the folder.
         package let user: String
         /// The prints whose files could be read.
         package let prints: [ForeignPrint]
-        /// The number of files that could not be read: links, pipes, and what is larger than 4 MiB.
+        /// The number of files that could not be read: links, pipes, and files larger than 4 MiB.
         package let unreadable: Int
     }
 
     private let folder: PrintFolder
 
-    /// Takes a folder.
+    /// Creates access to a folder.
     package init(_ path: String = FprintdPrints.folder) { folder = PrintFolder(root: path) }
 
-    /// Reads the prints of all users, in the order of their names.
+    /// Reads the prints of all users, sorted by user name.
     package func all() -> [OfUser] {
         folder.users().map { user in
             var prints: [ForeignPrint] = []

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Glibc
 package import WhorlFingerprint
 
-/// The place of a reader's prints: its driver, and the number that the driver gives it.
+/// The location of a reader's prints: its driver, and the ID that the driver assigns to it.
 package struct ReaderKey: Sendable, Hashable {
     package let driver: String
     package let number: String
@@ -17,29 +17,29 @@ package struct ReaderKey: Sendable, Hashable {
 
 /// fprintd's folders: `ROOT/user/driver/number/finger`, where a finger is one hexadecimal digit.
 ///
-/// They are read and never changed. A name that is not one plain component is refused, and links are not followed.
+/// They are read and never changed. A name that is not a plain path component is refused, and links are not followed.
 package struct PrintFolder: Sendable {
-    /// The largest print that is read: those of libfprint's drivers have some kilobytes.
+    /// The maximum size of a print; those of libfprint's drivers have a few kilobytes.
     private static let largest = 4 << 20
 
     private let root: String
 
     package init(root: String) { self.root = root }
 
-    /// Returns whether a name can stand in a path as one component.
+    /// Returns whether a name can be a single path component.
     package static func isPlain(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".." && name.utf8.count <= 255
             && name.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 != 0 }
     }
 
-    /// Returns the fingers of a user for which there is something, whether or not it can be read, in their order.
+    /// Returns the fingers of a user that have an entry, readable or not, in order.
     package func fingers(of user: String, on reader: ReaderKey) -> [Finger] {
         guard let folder = folder(of: user, reader) else { return [] }
         let names = Set(Self.names(in: folder))
         return Finger.allCases.filter { names.contains(Self.name(of: $0)) }.sorted { $0.number < $1.number }
     }
 
-    /// Returns the print of a finger; `nil` for one that cannot be read.
+    /// Returns the print of a finger; `nil` if it cannot be read.
     package func template(_ finger: Finger, of user: String, on reader: ReaderKey) -> Template? {
         guard let folder = folder(of: user, reader) else { return nil }
         let file = open("\(folder)/\(Self.name(of: finger))", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -63,7 +63,7 @@ package struct PrintFolder: Sendable {
         return Template(bytes: bytes)
     }
 
-    /// Returns the readers for which a user has a folder, in the order of their names.
+    /// Returns the readers for which a user has a folder, sorted by name.
     package func readers(of user: String) -> [ReaderKey] {
         guard Self.isPlain(user) else { return [] }
         return Self.names(in: "\(root)/\(user)").filter(Self.isPlain).sorted().flatMap { driver in
@@ -73,7 +73,7 @@ package struct PrintFolder: Sendable {
         }
     }
 
-    /// Returns the users who have prints, in the order of their names.
+    /// Returns the users who have prints, sorted by name.
     package func users() -> [String] { Self.names(in: root).filter(Self.isPlain).sorted() }
 
     private func folder(of user: String, _ reader: ReaderKey) -> String? {
@@ -84,7 +84,7 @@ package struct PrintFolder: Sendable {
     private static func name(of finger: Finger) -> String { String(finger.number, radix: 16) }
 
     private static func names(in folder: String) -> [String] {
-        // A folder that is not there, or cannot be read, has no prints that could be used.
+        // A folder that does not exist or cannot be read has no usable prints.
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     }
 }

@@ -4,9 +4,9 @@ import Synchronization
 import WhorlIPC
 import WhorlService
 
-/// The agents that are registered, at most one for each session of a user.
+/// The registered agents, at most one per session of a user.
 final class AgentBoard: Sendable {
-    /// A session of a user; `nil` stands for all of a user's programs that belong to no session.
+    /// A session of a user; `nil` stands for all of a user's programs outside any session.
     struct Place: Hashable, Sendable {
         let uid: UInt32
         let session: String?
@@ -14,8 +14,10 @@ final class AgentBoard: Sendable {
 
     private let agents = Mutex<[Place: RegisteredAgent]>([:])
 
-    /// Adds an agent; `false` where the session has one already, which stays: a program that comes later cannot take
-    /// the prompts of the one that the person knows.
+    /// Adds an agent; `false` if the session already has one.
+    ///
+    /// The first one stays, so that a program that comes later cannot take over the prompts of the agent that the user
+    /// knows.
     func add(_ agent: RegisteredAgent, at place: Place) -> Bool {
         agents.withLock { agents in
             guard agents[place] == nil else { return false }
@@ -34,12 +36,12 @@ final class AgentBoard: Sendable {
     func agent(at place: Place) -> RegisteredAgent? { agents.withLock { $0[place] } }
 }
 
-/// A program that shows the prompts of a session, for as long as its registration's connection lasts.
+/// A program that shows the prompts of a session, while the connection of its registration is open.
 final class RegisteredAgent: PromptScreen {
     private struct State {
         var abilities: PresenterAbilities
         var shown: [String: WirePrompt] = [:]
-        /// The prompts that the agent shows and was not told to take away.
+        /// The prompts that the agent shows and has not been asked to dismiss.
         var open: Set<String> = []
         var isGone = false
     }
@@ -62,7 +64,7 @@ final class RegisteredAgent: PromptScreen {
             guard !state.isGone else { return true }
             state.shown[prompt.id] = prompt
             state.open.insert(prompt.id)
-            // Sent under the lock: nothing about a prompt comes before it, or after its end.
+            // Sent under the lock, so that nothing about a prompt arrives before its beginning or after its end.
             call.update(AgentInterface.Update(prompt: content))
             return false
         }
@@ -91,10 +93,10 @@ final class RegisteredAgent: PromptScreen {
         }
     }
 
-    /// Tells the agent that it shows the prompts from now on.
+    /// Notifies the agent that it shows the prompts from now on.
     func welcome() { call.update(AgentInterface.Update(isRegistered: true)) }
 
-    /// Ends what the agent shows, since it has hung up.
+    /// Ends the agent's prompts, because it has hung up.
     func hangUp() {
         let shown = state.withLock { state in
             state.isGone = true
@@ -105,21 +107,21 @@ final class RegisteredAgent: PromptScreen {
     }
 }
 
-/// The programs that show the prompts of calls.
+/// The programs that may show the prompts of calls.
 package enum AgentPolicy: String, Sendable, Hashable, CaseIterable {
-    /// The agent of the caller's session alone; without one, no prompt is shown.
+    /// Only the agent of the caller's session; without one, no prompt is shown.
     case required = "required"
-    /// The agent of the caller's session where there is one, else the caller.
+    /// The agent of the caller's session if there is one, otherwise the caller.
     case preferred = "preferred"
-    /// The caller; no agent may register.
+    /// The caller itself; no agent may register.
     case never = "never"
 }
 
-/// The rules by which a service asks people.
+/// The rules for prompts of a service.
 package struct PromptRules: Sendable {
     /// The programs that show prompts.
     package var agents = AgentPolicy.preferred
-    /// The longest time limit that a caller's request has.
+    /// The maximum time limit of a caller's request.
     package var longestTimeout = Duration.seconds(86_400)
 
     package init() {}

@@ -4,17 +4,17 @@ import WhorlFingerprint
 import WhorlIPC
 import WhorlService
 
-/// A call during which the owner could be asked, and how it ended; no secret is part of it.
+/// A call that could prompt the owner, and its result; it contains no secrets.
 package struct CallRecord: Sendable, Hashable {
     /// The method, such as `io.whorl.Owner.Evaluate`.
     package let method: String
-    /// The name that the program gives itself.
+    /// The name that the program claims.
     package let application: String
-    /// The reason that the program gives, or the change that it asks for.
+    /// The reason given by the program, or the requested change.
     package let purpose: String
     /// `done`, or the code of the error.
     package let outcome: String
-    /// The number of records of the same kind that were not written before this one, since there were too many.
+    /// The number of earlier records of the same kind that were dropped because there were too many.
     package var unwritten = 0
 
     init<Value>(_ method: String, _ purpose: CallPurpose, _ answer: Result<Value, ServiceRefusal>) {
@@ -35,12 +35,12 @@ struct CallPurpose: Sendable, Hashable {
 }
 
 extension ServiceRefusal {
-    /// The code of the failure that the refusal carries; the refusal's own name where it carries none.
+    /// The code of the failure that the refusal carries; otherwise the refusal's name.
     fileprivate var code: String { failure(as: ServiceError.self)?.code.rawValue ?? name }
 }
 
 extension OwnerRequest {
-    /// Returns the request with what the service knows of its caller in place of what the message says.
+    /// Returns the request with the service's knowledge about the caller, replacing the claims in the message.
     func asked(by caller: Caller) -> Self {
         var request = self
         request.application = caller.application(application)
@@ -52,6 +52,6 @@ extension OwnerRequest {
 }
 
 extension OwnerOperation {
-    /// The program's name, and what it asks for.
+    /// The program's name, and its request.
     var callPurpose: CallPurpose { CallPurpose(application: request.application.rawValue, text: purpose) }
 }

@@ -3,29 +3,32 @@
 package import WhorlIPC
 package import WhorlService
 
-/// The knowledge of a service about the programs that call it, and its rules for them.
+/// A service's knowledge about the programs that call it, and its rules for them.
 ///
-/// Rights to a user's fingers and items follow the user who connected (``ServiceHost``); these rules only take away.
+/// Rights to a user's fingers and items follow from the connected user (``ServiceHost``); these rules can only remove
+/// rights.
 package protocol CallerRules: Sendable {
-    /// Returns what is known of a caller at this moment.
+    /// Returns the current knowledge about a caller.
     func caller(_ client: ServiceClientIdentity) async -> Caller
 
-    /// Returns a caller that asks for a person at another process, as polkit's helper does for the person at its agent: the
-    /// place is that process's.
+    /// Returns a caller that makes a request on behalf of another process, as polkit's helper does for its agent.
+    ///
+    /// The place of the result is that of the other process.
     ///
     /// - Parameters:
     ///   - client: The caller.
     ///   - agent: The process that the caller has passed.
-    /// - Returns: `nil` where it is not certain that the caller is polkit's helper, or whose and where the process is. The caller's
-    ///   place is then its own.
+    /// - Returns: `nil` if it is not certain that the caller is polkit's helper, or which user and place the process
+    ///   belongs to. The caller's place is then its own.
     func caller(_ client: ServiceClientIdentity, askingFor agent: PeerProcess) async -> Caller?
 
-    /// Returns the program that asks, without its session, which takes long to find; `nil` where the service does not look.
+    /// Returns the requesting program, without its session, which takes long to find; `nil` if the service does not
+    /// look.
     func asker(_ client: ServiceClientIdentity) async -> Asker?
 
     /// Returns whether a caller is confined, and as which program.
     ///
-    /// - Throws: a refusal where that cannot be told, so that a confined program is never taken for another one.
+    /// - Throws: A refusal if this is unknown, so that a confined program is never mistaken for another one.
     func confinement(of client: ServiceClientIdentity) async throws(ServiceRefusal) -> Confinement
 
     /// Returns only if the system's administration allows an action to a caller.
@@ -33,7 +36,7 @@ package protocol CallerRules: Sendable {
     /// - Parameters:
     ///   - action: The action.
     ///   - client: The caller.
-    ///   - mayAsk: Whether a person may be asked for a password.
+    ///   - mayAsk: Whether the user may be prompted for a password.
     /// - Throws: `notPermitted`, with the reason.
     func authorize(
         _ action: GuardedAction,
@@ -41,19 +44,19 @@ package protocol CallerRules: Sendable {
         mayAsk: Bool
     ) async throws(ServiceError)
 
-    /// Takes note of a call during which the owner could be asked, when it has ended.
+    /// Records a call that could prompt the owner, after it has ended.
     func record(_ record: CallRecord, of asker: Asker?)
 }
 
-/// A caller as the rules of a service see it.
+/// A caller, from the point of view of a service's rules.
 package struct Caller: Sendable {
-    /// The program that asks; `nil` where the service does not look.
+    /// The requesting program; `nil` if the service does not look.
     package var asker: Asker?
-    /// The reason why the caller's place lets no finger be asked for; `nil` where one may be.
+    /// The reason why a finger may not be prompted for at the caller's place; `nil` if it may.
     package var fingerObstacle: ServiceError?
-    /// The reason why the caller's place lets nothing be asked for at all; `nil` where something may be.
+    /// The reason why nothing may be prompted for at the caller's place; `nil` if something may.
     package var obstacle: ServiceError?
-    /// Whether the program is confined; `nil` where that cannot be told.
+    /// Whether the program is confined; `nil` if unknown.
     package var confinement: Confinement?
 
     package init(
@@ -68,17 +71,17 @@ package struct Caller: Sendable {
         self.confinement = confinement
     }
 
-    /// Returns the name of the program: a confined one has its id, whatever it says.
+    /// Returns the name of the program: for a confined one, this is its ID, whatever it claims.
     func application(_ named: ApplicationID) -> ApplicationID {
         confinement?.application(named) ?? ApplicationID(rawValue: "")
     }
 }
 
-/// An action that changes who the owner is, where nothing yet says who that is.
+/// An action that changes who the owner is, for a user whose owner cannot be recognized yet.
 package enum GuardedAction: String, Sendable, CaseIterable {
-    /// Enrolling the first finger, where no passcode is set.
+    /// Enrolling the first finger while no passcode is set.
     case enroll = "io.whorl.enroll"
-    /// Setting the first passcode, where no finger is enrolled.
+    /// Setting the first passcode while no finger is enrolled.
     case setPasscode = "io.whorl.set-passcode"
     /// Deleting all items of the user.
     case reset = "io.whorl.reset"
@@ -86,7 +89,7 @@ package enum GuardedAction: String, Sendable, CaseIterable {
     case unlock = "io.whorl.unlock"
 }
 
-/// Rules under which all programs of a user may the same, as in a service of one program alone.
+/// Rules that give all programs of a user the same rights, as in a service for a single program.
 package struct UniformCallerRules: CallerRules {
     package init() {}
     package func caller(_ client: ServiceClientIdentity) async -> Caller { Caller() }
@@ -106,12 +109,12 @@ package struct UniformCallerRules: CallerRules {
 }
 
 extension ServiceHost {
-    /// Returns only if the system's rules allow an action, about which the person may be asked.
+    /// Returns only if the system's rules allow an action, for which the user may be prompted.
     func authorize(_ action: GuardedAction, _ call: ServiceCall) async throws(ServiceRefusal) {
         try await refusing(await rules.authorize(action, call.client, mayAsk: true))
     }
 
-    /// Returns the caller, unless nothing may be asked for in its place, as in a locked session.
+    /// Returns the caller, unless nothing may be prompted for at its place, such as in a locked session.
     func callerOutsideLock(_ call: ServiceCall) async throws(ServiceRefusal) -> Caller {
         let caller = await rules.caller(call.client)
         if let obstacle = caller.obstacle { throw obstacle.refusal }
@@ -119,11 +122,11 @@ extension ServiceHost {
     }
 }
 
-/// The places from which a finger may be asked for: the reader is at one machine, and so is the person who touches it.
+/// The places that may prompt for a finger: the reader is attached to one machine, and so the user must be there.
 package enum SeatPolicy: String, Sendable, Hashable, CaseIterable {
-    /// The session that is shown at one of the machine's seats now.
+    /// The session that is currently active at one of the machine's seats.
     case activeSeatOnly = "active-seat"
-    /// Any login session of this machine, also without a seat.
+    /// Any login session on this machine, including those without a seat.
     case localOnly = "local"
     /// Any place.
     case any = "any"

@@ -2,7 +2,7 @@
 
 import WhorlService
 
-// What a caller brings is opened by the chip for no one but the user whose it is.
+// The TPM opens the items supplied by a caller only for the user they belong to.
 extension HasChip: ProgramIndependent {}
 extension MakeItem: ProgramIndependent {}
 extension DecodeItem: ProgramIndependent {}

@@ -4,15 +4,15 @@ import WhorlService
 
 /// Whether a program is confined, and as which program.
 ///
-/// A confined program has what belongs to its id, and nothing else exists for it; it cannot choose the id. An unconfined
-/// program can take any name, and can also imitate a confined one of the same user.
+/// A confined program sees only the data that belongs to its ID, and cannot choose the ID. An unconfined program can
+/// claim any name, and can also imitate a confined one of the same user.
 package enum Confinement: Sendable, Hashable {
     /// The program is not confined.
     case none
-    /// The program is confined, and has this id.
+    /// The program is confined, and has this ID.
     case id(String)
 
-    /// Returns the name of the program: a confined one has its id, whatever it says.
+    /// Returns the name of the program: for a confined one, this is its ID, whatever it claims.
     func application(_ named: ApplicationID) -> ApplicationID {
         switch self {
         case .none: named
@@ -20,21 +20,21 @@ package enum Confinement: Sendable, Hashable {
         }
     }
 
-    /// Whether a line of the log is for the program to see.
+    /// Returns whether the program may see a log line.
     func shows(_ line: AuditEntry) -> Bool {
         switch self {
         case .none: true
         case .id(let id):
-            // By bytes: ids that look alike are two programs.
+            // By bytes: IDs that look alike belong to two programs.
             line.asker?.confinedAs.map { Array($0.utf8) }
                 == Asker(user: 0, confinedAs: id).confinedAs.map { Array($0.utf8) }
         }
     }
 
-    /// The beginning of the names under which a confined program's items are stored; `nil` for any other program.
+    /// The prefix of the names under which a confined program's items are stored; `nil` for any other program.
     ///
-    /// Letters, digits and `.-_` of the id stay; any other byte is `+` and two digits, so that the first colon ends the
-    /// id, and no two ids have one beginning.
+    /// Letters, digits and `.-_` of the ID are kept; any other byte becomes `+` and two digits. So the first colon ends
+    /// the ID, and no two IDs share a prefix.
     var prefix: String? {
         guard case .id(let id) = self else { return nil }
         let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_".utf8)
@@ -45,11 +45,11 @@ package enum Confinement: Sendable, Hashable {
         return "confined.\(encoded):"
     }
 
-    /// Returns an item under the name that the program gave it; `nil` for another program's item.
+    /// Returns an item under the name assigned by the program; `nil` for another program's item.
     func shown(_ item: VaultItem) -> VaultItem? {
         guard let prefix else { return item }
         let whole = item.id.name.text
-        // A rest that is no name was not stored by the program.
+        // A remainder that is not a valid name was not stored by the program.
         guard whole.hasPrefix(prefix), let name = try? ItemName(String(whole.dropFirst(prefix.count))) else {
             return nil
         }
@@ -62,21 +62,21 @@ package enum Confinement: Sendable, Hashable {
     }
 }
 
-/// The names of items that a caller may use: those of its user's profile, whatever profile the message names.
+/// The names of items that a caller may use: those of the connected user's profile, whatever profile the message names.
 struct NameSpace: Sendable {
     let profile: String
     let confinement: Confinement
 
-    /// Returns the identity under which an item is stored.
+    /// Returns the ID under which an item is stored.
     ///
-    /// - Throws: `nameRefused` for a name that is too long for a confined program.
+    /// - Throws: `nameRefused` if the name is too long for a confined program.
     func stored(_ id: ItemID) throws(ServiceError) -> ItemID {
         guard let prefix = confinement.prefix else { return ItemID(id.kind, id.name, of: profile) }
         return ItemID(id.kind, try ItemName(prefix + id.name.text), of: profile)
     }
 }
 
-/// The access groups of a caller: those that it names, or a confined program's own group in place of each of them.
+/// The access groups of a caller: those that it names, or always a confined program's own group.
 struct CallerGroups: Sendable {
     private let named: [String]
     private let own: String?
@@ -90,10 +90,10 @@ struct CallerGroups: Sendable {
             }
     }
 
-    /// The groups whose rows the caller may use.
+    /// The groups in which the caller may search for rows.
     var searched: [String] { own.map { [$0] } ?? named }
 
-    /// Returns a filter for the rows as they are stored.
+    /// Converts a filter to the stored groups.
     func stored(_ match: KeychainMatch) -> KeychainMatch {
         guard let own else { return match }
         var match = match
@@ -101,7 +101,7 @@ struct CallerGroups: Sendable {
         return match
     }
 
-    /// Returns a row as it is stored.
+    /// Converts a row to its stored group.
     func stored(_ row: NewKeychainRow) -> NewKeychainRow {
         guard let own, named.containsBytes(of: row.record.accessGroup) else { return row }
         var row = row
@@ -128,9 +128,9 @@ struct CallerGroups: Sendable {
 }
 
 extension Preflight {
-    /// Returns the answer for a caller whose place lets no finger be asked for.
+    /// Returns the result for a caller whose place does not allow prompting for a finger.
     ///
-    /// Where the passcode meets the policy, the answer stays.
+    /// If the passcode meets the policy, the result stays the same.
     func with(_ obstacle: ServiceError?, _ policy: Policy) -> Preflight {
         guard let obstacle, policy == .biometrics || !isPasscodeSet else { return self }
         return Preflight(

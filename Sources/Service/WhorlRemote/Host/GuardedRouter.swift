@@ -4,9 +4,9 @@ import FoundationEssentials
 import WhorlIPC
 import WhorlService
 
-/// The methods of a service, each with the programs that may call it.
+/// The methods of a service, with the programs that may call them.
 ///
-/// Every method is added here. Its rule is checked before the parameters are read, so that no method's body can forget it.
+/// Every method is added here. Its rule is checked before the parameters are read, so no method can forget it.
 struct GuardedRouter {
     /// The methods, for a server.
     private(set) var router: Router
@@ -15,7 +15,7 @@ struct GuardedRouter {
     private let rules: any CallerRules
     private let journal: ChangeJournal
 
-    /// The user who may call what only root may.
+    /// The user who may call root-only methods.
     private let root: UInt32
 
     init(
@@ -30,14 +30,14 @@ struct GuardedRouter {
         journal = ChangeJournal(rules: rules, services: services)
     }
 
-    /// Whether a method was added.
+    /// Returns whether a method was added.
     func has(_ name: String) -> Bool { methods.contains { $0.name == name } }
 
     /// Adds a method.
     ///
     /// - Parameters:
     ///   - operation: The method.
-    ///   - body: Gets the operation and the call of a program that may call it.
+    ///   - body: Receives the operation and the call of a program that may call it.
     mutating func on<Asked: ServiceOperation>(
         _ operation: Asked.Type,
         _ body: @escaping @Sendable (Asked, ServiceCall) async throws(ServiceRefusal) -> Asked.Reply
@@ -47,7 +47,7 @@ struct GuardedRouter {
         }
     }
 
-    /// Adds a method whose reply has descriptors that are no secrets.
+    /// Adds a method whose reply has descriptors that are not secret.
     mutating func onAttaching<Asked: ServiceOperation>(
         _ operation: Asked.Type,
         _ body:
@@ -60,7 +60,7 @@ struct GuardedRouter {
         }
     }
 
-    /// Adds a method during which the owner may be asked.
+    /// Adds a method that may prompt the owner.
     mutating func onPrompting<Asked: OwnerOperation>(
         _ operation: Asked.Type,
         _ body:
@@ -105,11 +105,11 @@ struct GuardedRouter {
     mutating func describe(_ interface: String, _ text: String) { router.describe(interface, text) }
 }
 
-/// The rules of a method that is served.
+/// The rules of a method.
 struct MethodRule: Sendable, Hashable {
     let name: String
     let rules: OperationRules
-    /// Whether the owner may be asked during the call; a finger only from a place that lets one be asked for.
+    /// Whether the call may prompt the owner; for a finger only at a place that allows it.
     let asksOwner: Bool
 
     init<Asked: ServiceOperation>(_ operation: Asked.Type) {
@@ -119,12 +119,12 @@ struct MethodRule: Sendable, Hashable {
     }
 }
 
-/// Writes what calls change to the journal and the owner's log.
+/// Records changes made by calls in the journal and the owner's log.
 private struct ChangeJournal: Sendable {
     let rules: any CallerRules
     let services: ServiceHost.ServicesOfUser
 
-    /// Writes what a call changed, where its operation is a change.
+    /// Records a call's change, if its operation is one.
     func note<Asked: ServiceOperation>(
         _ operation: Asked,
         _ answer: Result<Void, ServiceRefusal>,
@@ -134,13 +134,13 @@ private struct ChangeJournal: Sendable {
         let caller = await rules.caller(call.client)
         let subject = (operation as? any DescribedChange)?.subject
         let text = subject.map { "\(change.text): \($0)" } ?? change.text
-        // Calls in which the owner is asked have a record with the reason that they give.
+        // Calls that prompt the owner have a record with their reason.
         if !Asked.asksOwner {
             let purpose = CallPurpose(application: "", text: text)
             rules.record(CallRecord(Asked.name, purpose, answer), of: caller.asker)
         }
         guard case .success = answer, let outcome = change.outcome,
-            // Without services, the call has changed nothing of the user's.
+            // Without services, the call cannot have changed any of the user's data.
             let owner = try? services(call.client.user)
         else { return }
         await owner.note(
@@ -158,7 +158,7 @@ private struct ChangeJournal: Sendable {
 }
 
 extension OperationRules.Effect {
-    /// The words for the change, and the outcome in the owner's log where the operation writes no line itself.
+    /// The text for the change, and the outcome for the owner's log if the operation does not write a line itself.
     var change: (text: String, outcome: String?)? {
         switch self {
         case .repeatable, .once: nil
@@ -169,7 +169,7 @@ extension OperationRules.Effect {
 }
 
 extension CallerRules {
-    /// Refuses a program whose place lets no finger be asked for.
+    /// Refuses a program whose place does not allow prompting for a finger.
     fileprivate func refuseElsewhere(_ call: ServiceCall) async throws(ServiceRefusal) {
         guard let obstacle = await caller(call.client).fingerObstacle else { return }
         throw ServiceRefusal(

@@ -4,7 +4,7 @@ import Synchronization
 import WhorlIPC
 import WhorlService
 
-/// The prompts that are shown now, by the ids that only those who show them know.
+/// The prompts that are currently shown, by IDs known only to the programs that show them.
 final class PromptBoard: Sendable {
     private let prompts = Mutex<[String: WirePrompt]>([:])
 
@@ -12,10 +12,10 @@ final class PromptBoard: Sendable {
 
     func remove(_ prompt: WirePrompt) { _ = prompts.withLock { $0.removeValue(forKey: prompt.id) } }
 
-    /// Returns a prompt that a process shows; `nil` for an id that is unknown, that another user or process shows, or of
-    /// a prompt that has ended.
+    /// Returns a prompt that a process shows.
     ///
-    /// The process is the one that connected, by the kernel's word: a program that learns the id of another's prompt
+    /// It returns `nil` for an unknown ID, a prompt shown by another user or process, and a prompt that has ended. The
+    /// process is the one that connected, as reported by the kernel: a program that learns the ID of another's prompt
     /// cannot answer it.
     func prompt(_ id: String, of user: PeerUser) -> WirePrompt? {
         guard let prompt = prompts.withLock({ $0[id] }) else { return nil }
@@ -45,25 +45,25 @@ final class WirePrompt: Sendable {
 
     func markOver() { over.store(true, ordering: .relaxed) }
 
-    /// Takes the word that the person is typing, which counts for so long after the prompt began: none keeps the reader
-    /// by it.
+    /// Processes a report that the user is typing, which counts for a limited time after the prompt began, so that
+    /// typing cannot block the reader.
     ///
-    /// - Returns: Whether the time limit begins again.
+    /// - Returns: Whether the time limit starts again.
     func typing(within longest: Duration) -> Bool {
         guard ContinuousClock.now - beginning < longest else { return false }
         entry.typing()
         return true
     }
 
-    /// Takes the word that the prompt is no longer shown; `nil` where nothing more is said.
+    /// Records that the prompt is no longer shown; `nil` if nothing else was reported.
     func end(_ ending: PromptInterface.Ended?) {
         sink.yield(ending)
         sink.finish()
     }
 
-    /// Waits for the word; the wait ends with ``end(_:)`` alone, also in a cancelled task.
+    /// Waits until the prompt is no longer shown; the wait ends only with ``end(_:)``, even in a cancelled task.
     func waitForEnding() async -> PromptInterface.Ended? {
-        // A task of its own: the stream of a cancelled task would end at once.
+        // A separate task, because the stream of a cancelled task would end immediately.
         let ending = ending
         return await Task {
             for await word in ending { return word }

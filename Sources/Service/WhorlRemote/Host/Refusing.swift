@@ -3,21 +3,21 @@
 import WhorlIPC
 import WhorlService
 
-/// Runs a call of a service, whose error becomes the refusal that carries it.
+/// Runs an asynchronous call of a service, and converts its error to a refusal.
 func refusing<Value>(
     _ answer: @autoclosure () async throws(ServiceError) -> Value
 ) async throws(ServiceRefusal) -> Value {
     do { return try await answer() } catch { throw error.refusal }
 }
 
-/// Runs a call of a service that does not wait, whose error becomes the refusal that carries it.
+/// Runs a synchronous call of a service, and converts its error to a refusal.
 func refusing<Value>(
     _ answer: @autoclosure () throws(ServiceError) -> Value
 ) throws(ServiceRefusal) -> Value {
     do { return try answer() } catch { throw error.refusal }
 }
 
-/// Runs a call during which the owner is asked, whose error becomes the refusal that carries it.
+/// Runs a call that may prompt the owner, and converts its error to a refusal.
 func refusing<Value, Reply>(
     _ presenter: WirePresenter<Reply>,
     _ answer: @autoclosure () async throws(ServiceError) -> Value
@@ -29,7 +29,7 @@ func refusing<Value, Reply>(
 }
 
 extension ServiceError {
-    /// The error of a call whose prompt only an agent may show, where none is registered.
+    /// The error of a call whose prompt only an agent may show, if none is registered.
     static let noAgent = ServiceError(
         .notInteractive,
         message:
@@ -37,18 +37,18 @@ extension ServiceError {
         recovery: "Start an agent in this session, such as `whorl agent` in another terminal."
     )
 
-    /// The error of a call whose prompt was shown by an agent that has ended.
+    /// The error of a call whose prompt was shown by an agent that has exited.
     static let agentEnded = ServiceError(
         .systemCancel,
         message: "The agent that showed the prompt has exited.",
         recovery: "Start the agent again, then try again."
     )
 
-    /// Whether the error says only that the evaluation was stopped, or that there is no prompt.
+    /// Whether the error only reports that the evaluation was stopped, or that there is no prompt.
     private var isStop: Bool {
         [.notInteractive, .appCancel, .userCancel, .systemCancel, .timedOut].contains(code)
     }
 
-    /// Returns this reason in place of an error that was a stop; an error of another kind says more.
+    /// Returns this reason if the error only reports a stop; any other error is more specific.
     func explaining(_ error: ServiceError) -> ServiceError { error.isStop ? self : error }
 }

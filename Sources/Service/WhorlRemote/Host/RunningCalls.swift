@@ -3,10 +3,11 @@
 import Synchronization
 import WhorlService
 
-/// The calls of each login session during which the owner is being asked; a lock of the session, or another session at its
-/// seat, ends them.
+/// The calls in each login session that are prompting the owner.
+///
+/// A lock of the session, or another session becoming active at its seat, ends them.
 final class RunningCalls: Sendable {
-    /// Ends a call with the reason that its caller gets.
+    /// Ends a call with the reason that its caller receives.
     typealias End = @Sendable (ServiceError) -> Void
 
     private struct State {
@@ -17,9 +18,9 @@ final class RunningCalls: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a call, which `end` ends when its session is locked; at once where it is locked already.
+    /// Adds a call, which `end` ends when its session is locked, or immediately if it is already locked.
     ///
-    /// - Returns: A number for ``remove(_:)``; `nil` for a call of no session, which nothing ends.
+    /// - Returns: A number for ``remove(_:)``; `nil` for a call outside any session, which nothing ends.
     func add(in session: String?, _ end: @escaping End) -> UInt64? {
         guard let session else { return nil }
         let (number, isLocked) = state.withLock { state in
@@ -37,13 +38,13 @@ final class RunningCalls: Sendable {
         state.withLock { _ = $0.calls.removeValue(forKey: number) }
     }
 
-    /// Ends the calls of a session that is being locked, and those that come until ``unlock(_:)``.
+    /// Ends the calls of a session that is being locked, and refuses new ones until ``unlock(_:)``.
     func lock(_ session: String) {
         state.withLock { _ = $0.locked.insert(session) }
         end(in: session, because: .sessionLocked)
     }
 
-    /// Ends the calls of a session.
+    /// Ends the calls of a session with a reason.
     func end(in session: String, because reason: ServiceError) {
         let ends = state.withLock { state in
             state.calls.values.filter { $0.session == session }.map(\.end)
@@ -51,32 +52,34 @@ final class RunningCalls: Sendable {
         for end in ends { end(reason) }
     }
 
-    /// Lets calls of a session begin again.
+    /// Allows calls of a session again.
     func unlock(_ session: String) { state.withLock { _ = $0.locked.remove(session) } }
 }
 
 extension ServiceHost {
-    /// Ends what a login session's programs ask, and forgets what was shown there, since its screen is locked; nothing else
-    /// is asked there until ``unlock(_:)``.
+    /// Ends the prompts of a login session's programs and forgets its proofs, because its screen is locked.
+    ///
+    /// The session gets no new prompts until ``unlock(_:)``.
     package func lock(_ session: String) {
         running.lock(session)
         forget(session)
     }
 
-    /// The same for a session whose locker is asked to lock it, and may never say when it has unlocked it again.
+    /// Does the same for a session whose locker is asked to lock it and may never report the unlocking.
     package func beginLocking(_ session: String) {
         running.end(in: session, because: .sessionLocked)
         forget(session)
     }
 
-    /// Takes questions of a login session's programs again.
+    /// Allows prompts for a login session's programs again.
     package func unlock(_ session: String) { running.unlock(session) }
 
-    /// Forgets what was shown in a login session that its seat shows no longer.
+    /// Forgets the proofs of a login session that is no longer active at its seat.
     ///
     /// - Parameters:
     ///   - session: The session.
-    ///   - endsCalls: Whether what its programs ask ends too, as where only the session that is shown may ask for a finger.
+    ///   - endsCalls: Whether the prompts of its programs end too, for example if only the active session may prompt
+    ///     for a finger.
     package func leave(_ session: String, endsCalls: Bool) {
         if endsCalls { running.end(in: session, because: .sessionInBackground) }
         forget(session)
@@ -87,7 +90,7 @@ extension ServiceHost {
         sessions.forget(in: session)
     }
 
-    /// Forgets what was shown in all login sessions, since the machine goes to sleep.
+    /// Forgets the proofs of all login sessions, because the machine goes to sleep.
     package func sleep() {
         stays.end()
         sessions.forget()

@@ -3,20 +3,20 @@
 import WhorlIPC
 package import WhorlService
 
-/// The accounts whose state a service of the whole system keeps, for root.
+/// The accounts whose state a system-wide service stores, for root.
 package protocol AccountKeeper: Sendable {
-    /// Returns what is known of the state of each account.
+    /// Returns information about the state of each account.
     func accounts() async throws(ServiceError) -> [StoredAccount]
 
-    /// Removes everything of an account that is gone.
+    /// Removes all data of an account that no longer exists.
     func remove(_ number: UInt32) async throws(ServiceError)
 
-    /// Confirms that the account with a number is the one whose state it is, as after a change of its name.
+    /// Confirms that the state belongs to the account that now has the user ID, for example after its name changed.
     func confirm(_ number: UInt32) async throws(ServiceError)
 }
 
 extension ServiceHost {
-    /// Adds the calls with which root looks after accounts that were renamed or deleted.
+    /// Adds the calls with which root manages accounts that were renamed or deleted.
     func addAccounts(_ router: inout GuardedRouter, _ logins: LoginAccess) {
         let keeper = logins.accounts
         router.on(LoginInterface.ListAccounts.self) { (_, _) async throws(ServiceRefusal) in
@@ -56,7 +56,7 @@ extension ServiceHost {
 }
 
 extension ServiceHost {
-    /// Adds the way back for a person whose fingers are locked: an operator lifts the lock, whom the system's rules allow it.
+    /// Adds the call with which an operator lifts the lock on a user's fingers, if the system's rules allow it.
     func addUnlock(_ router: inout GuardedRouter, _ logins: LoginAccess) {
         router.on(LoginInterface.Unlock.self) { (user, call) async throws(ServiceRefusal) in
             let caller = await rules.caller(call.client)
@@ -80,7 +80,7 @@ extension ServiceHost {
     ) async throws(ServiceRefusal) -> Bool {
         try await authorize(.unlock, call)
         let wasLocked = try await refusing(await logins.unlock(user, asker))
-        // A rest that is not ended ends by itself.
+        // If this fails, the waiting time ends by itself.
         try? await logins.place?.clear()
         return wasLocked
     }

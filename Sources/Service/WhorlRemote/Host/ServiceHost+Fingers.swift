@@ -26,7 +26,7 @@ extension ServiceHost {
         }
     }
 
-    /// The storage of a reader has the prints of all users and systems, so only root may clear it.
+    /// A reader's storage holds the prints of all users and systems, so only root may clear it.
     private func checkClearing(_ exercise: ReaderExercise, _ call: ServiceCall) throws(ServiceRefusal) {
         guard exercise.clearsStorage, call.client.user.uid != 0 else { return }
         throw ServiceError(
@@ -39,8 +39,8 @@ extension ServiceHost {
 
     /// Returns a request to use the reader, with the system's rules for a first finger.
     ///
-    /// A further finger, and a first one where a passcode is set, need the owner's consent instead. Which of them it is
-    /// the engine decides, with the state of the fingers that its consent is for.
+    /// A further finger, or a first one while a passcode is set, requires the owner's consent instead. The engine
+    /// decides which case applies, from the same state of the fingers that the consent is for.
     private func enrolling(
         _ asked: ConsentRequest,
         _ call: ServiceCall,
@@ -56,7 +56,7 @@ extension ServiceHost {
 }
 
 extension ReaderReconciliation {
-    /// Returns the comparison for a user, who is not told whose a print of another user is.
+    /// Returns the comparison without the owners of other users' prints.
     fileprivate func shown(to profile: String) -> ReaderReconciliation {
         ReaderReconciliation(
             finished: finished,
@@ -68,10 +68,10 @@ extension ReaderReconciliation {
 }
 
 extension ServiceHost {
-    /// The most prints in one call: all fingers on several readers.
+    /// The maximum number of prints in one call: all fingers on several readers.
     private static let mostPrints = 64
 
-    /// Adds the call with which root brings prints of another program.
+    /// Adds the call with which root imports prints of another program.
     func addTakeOver(_ router: inout GuardedRouter, _ logins: LoginAccess) {
         router.on(LoginInterface.TakeOver.self) {
             (asked, call) async throws(ServiceRefusal) in

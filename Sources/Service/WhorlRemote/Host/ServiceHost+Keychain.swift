@@ -53,9 +53,10 @@ extension ServiceHost {
         return CallerGroups(named, try await rules.confinement(of: call.client))
     }
 
-    /// Calls the rows of the caller's program on a thread that may block, and reads the values beside the call there.
+    /// Accesses the rows of the caller's program on a thread that may block, and reads the values sent with the call
+    /// there.
     ///
-    /// A call that reads values (`hasValues`) has its turn already; the others wait for theirs.
+    /// A call that reads values (`hasValues`) already has its turn; other calls wait for theirs.
     func rows<Value: Sendable>(
         _ groups: CallerGroups,
         _ call: ServiceCall,
@@ -74,7 +75,7 @@ extension ServiceHost {
         }
     }
 
-    /// Runs on a queue what blocks its thread.
+    /// Runs blocking work on a queue.
     static func run<Value: Sendable>(
         on queue: DispatchQueue,
         _ body: @escaping @Sendable () throws(ServiceRefusal) -> Value
@@ -89,12 +90,12 @@ extension ServiceHost {
     }
 
     static let calls = DispatchQueue(label: "whorl.keychain-rows", attributes: .concurrent)
-    /// One of these at a time: the values of many connections would fill the memory.
+    /// Only one of these runs at a time, because the values of many connections would fill the memory.
     private static let largeCalls = DispatchQueue(label: "whorl.large-keychain-rows")
 
     private static func bringsMuch(_ call: ServiceCall) -> Bool {
         guard let file = call.descriptors.first else { return false }
-        // What cannot be read is refused where it is read.
+        // If it is unreadable, the code that reads it refuses it.
         return (try? SecretDescriptor.size(of: file, most: 1 << 20)) == nil
     }
 
@@ -136,10 +137,11 @@ extension ServiceHost {
 }
 
 extension ServiceHost {
-    /// Sends the rows that a search finds, a page at a time: the next one is read when the caller has read the last.
+    /// Sends the rows found by a search, one page at a time: the next page is read after the caller has read the last
+    /// one.
     ///
-    /// The numbers of all rows are found first. So no row comes twice, and one that is deleted while others are sent is
-    /// left out.
+    /// The IDs of all rows are found first, so no row is sent twice, and a row that is deleted in the meantime is left
+    /// out.
     func find(
         _ asked: KeychainInterface.Find,
         _ groups: CallerGroups,
@@ -150,7 +152,7 @@ extension ServiceHost {
         let numbers = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
             try refusing(keychain.numbers(match, limit: asked.limit))
         }
-        // Nothing is read for a caller that takes no rows, or has gone.
+        // Reads nothing for a caller that accepts no rows or is gone.
         guard call.wantsMore else { return }
         var rest = numbers[...]
         while !rest.isEmpty, !Task.isCancelled {
@@ -172,7 +174,7 @@ extension ServiceHost {
         }
     }
 
-    /// Sends a single row, which needs no second look.
+    /// Sends a single row, which is read only once.
     private func findOne(
         _ match: KeychainMatch,
         _ asked: KeychainInterface.Find,
@@ -191,11 +193,11 @@ extension ServiceHost {
         _ groups: CallerGroups,
         _ call: ServiceCall
     ) async throws(ServiceRefusal) {
-        // Until they are read, the values are in this service's memory. Small ones are not worth the wait.
+        // The values stay in this service's memory until they are read. Small ones are not worth the wait.
         if try update(rows, groups, call) > 1 << 16 { await call.untilRead() }
     }
 
-    /// Sends rows, and returns how many bytes their values have.
+    /// Sends rows, and returns the number of bytes of their values.
     private func update(
         _ rows: [KeychainRow],
         _ groups: CallerGroups,

@@ -5,7 +5,7 @@ import WhorlIPC
 import WhorlService
 
 extension ServiceHost {
-    /// Adds the calls by which a login keeps a password that it has checked, and forgets one that was changed.
+    /// Adds the calls with which a login stores a verified password, and deletes a changed one.
     func addPasswords(_ router: inout GuardedRouter, _ logins: LoginAccess) {
         router.on(LoginInterface.Keep.self) {
             (asked, call) async throws(ServiceRefusal) in
@@ -13,7 +13,7 @@ extension ServiceHost {
             let kept = await Result<_, ServiceError>(
                 of: try await keyring.keep(asked.password, changedOn: asked.changedOn)
             ).mapError(\.refusal)
-            // Most logins keep nothing, and say so to nobody.
+            // Most logins store nothing, which is not worth reporting.
             if case .success(false) = kept { return Valued(false) }
             let purpose = "keep the login password of user \(asked.user)"
             await record(kept, call, LoginInterface.Keep.name, purpose)
@@ -30,16 +30,16 @@ extension ServiceHost {
         }
     }
 
-    /// Returns the password that a matched touch hands over; a password that cannot be had is no reason for a login
-    /// to fail.
+    /// Returns the password that is handed over after a matching touch; a missing password does not make the login
+    /// fail.
     func password(
         _ asked: LoginInterface.Verify,
         _ caller: Caller,
         after login: EvaluationRequest,
         _ logins: LoginAccess
     ) async -> SecretBox? {
-        // A session that is there has its keyring open, or not: a touch for sudo hands nothing over.
-        // An account without state has no password either.
+        // An existing session has its keyring open, or not: a touch for sudo hands nothing over. An account without
+        // state has no password either.
         guard asked.keyring == true, caller.asker?.session == nil,
             let keyring = (try? logins.keyring(asked.user)) ?? nil
         else { return nil }

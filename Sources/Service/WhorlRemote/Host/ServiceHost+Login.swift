@@ -6,55 +6,57 @@ import WhorlIPC
 package import WhorlService
 import WhorlSupport
 
-/// The access of logins to a service of the whole system.
+/// The access of logins to a system-wide service.
 package struct LoginAccess: Sendable {
-    /// The only user who may ask.
+    /// The only user who may make requests.
     let asker: UInt32
     /// Returns the owner's service of a user.
     let owner: @Sendable (UInt32) throws(ServiceError) -> any ServiceAsker
-    /// Enrolls prints for a user that another program has made.
+    /// Enrolls another program's prints for a user.
     let takeOver: TakeOver
-    /// Returns the reason why no touch of a user can be asked for, where that is known at once and does not depend on the caller.
+    /// Returns the reason why a user cannot be asked for a touch, if it is known immediately and does not depend on the
+    /// caller.
     let obstacle: Obstacle
-    /// Returns the keyring of a user; `nil` where logins have none.
+    /// Returns the keyring of a user; `nil` if logins have no keyring.
     let keyring: @Sendable (UInt32) throws(ServiceError) -> (any LoginKeyring)?
-    /// The failed tries of all logins at this machine; `nil` where they are not counted.
+    /// The failed attempts of all logins at this machine; `nil` if they are not counted.
     let place: (any PlaceTries)?
-    /// Lifts the lock on the fingers of a user, and returns whether they were locked.
+    /// Lifts the lock on a user's fingers, and returns whether they were locked.
     let unlock: Unlock
-    /// Asks which of several users touches the reader.
+    /// Identifies which of several users is touching the reader.
     let identify: Identify
-    /// The accounts whose state the service keeps; without them no one is told of any.
+    /// The accounts whose state the service stores; without them, none are reported.
     let accounts: (any AccountKeeper)?
 
-    /// Returns the reason why no touch of the user with a number can be asked for; `nil` where one may be.
+    /// Returns the reason why the user with an ID cannot be asked for a touch; `nil` if possible.
     package typealias Obstacle = @Sendable (UInt32) async -> ServiceError?
 
-    /// Lifts the lock on the fingers of the user with a number, for a program that the administration has allowed to.
+    /// Lifts the lock on the fingers of the user with an ID, for a program that the administrator has authorized.
     package typealias Unlock = @Sendable (UInt32, Asker?) async throws(ServiceError) -> Bool
 
-    /// Asks which of the users with these numbers touches the reader.
+    /// Identifies which of the users with these IDs is touching the reader.
     package typealias Identify =
         @Sendable ([UInt32], EvaluationRequest, any PromptPresenter) async throws(ServiceError)
         -> IdentifiedPerson
 
-    /// Enrolls prints for the user with a number; in a trial, nothing is changed.
+    /// Enrolls another program's prints for the user with an ID; a dry run changes nothing.
     package typealias TakeOver =
         @Sendable (UInt32, [ForeignPrint], _ isTrial: Bool, _ readersWereClosed: Bool)
         async throws(ServiceError) -> [ImportOutcome]
 
-    /// Describes the access.
+    /// Creates the access.
     ///
     /// - Parameters:
-    ///   - asker: The only user who may ask; a test names its own.
-    ///   - owner: Returns the owner's service of the user with a number.
-    ///   - obstacle: Returns the reason why no touch of the user with a number can be asked for, where that is known at once.
-    ///   - keyring: Returns the keyring of the user with a number; by default there is none.
-    ///   - place: The failed tries of all logins at this machine; `nil` where they are not counted.
-    ///   - unlock: Lifts the lock on the fingers of the user with a number; by default none is locked.
-    ///   - identify: Asks which of several users touches the reader; by default none is identified.
-    ///   - takeOver: Enrolls prints for the user with a number; by default none is taken.
-    ///   - accounts: The accounts whose state the service keeps; by default there are none.
+    ///   - asker: The only user who may make requests; a test passes its own.
+    ///   - owner: Returns the owner's service of the user with an ID.
+    ///   - obstacle: Returns the reason why the user with an ID cannot be asked for a touch, if it is known
+    ///     immediately.
+    ///   - keyring: Returns the keyring of the user with an ID; by default there is no keyring.
+    ///   - place: The failed attempts of all logins at this machine; `nil` if they are not counted.
+    ///   - unlock: Lifts the lock on the fingers of the user with an ID; by default none are locked.
+    ///   - identify: Identifies which of several users is touching the reader; by default no one is identified.
+    ///   - takeOver: Enrolls prints for the user with an ID; by default no prints are imported.
+    ///   - accounts: The accounts whose state the service stores; by default there are no accounts.
     package init(
         asker: UInt32 = 0,
         owner: @escaping @Sendable (UInt32) throws(ServiceError) -> any ServiceAsker,
@@ -81,10 +83,10 @@ package struct LoginAccess: Sendable {
 }
 
 extension ServiceHost {
-    /// The wait of a login for others that use the reader; a password is faster than a longer one.
+    /// The time that a login waits for others that use the reader; typing a password is faster than a longer wait.
     private static var patience: Duration { .seconds(2) }
 
-    /// Adds the question of logins, where the service has accounts to log in to.
+    /// Adds the verification of logins, if the service has accounts to log in to.
     func addLogin(_ router: inout GuardedRouter) {
         guard let logins else { return }
         addTakeOver(&router, logins)
@@ -94,7 +96,7 @@ extension ServiceHost {
         router.onPrompting(LoginInterface.Identify.self) { (asked, call) async throws(ServiceRefusal) in
             try await answer(asked, call) { (identify, presenter) async throws(ServiceRefusal) in
                 var request = identify.request
-                // It tells who is there, and unlocks nothing.
+                // It recognizes the user, and unlocks nothing.
                 request.purpose = .yes
                 let limited = request
                 return try await refusing(
@@ -112,14 +114,15 @@ extension ServiceHost {
             rules.record(CallRecord(LoginInterface.Verify.name, asked.purpose, refusal), of: caller.asker)
             try refusal.get()
             let password = await password(asked, caller, after: login, logins)
-            // Where no memory file can be made, the login is one without the keyring.
+            // If no memory file can be created, the login continues without the keyring.
             let isRoom = password.map { (try? SecretDescriptor.make($0.bytes)) != nil } ?? false
             return .init(matched: true, password: isRoom ? password : nil)
         }
     }
 
-    /// Refuses a login of somebody who has no finger here, before the login manager is asked from where it comes: most logins
-    /// on a machine without a reader are such.
+    /// Refuses a login of a user without a finger before the login manager is queried for the place.
+    ///
+    /// Most logins on a machine without a reader are like this.
     private func refuseAtOnce(
         _ asked: LoginInterface.Verify,
         _ call: ServiceCall,
@@ -132,9 +135,10 @@ extension ServiceHost {
         throw refusal
     }
 
-    /// Returns the caller, and the process of polkit's agent where the caller asks for the person there.
+    /// Returns the caller, and the process of polkit's agent if the caller makes the request for the user there.
     ///
-    /// What is not certain of a passed process changes nothing: the caller has its own place, which is none for polkit.
+    /// If anything about a passed process is uncertain, it is ignored: the caller then has its own place, and polkit's
+    /// helper has none.
     private func caller(
         _ asked: LoginInterface.Verify,
         _ call: ServiceCall
@@ -166,13 +170,13 @@ extension ServiceHost {
                 LoginPresenter(call: call),
                 untilLockOf: session
             )
-            // The policy takes a finger alone; anything else would be a fault, and is no match.
+            // The policy accepts only a finger; anything else would be a bug, and does not count as a match.
             guard evaluation.method == .biometry, !evaluation.isReused else {
                 return .failure(LoginRefused(ServiceError(.authenticationFailed), .failed))
             }
-            // The helper hangs up when its agent does; a socket that the agent has given away tells it nothing.
+            // The helper hangs up when its agent does, but does not notice if the agent has given its socket away.
             guard agent?.isRunning != false else { return .failure(LoginRefused(.polkitAgentEnded)) }
-            // A count that cannot be cleared keeps no one from a login whose touch has matched.
+            // A count that cannot be cleared does not stop a login whose touch has matched.
             try? await request.place?.clear()
             return .success(())
         } catch {
@@ -180,8 +184,9 @@ extension ServiceHost {
         }
     }
 
-    /// Runs an evaluation, which ends when a login session is locked or its seat shows another one; `nil` for one that does
-    /// not end with a session.
+    /// Runs an evaluation, which ends when its login session is locked or another one becomes active at the seat.
+    ///
+    /// It returns `nil` for an evaluation that does not end with a session.
     private func evaluate(
         _ request: EvaluationRequest,
         by owner: any ServiceAsker,
@@ -219,42 +224,42 @@ extension ServiceHost {
             application: ApplicationID(rawValue: asked.purpose.application),
             timeout: min(.milliseconds(max(asked.timeoutMilliseconds, 0)), promptRules.longestTimeout)
         )
-        // The match is kept for the password that the login may get after it.
+        // The match is kept for the password that the login may receive after it.
         request.session = OwnerSession()
-        // Outside any session, anyone at the machine can name anyone; in one, the person is the session's.
+        // Outside any session, anyone at the machine can name any user; in a session, the user is the session's.
         if caller.asker?.session == nil { request.place = logins.place }
         request.patience = Self.patience
         request.mostTries = asked.mostTries
         request.asker = caller.asker
         request.stay = stay(of: caller.asker)
         request.fingerObstacle = caller.fingerObstacle
-        // In a locked session, the program that unlocks it may ask, and no other.
+        // In a locked session, only the program that unlocks it may prompt.
         request.obstacle = asked.isLocker ? nil : caller.obstacle
         return request
     }
 }
 
 extension LoginInterface.Verify {
-    /// Whether the person is at another machine, by PAM's word, or may be.
+    /// Whether the user is, or may be, at another machine, according to PAM.
     ///
-    /// This machine's own name is taken from a locker in a session. From outside it comes from servers, such as that of
-    /// the printers: every local user can speak to them, and so can a tunnel from elsewhere.
+    /// This machine's own host name is accepted from a locker in a session. From outside any session, it comes from
+    /// servers, such as the print server: every local user can talk to them, and so can a tunnel from elsewhere.
     fileprivate func isRemote(_ caller: Caller) -> Bool {
         guard let remoteHost, !remoteHost.isEmpty else { return false }
         return remoteHost != "localhost" || caller.asker?.session == nil
     }
 
-    /// Whether the service asks, outside any session, for a person of whose place it says nothing.
+    /// Whether the service makes the request outside any session, for a user whose location it does not specify.
     ///
-    /// Servers of mail, files or private networks ask PAM for people at other machines, and many name no host; polkit's
-    /// helper does so for the person at an agent, whose process it may have passed. A program at this machine's own screen
-    /// names a terminal, or is a greeter, some of which have none yet.
+    /// Mail, file and VPN servers call PAM for users at other machines, and many name no host. polkit's helper does so
+    /// for the user at an agent, whose process it may have passed. A program at this machine's own screen names a
+    /// terminal, or is a greeter, some of which have no terminal yet.
     fileprivate func isForElsewhere(_ caller: Caller) -> Bool {
         guard caller.asker?.session == nil else { return false }
         return service.hasPrefix("polkit") || !(namesTerminal || isGreeter)
     }
 
-    /// Whether the terminal is one of this machine's; servers put their own name there, such as `ssh`.
+    /// Whether the terminal belongs to this machine; servers set it to their own name, such as `ssh`.
     private var namesTerminal: Bool {
         guard let terminal else { return false }
         let isScreen = terminal.first == ":" && terminal.dropFirst().first?.isNumber ?? false
@@ -264,7 +269,7 @@ extension LoginInterface.Verify {
 
     private var isGreeter: Bool { isOne(of: Self.greeters) }
 
-    /// Whether the service unlocks screens: greeters do too.
+    /// Whether the service unlocks screens; greeters do too.
     var isLocker: Bool { isOne(of: Self.greeters) || isOne(of: Self.lockers) }
 
     private func isOne(of names: [String]) -> Bool {
@@ -273,7 +278,7 @@ extension LoginInterface.Verify {
 
     private static let greeters = ["gdm", "lightdm", "sddm", "plasmalogin", "greetd", "cosmic-greeter"]
 
-    /// The PAM services of programs that lock screens; sudo, su and polkit are none, whatever the session is.
+    /// The PAM services of screen lockers; sudo, su and polkit are not among them, whatever the session is.
     private static let lockers = [
         "kde", "kscreensaver", "gnome-screensaver", "cinnamon-screensaver", "mate-screensaver",
         "xfce4-screensaver",
@@ -282,7 +287,7 @@ extension LoginInterface.Verify {
         "physlock", "vlock", "light-locker",
     ]
 
-    /// The purpose, with PAM's words as the journal shows them.
+    /// The purpose, with PAM's strings as shown in the journal.
     fileprivate var purpose: CallPurpose {
         let service = DisplayText.clean(service, limit: 60)
         let place = terminal.map { DisplayText.clean($0, limit: 60) }.flatMap {
@@ -315,11 +320,11 @@ extension ServiceError {
     )
 }
 
-/// The presenter of a login: it tells the program that asks what to show, and takes nothing from it.
+/// The presenter of a login: it sends the messages to show to the requesting program, and accepts nothing from it.
 struct LoginPresenter: PromptPresenter {
     let call: ServiceCall
 
-    /// A program that takes no updates shows nothing, and so lets no one know of the prompt.
+    /// A program that accepts no updates shows nothing, so no one would notice the prompt.
     var isInteractive: Bool { get async { call.wantsMore } }
 
     func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {

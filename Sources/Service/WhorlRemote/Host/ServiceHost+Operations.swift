@@ -3,14 +3,14 @@
 import WhorlIPC
 import WhorlService
 
-/// An operation of confined programs too, which says what of it belongs to such a program.
+/// An operation that confined programs may use too, limited to the data that belongs to them.
 ///
-/// An operation that says nothing is refused to confined programs, whatever its rules are.
+/// Any other operation is refused to confined programs, whatever its rules are.
 protocol ConfinedOperation: ServiceOperation {
-    /// Returns the operation on what belongs to the program that asks.
+    /// Returns the operation, limited to the data of the requesting program.
     func within(_ names: NameSpace) throws(ServiceError) -> Self
 
-    /// Returns the reply without what belongs to other programs.
+    /// Returns the reply without the data of other programs.
     static func shown(_ reply: Reply, within names: NameSpace) -> Reply
 }
 
@@ -18,13 +18,14 @@ extension ConfinedOperation {
     static func shown(_ reply: Reply, within _: NameSpace) -> Reply { reply }
 }
 
-/// An operation that is the same for every program: it names nothing that belongs to one.
+/// An operation that is the same for every program, because it names no data that belongs to one.
 protocol ProgramIndependent: ServiceOperation {}
 
 extension ServiceHost {
-    /// Adds an operation that the services of the user who connected answer.
+    /// Adds an operation that is handled by the services of the connected user.
     func add(_ operation: any ServiceOperation.Type, _ router: inout GuardedRouter) {
-        // Few conformances are looked up: each takes long in a large program, and the service starts at a call.
+        // Only a few conformances are looked up, because each lookup is slow in a large program, and the service starts
+        // on demand.
         let isForConfined = operation.rules.callers == .anyProgram
         if operation.asksOwner {
             if isForConfined, let operation = operation as? any (OwnerOperation & ConfinedOperation).Type {
@@ -39,7 +40,7 @@ extension ServiceHost {
         }
     }
 
-    /// Adds a method with which a confined program gets what belongs to it.
+    /// Adds a method that limits a confined program to its own data.
     private func asking<Asked: ConfinedOperation>(_ router: inout GuardedRouter, _ operation: Asked.Type) {
         router.on(operation) { (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
@@ -80,7 +81,7 @@ extension ServiceHost {
         }
     }
 
-    /// Refuses a confined program an operation that does not say what of it belongs to such a program.
+    /// Refuses an operation to a confined program if it does not define which data belongs to such a program.
     private func refuseConfined<Asked: ServiceOperation>(
         _ operation: Asked.Type,
         _ call: ServiceCall
@@ -89,17 +90,17 @@ extension ServiceHost {
         try await rules.refuseConfined(call)
     }
 
-    /// The names of items that a caller may use.
+    /// Returns the names of items that a caller may use.
     private func names(_ services: Services, _ call: ServiceCall) async throws(ServiceRefusal) -> NameSpace {
         NameSpace(profile: services.profile, confinement: try await rules.confinement(of: call.client))
     }
 
-    /// Adds a method during which the owner may be asked.
+    /// Adds a method that may prompt the owner.
     ///
     /// - Parameters:
     ///   - router: The methods.
     ///   - operation: The method.
-    ///   - prepare: Returns the operation as the caller may ask it, or refuses it.
+    ///   - prepare: Returns the operation in the form that the caller may use, or refuses it.
     func prompting<Asked: OwnerOperation>(
         _ router: inout GuardedRouter,
         _ operation: Asked.Type,
@@ -119,7 +120,7 @@ extension ServiceHost {
         }
     }
 
-    /// Runs a call during which the owner may be asked, with what the service knows of its caller.
+    /// Runs a call that may prompt the owner, with the service's knowledge about the caller.
     func answer<Asked: OwnerOperation>(
         _ asked: Prompting<Asked>,
         _ call: ServiceCall,
@@ -146,8 +147,8 @@ extension ServiceHost {
         return try answer.get()
     }
 
-    /// Returns the operation of a caller, with the session that it names, and a time limit that keeps the reader from no
-    /// other.
+    /// Returns the caller's operation with the session that it names, and with a time limit, so that the reader is not
+    /// blocked for others.
     private func completed<Asked: OwnerOperation>(
         _ operation: Asked,
         _ call: ServiceCall,
@@ -160,21 +161,21 @@ extension ServiceHost {
         return inSession as? Asked ?? operation
     }
 
-    /// Returns a request with a time limit that keeps the reader from no other, and with the caller's stay.
+    /// Returns a request with the caller's stay, and with a time limit, so that the reader is not blocked for others.
     func limited<Request: OwnerRequest>(_ request: Request) -> Request {
         var request = request
         request.timeout = min(request.timeout, promptRules.longestTimeout)
-        // No earlier match counts for a change.
+        // An earlier match never counts for a change.
         guard var evaluation = request as? EvaluationRequest else { return request }
         evaluation.stay = stay(of: request.asker)
         if evaluation.reuse > .zero { stays.hold(for: min(evaluation.reuse, .seconds(300))) }
         return evaluation as? Request ?? request
     }
 
-    /// The stay of a program in its login session; `nil` where the service does not look at programs.
+    /// The stay of a program in its login session; `nil` if the service does not examine programs.
     func stay(of asker: Asker?) -> String? { asker.map { stays.name(of: $0.session) } }
 
-    /// The session that a caller names, in the login session of which it asks.
+    /// The owner session that a caller names, within the caller's login session.
     func session(_ id: String?, of call: ServiceCall, by asker: Asker?) -> OwnerSession? {
         sessions.session(id, of: call.client, in: asker?.session)
     }

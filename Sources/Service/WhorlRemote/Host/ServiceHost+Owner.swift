@@ -21,20 +21,20 @@ extension ServiceHost {
             let id = sessions.begin(for: call.client, in: place)
             defer { sessions.end(id) }
             call.update(Valued(id))
-            // The connection is the session: hanging up cancels this task.
+            // The connection is the session: if the caller hangs up, this task is cancelled.
             _ = await OffPoolTimer.wait(.seconds(1 << 32))
             return Valued(id)
         }
         router.on(SetPasscode.self) { (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             var set = asked
-            // The match counts for the process and program that asked for it, in the same place.
+            // The match counts only for the process and program that requested it, in the same place.
             set.request = asked.request.asked(by: try await callerOutsideLock(call))
-            // Where a finger is enrolled, its touch is needed instead: the engine decides which it is.
+            // If a finger is enrolled, its touch is required instead: the engine decides which case applies.
             set.request.allowsFirst = { [rules] () async throws(ServiceError) in
                 try await rules.authorize(.setPasscode, call.client, mayAsk: true)
             }
-            // Without a session of the caller there is no match that could count.
+            // Without a session of the caller, no match can count.
             set.session = session(asked.sessionID, of: call, by: set.request.asker) ?? OwnerSession()
             let passcode = set
             try await refusing(await services.ask(passcode))

@@ -4,9 +4,9 @@ package import WhorlFingerprint
 import WhorlIPC
 package import WhorlService
 
-/// The engine of a private child, as the program uses it that has started the child.
+/// The engine of a private child, for the program that started the child.
 package protocol PrivateEngine: Sendable {
-    /// Returns the reader that takes pictures, of which nothing was asked yet.
+    /// Returns the reader used for taking pictures, before any request was made to it.
     func readerOfOwn() async throws(ServiceError) -> any FingerprintReader
 
     /// Returns the access groups of all programs in the keychain, and the number of rows; blocks the calling thread.
@@ -14,7 +14,7 @@ package protocol PrivateEngine: Sendable {
 }
 
 extension ServiceHost {
-    /// Adds what a private child alone serves.
+    /// Adds the methods that only a private child provides.
     func addPrivate(_ engine: any PrivateEngine, _ router: inout GuardedRouter) {
         router.on(PrivateInterface.Reader.self) { (_, _) async throws(ServiceRefusal) in
             await (try await refusing(await engine.readerOfOwn())).info

@@ -5,10 +5,10 @@ import WhorlService
 import WhorlSupport
 
 extension ServiceHost {
-    /// Returns the reason why a caller may get nothing, since the screen of the session that it asked from is locked by now.
+    /// Returns the reason why a caller gets no result, because the screen of its session was locked in the meantime.
     ///
-    /// A lock ends calls as soon as the login manager's signal comes; this holds where the signal is late. A login manager
-    /// that does not answer counts as a lock.
+    /// A lock ends calls as soon as the login manager's signal arrives; this check covers a late signal. If the login
+    /// manager does not answer, the session counts as locked.
     func lateLock(of session: String?, _ call: ServiceCall) async -> ServiceError? {
         guard let session else { return nil }
         let now = await rules.caller(call.client)
@@ -35,7 +35,7 @@ extension ServiceHost {
         prompts.prompt(id, of: call.client.user)
     }
 
-    /// Does what is said to a prompt; the answer is `false` for one that is unknown or has ended.
+    /// Passes a report to a prompt; the result is `false` for one that is unknown or has ended.
     private func answer(_ id: String, _ call: ServiceCall, _ body: (WirePrompt) -> Void) -> Valued<Bool> {
         guard let prompt = prompt(id, call) else { return Valued(false) }
         body(prompt)
@@ -46,7 +46,7 @@ extension ServiceHost {
 extension ServiceHost {
     func addAgents(_ router: inout GuardedRouter) {
         router.on(AgentInterface.Register.self) { (asked, call) async throws(ServiceRefusal) in
-            // Refuses users whom this service does not serve.
+            // Refuses users that this service does not serve.
             _ = try services(call.client.user)
             guard call.wantsMore else { throw .invalidParameter("more") }
             guard promptRules.agents != .never else { throw ServiceError(.agentNotAllowed).refusal }
@@ -58,7 +58,7 @@ extension ServiceHost {
                 agent.hangUp()
             }
             agent.welcome()
-            // The connection is the registration: hanging up cancels this task.
+            // The connection is the registration: if the agent hangs up, this task is cancelled.
             _ = await OffPoolTimer.wait(.seconds(1 << 32))
             return AgentInterface.Update()
         }
@@ -72,9 +72,9 @@ extension ServiceHost {
     ///
     /// - Parameters:
     ///   - call: The call.
-    ///   - session: The session of the program that asks; `nil` for none.
+    ///   - session: The session of the requesting program; `nil` for none.
     ///   - caller: The caller's own screen.
-    /// - Returns: The screen; `nil` where there has to be an agent and none is registered.
+    /// - Returns: The screen; `nil` if an agent is required and none is registered.
     func screen(
         for call: ServiceCall,
         in session: String?,

@@ -15,7 +15,7 @@ extension ServiceHost {
 }
 
 extension ReadLog: ConfinedOperation {
-    /// The most lines of the log in one reply, which then stays below the largest message.
+    /// The maximum number of log lines in one reply, which keeps it below the maximum message size.
     private static let mostLines = 1000
 
     func within(_ names: NameSpace) throws(ServiceError) -> ReadLog {
@@ -58,7 +58,7 @@ extension ServiceHost {
         }
     }
 
-    /// Runs what a reader does, whose failure crosses with all of its values.
+    /// Runs an operation of a reader, and sends a failure with all of its values.
     func reading<Value>(
         _ answer: @autoclosure () async throws(ReaderError) -> Value
     ) async throws(ServiceRefusal) -> Value {
@@ -67,7 +67,7 @@ extension ServiceHost {
 
     private func tryOut(_ id: ReaderID, _ readers: any ReaderService) async throws(ReaderError) -> NoValue {
         let reader = try await reader(id, readers)
-        // A prompt that waits for a touch there keeps the reader.
+        // A prompt that waits for a touch there keeps the reader busy.
         return try await ReaderTurns.run("try out", on: reader, whenBusy: .fail, reader.tryOut)
     }
 
@@ -95,7 +95,7 @@ extension ServiceHost {
 }
 
 extension EnrollmentMetadata {
-    /// Returns the data of a print in a reader for a user, who is not told whose a print of another user is.
+    /// Returns the metadata of a print in a reader, without the owner of another user's print.
     func shown(to profile: String) -> EnrollmentMetadata { userName == profile ? self : EnrollmentMetadata() }
 }
 
@@ -110,13 +110,13 @@ extension FingerprintReader {
         try await opened { reader throws(ReaderError) in try await reader.storedPrints(whenBusy: .wait) }
     }
 
-    /// Opens the reader for a piece of work, and closes it afterwards, also where the caller has hung up.
+    /// Opens the reader for some work, and closes it afterwards, even if the caller has hung up.
     func opened<Value: Sendable>(
         _ work: (Self) async throws(ReaderError) -> Value
     ) async throws(ReaderError) -> Value {
         try await open()
         let result = await Result<_, ReaderError>(of: try await work(self))
-        // The first error says more.
+        // The first error is more specific.
         await Task { try? await close() }.value
         return try result.get()
     }

@@ -3,14 +3,14 @@
 package import WhorlIPC
 package import WhorlService
 
-/// The service's side of the wire: each user's services, by the methods of the interfaces.
+/// The service's side of the connection: each user's services, by the methods of the interfaces.
 ///
-/// Rights follow the user that connected, by the kernel's word; nothing in a message names another one.
+/// Rights follow the connected user, as reported by the kernel; nothing in a message can name another user.
 package struct ServiceHost: Sendable {
     /// Returns the services of a user.
     package typealias ServicesOfUser = @Sendable (PeerUser) throws(ServiceRefusal) -> Services
 
-    /// Returns the keychain's rows of a user, in the access groups that a program of his names.
+    /// Returns the keychain rows of a user, in the access groups named by the program.
     package typealias KeychainOfUser =
         @Sendable (PeerUser, [String]) throws(ServiceRefusal) -> any KeychainPages
 
@@ -21,27 +21,27 @@ package struct ServiceHost: Sendable {
     let prompts = PromptBoard()
     let agents = AgentBoard()
     let sessions = SessionBoard()
-    /// The stays in login sessions, by which an earlier match counts.
+    /// The stays in login sessions, within which an earlier match counts.
     package let stays = SessionPeriods()
     let running = RunningCalls()
-    /// The searches.
+    /// The turns of searches.
     let searches = Turns<UInt32>(most: 2)
-    /// The calls for keychain rows.
+    /// The turns of calls for keychain rows.
     ///
-    /// Few of each user wait for a queue, so that no user's many keep the others waiting.
+    /// Only a few calls of each user wait for a queue, so that one user's many calls do not delay the others.
     let rowCalls = Turns<UInt32>(most: 4)
-    /// The access of logins; without it the service has no accounts to log in to.
+    /// The access of logins; without it, the service has no accounts to log in to.
     package var logins: LoginAccess?
-    /// The engine of a private child; the system's service shows it to no program.
+    /// The engine of a private child; the system service has none.
     package var privateEngine: (any PrivateEngine)?
 
-    /// Makes a host.
+    /// Creates a host.
     ///
     /// - Parameters:
-    ///   - prompts: The rules by which people are asked.
-    ///   - rules: Knows the programs that ask, and what each may; without them all may the same.
-    ///   - services: Returns the services of the user who connected.
-    ///   - keychain: Returns the keychain's rows of the user who connected.
+    ///   - prompts: The rules for prompts.
+    ///   - rules: Examines the calling programs and decides their rights; by default all have the same rights.
+    ///   - services: Returns the services of the connected user.
+    ///   - keychain: Returns the keychain rows of the connected user.
     package init(
         prompts: PromptRules = PromptRules(),
         rules: any CallerRules = UniformCallerRules(),
@@ -87,6 +87,6 @@ package struct ServiceHost: Sendable {
 }
 
 extension ServiceRefusal {
-    /// Makes the refusal of a call whose user gets no services, for a reason of the state or of the account.
+    /// Creates the refusal of a call whose user gets no services, because of the state or the account.
     package init(_ error: ServiceError) { self = error.refusal }
 }

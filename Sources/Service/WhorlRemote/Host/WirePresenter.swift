@@ -5,17 +5,18 @@ import WhorlIPC
 import WhorlService
 import WhorlSupport
 
-/// The presenter of a call from another process: it shows its prompts at the caller, or at an agent.
+/// The presenter of a call from another process: it shows prompts at the caller, or at an agent.
 ///
-/// It passes updates on, and what is said there about the person's acts. Nothing that is said makes an evaluation
-/// succeed: passcodes are compared by the engine, and a button ends the prompt.
+/// It forwards updates, and the reports about the user's actions. No report makes an evaluation succeed: passcodes are
+/// compared by the engine, and a button ends the prompt.
 final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
-    /// The time that a screen has to confirm the end of a prompt.
+    /// The time in which a screen must confirm the end of a prompt.
     private static var patience: Duration { .seconds(2) }
 
     private struct State {
-        /// The screen of all prompts of the call, once it has been chosen; it stays the same, so that the program that
-        /// asks cannot take a prompt over from an agent that ends.
+        /// The screen of all prompts of the call, once it has been chosen.
+        ///
+        /// It stays the same, so that the requesting program cannot take over a prompt from an agent that exits.
         var screen: (any PromptScreen)?
         var prompt: WirePrompt?
         var hasHungUp = false
@@ -25,11 +26,13 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
 
     private let call: ServiceCall
     private let caller: CallerPromptScreen<Reply>
-    /// Whether a passcode is taken from the program that asks; a confined one, or one that may be, could try passcodes
-    /// without a prompt, so only an agent takes them for it.
+    /// Whether a passcode is accepted from the requesting program.
+    ///
+    /// A program that is or may be confined could try passcodes without a prompt, so for such a program only an agent
+    /// supplies them.
     private let takesOwnPasscode: Bool
     private let host: ServiceHost
-    /// The session of the program that asks, whose agent shows its prompts.
+    /// The session of the requesting program, whose agent shows its prompts.
     private let session: String?
     private let state = Mutex(State())
 
@@ -41,13 +44,14 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         takesOwnPasscode = caller.confinement == Confinement.none
     }
 
-    /// Returns the reason why the program that asks may get nothing, since the screen of its session is locked by now.
+    /// Returns the reason why the requesting program gets no result, because the screen of its session was locked in
+    /// the meantime.
     func lateLock() async -> ServiceError? { await host.lateLock(of: session, call) }
 
-    /// The reason why no prompt is shown, or is shown no longer; `nil` while there is none.
+    /// The reason why no prompt is shown, or is no longer shown; `nil` if there is no such reason.
     var loss: ServiceError? { state.withLock(\.loss) }
 
-    /// Whether a person can see the prompt, by the word of the program that shows it.
+    /// Whether the user can see the prompt, according to the program that shows it.
     var isInteractive: Bool {
         get async { handsIn && caller.abilities.isInteractive || screen()?.abilities.isInteractive ?? false }
     }
@@ -62,7 +66,8 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
 
     var handsPasscodeIn: Bool { get async { handsIn } }
 
-    /// Whether the program that asks hands in a passcode that it has; it shows nothing then, and no finger is waited for.
+    /// Whether the requesting program supplies a passcode that it already has; it then shows nothing and waits for no
+    /// finger.
     private var handsIn: Bool {
         let abilities = caller.abilities
         return takesOwnPasscode && host.promptRules.agents != .required && abilities.hasPasscode == true
@@ -70,7 +75,7 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
     }
 
     func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
-        // A finger is asked for at the agent, whatever the program has.
+        // The agent prompts for a finger, whatever the program supplies.
         let own: (any PromptScreen)? = handsIn && prompt.parts == .passcode ? caller : nil
         guard let screen = own ?? screen() else {
             stop()
@@ -88,10 +93,10 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         screen.begin(shown, ShownPrompt(id: shown.id, prompt: prompt))
         let forwarding = Task {
             for await update in entry.updates { screen.change(shown, update) }
-            // A task that is cancelled below leaves the loop too, and the engine has ended nothing then.
+            // A task cancelled below also leaves the loop, although the engine has not ended anything.
             if !Task.isCancelled { Self.end(shown) }
         }
-        // The engine cancels this task when the prompt has to go before its updates end.
+        // The engine cancels this task if the prompt must go before its updates end.
         let ending = await withTaskCancellationHandler {
             await shown.waitForEnding()
         } onCancel: {
@@ -99,14 +104,15 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         }
         forwarding.cancel()
         screen.ended(shown, ending)
-        // A screen that goes after the engine or the person has ended the prompt takes nothing away.
+        // A screen that goes away after the engine or the user has ended the prompt is not a loss.
         if ending == nil, screen.isGone, !shown.isOver { lose(.agentEnded) }
         return ending?.action
     }
 
-    /// Tells the screen that the prompt ends, and waits for its word no longer than ``patience``.
+    /// Asks the screen to end the prompt, and waits for its confirmation no longer than ``patience``.
     ///
-    /// The program that asks is not waited for: it gets its answer after that, and shows one prompt after the other.
+    /// It does not wait for the requesting program, which gets its answer afterwards and shows one prompt after
+    /// another.
     private static func end(_ shown: WirePrompt) {
         shown.markOver()
         shown.screen.end(shown)
@@ -114,7 +120,7 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         OffPoolTimer.run(after: patience) { shown.end(nil) }
     }
 
-    /// Returns the screen, which is chosen at the first question; `nil` where there has to be an agent and is none.
+    /// Returns the screen, which is chosen at the first use; `nil` if an agent is required and none is registered.
     ///
     /// An agent of the session shows every prompt for a finger.
     private func screen() -> (any PromptScreen)? {
@@ -130,7 +136,7 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
     /// Sets the function that stops the call.
     func onLoss(_ stop: @escaping @Sendable () -> Void) { state.withLock { $0.stop = stop } }
 
-    /// Stops the call, since its prompt may be shown no longer.
+    /// Stops the call, because its prompt may no longer be shown.
     func lose(_ error: ServiceError) {
         state.withLock { $0.loss = error }
         stop()
@@ -138,7 +144,7 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
 
     private func stop() { state.withLock(\.stop)?() }
 
-    /// Reports that the caller is gone, so that nothing waits for a word.
+    /// Reports that the caller is gone, so that nothing waits for a confirmation.
     func hangUp() {
         let prompt = state.withLock { state in
             state.hasHungUp = true
@@ -149,32 +155,32 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         prompt.end(nil)
     }
 
-    /// Reports how an enrollment goes on.
+    /// Reports the progress of an enrollment.
     func report(_ progress: EnrollmentProgress) { call.update(Prompted<Reply>(progress: progress)) }
 }
 
-/// A place where a prompt is shown: at the program that asks, or at an agent.
+/// A place where a prompt is shown: the requesting program or an agent.
 protocol PromptScreen: AnyObject, Sendable {
     /// The process whose answers count, with its user.
     var answerer: PeerUser { get }
-    /// The abilities as they were last told.
+    /// The abilities last reported.
     var abilities: PresenterAbilities { get }
     /// Whether nothing is shown there any longer.
     var isGone: Bool { get }
-    /// Whether it is another program's than the one that asks.
+    /// Whether it belongs to a program other than the requesting one.
     var isOfAgent: Bool { get }
 
     /// Shows a prompt.
     func begin(_ prompt: WirePrompt, _ content: ShownPrompt)
     /// Shows a change of a prompt.
     func change(_ prompt: WirePrompt, _ update: PromptUpdate)
-    /// Takes a prompt away.
+    /// Dismisses a prompt.
     func end(_ prompt: WirePrompt)
-    /// Takes the word that a prompt is no longer shown.
+    /// Records that a prompt is no longer shown.
     func ended(_ prompt: WirePrompt, _ ending: PromptInterface.Ended?)
 }
 
-/// The program that asks, which shows its prompts itself.
+/// The requesting program, showing its prompts itself.
 final class CallerPromptScreen<Reply: Codable & Sendable>: PromptScreen {
     private let call: ServiceCall
     private let state: Mutex<PresenterAbilities>
@@ -185,9 +191,9 @@ final class CallerPromptScreen<Reply: Codable & Sendable>: PromptScreen {
     }
 
     var answerer: PeerUser { call.client.user }
-    /// A program that takes no updates shows no prompt, whatever it says.
+    /// A program that accepts no updates shows no prompt, whatever it reports.
     var abilities: PresenterAbilities { call.wantsMore ? state.withLock(\.self) : .none }
-    /// The end of the call is told to the presenter itself.
+    /// The end of the call is reported to the presenter directly.
     var isGone: Bool { false }
     var isOfAgent: Bool { false }
 
@@ -202,6 +208,6 @@ final class CallerPromptScreen<Reply: Codable & Sendable>: PromptScreen {
 }
 
 extension PresenterAbilities {
-    /// The abilities where no prompt can be shown.
+    /// The abilities if no prompt can be shown.
     static let none = PresenterAbilities(isInteractive: false, takesPasscode: false)
 }

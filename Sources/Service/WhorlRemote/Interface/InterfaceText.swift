@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The texts of the interfaces, which are the `.varlink` files beside this one.
+/// The texts of the interfaces, which are the `.varlink` files in this folder.
 enum InterfaceText {
     /// The names and texts.
     static let all: [(name: String, text: String)] = [
@@ -18,7 +18,7 @@ enum InterfaceText {
         ("io.whorl.Readers", text(PackageResources.io_whorl_Readers_varlink)),
     ]
 
-    /// The text of what a private child alone serves.
+    /// The text of the interface that only a private child provides.
     static let ofPrivateChild = (
         name: "io.whorl.Private", text: text(PackageResources.io_whorl_Private_varlink)
     )

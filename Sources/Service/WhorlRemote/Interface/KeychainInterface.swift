@@ -6,9 +6,9 @@ import WhorlService
 
 /// The keychain's rows (``KeychainRowService``), in the access groups that the program names.
 ///
-/// Their values lie beside the messages, all in one memory file; a message names the ranges.
+/// Their values are sent along with the messages, all in one memory file; a message contains the ranges.
 enum KeychainInterface {
-    /// Finds rows; updates bring them, some at a time, and the last reply brings none.
+    /// Finds rows, which are returned in updates of a few rows each; the last reply contains no rows.
     struct Find: ServiceOperation {
         typealias Reply = Valued<[WireRow]>
         static let name = "io.whorl.Keychain.Find"
@@ -60,7 +60,8 @@ enum KeychainInterface {
         let matches: [KeychainMatch]
     }
 
-    /// The outcome of a change: `stored`, `taken`, `stale`, `noPasscode` or `groupRefused`, with the rows of the first two.
+    /// The result of a change: `stored`, `taken`, `stale`, `noPasscode` or `groupRefused`, with the rows for the first
+    /// two.
     struct Outcome: Codable, Sendable {
         let outcome: String
         let rows: [WireRow]
@@ -69,7 +70,7 @@ enum KeychainInterface {
 
 /// A row in a message.
 struct WireRow: Codable, Sendable {
-    /// The form of the value.
+    /// The type of the value.
     enum Kind: String, Codable, Sendable {
         case encrypted, value, damaged, sealed
     }
@@ -78,17 +79,18 @@ struct WireRow: Codable, Sendable {
     let version: KeychainRowVersion?
     let record: KeychainRecord
     let kind: Kind
-    /// The range of the value, or of the sealed item's bytes, in the memory file beside the message.
+    /// The range of the value, or of the sealed item's bytes, in the memory file sent with the message.
     let start: Int?
     let count: Int?
     /// The sealed item without its bytes.
     let item: SealedItem?
 }
 
-/// Puts rows into messages, and their values into one memory file for each.
+/// Puts rows into messages, and the values of each message into a memory file.
 struct RowPacker {
-    /// The most bytes of values beside one message: room for the largest value that a keychain takes, of 16 MiB, and for
-    /// the others of its message.
+    /// The maximum number of bytes of values sent with one message.
+    ///
+    /// It has room for the largest value that a keychain accepts (16 MiB) and for the other values of its message.
     static let mostBytes = 17 << 20
 
     private(set) var rows: [WireRow] = []
@@ -97,7 +99,7 @@ struct RowPacker {
     /// The number of bytes of the values.
     var count: Int { bytes.count }
 
-    /// The most rows of one message.
+    /// The maximum number of rows per message.
     static let mostRows = 32
     /// The size of the values at which a message is full, in bytes.
     static let fullBytes = 512 << 10
@@ -138,7 +140,7 @@ struct RowPacker {
         if let value { bytes += value }
     }
 
-    /// The memory file with the values; none where there is no value.
+    /// The memory file with the values; empty if there are no values.
     func files() throws(ServiceError) -> [Descriptor] {
         guard bytes.count <= RowPacker.mostBytes else { throw ServiceError(.malformed) }
         guard !bytes.isEmpty else { return [] }
@@ -149,14 +151,14 @@ struct RowPacker {
 }
 
 extension WireRow {
-    /// Returns the bytes of the value; `nil` if they do not lie in the memory file.
+    /// Returns the bytes of the value; `nil` if they are outside the memory file.
     private func bytes(in file: Data) -> Data? {
         guard let start, let count, start >= 0, count >= 0, start <= file.count, count <= file.count - start
         else { return nil }
         return file.dropFirst(start).prefix(count)
     }
 
-    /// Returns the row that was found; `nil` for one that makes no sense.
+    /// Returns the row that was found; `nil` if it is invalid.
     func found(_ file: Data) -> KeychainRow? {
         guard let version else { return nil }
         switch kind {
@@ -169,7 +171,7 @@ extension WireRow {
         }
     }
 
-    /// Returns the row that is to be stored; `nil` for one that makes no sense.
+    /// Returns the row to be stored; `nil` if it is invalid.
     func new(_ file: Data) -> NewKeychainRow? {
         guard let bytes = bytes(in: file) else { return nil }
         switch kind {

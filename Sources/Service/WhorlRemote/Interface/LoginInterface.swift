@@ -4,41 +4,41 @@ import WhorlFingerprint
 import WhorlSecretMemory
 import WhorlService
 
-/// The question of a login, which root alone may ask.
+/// The interface for logins, which only root may call.
 enum LoginInterface {
-    /// Asks for a finger of the user, for a login.
+    /// Verifies a finger of the user, for a login.
     struct Verify: ServiceOperation {
         typealias Reply = Answer
         static let name = "io.whorl.Login.Verify"
         static let rules = OperationRules(.once, by: .root, attaching: .process)
 
-        /// The number of the user whose finger is asked for.
+        /// The ID of the user who must touch the reader.
         let user: UInt32
-        /// The name under which PAM asks, such as `sudo`.
+        /// The name of the PAM service, such as `sudo`.
         var service: String
         let terminal: String?
         let remoteHost: String?
         let timeoutMilliseconds: Int64
         let mostTries: Int?
-        /// Whether the login hands the password, where one is sealed, to the modules that open a keyring.
+        /// Whether the login passes a sealed password to the modules that open a keyring.
         var keyring: Bool?
         /// The day of the password's last change, in days since 1970-01-01.
         var passwordChangedOn: Int?
-        /// The place of the process of polkit's agent, which polkit's helper passes (polkit 127).
+        /// The process of polkit's agent, as the position of the descriptor passed by polkit's helper (polkit 127).
         var agent: Int?
     }
 
-    /// An update, which has a message alone, or the reply.
+    /// An update, which has only a message, or the reply.
     struct Answer: Codable, Sendable {
-        /// A sentence for the person.
+        /// A sentence for the user.
         var message: String?
-        /// Whether a finger of the user matched; the reply alone says so.
+        /// Whether a finger of the user matched; only the reply contains it.
         var matched: Bool?
-        /// The login password; `nil` where none is handed over.
+        /// The login password; `nil` if none is handed over.
         var password: SecretBox?
     }
 
-    /// Keeps a password that a login has checked; the reply says whether it was sealed.
+    /// Stores a password that a login has verified; the reply is whether it was sealed.
     struct Keep: ServiceOperation {
         typealias Reply = Valued<Bool>
         static let name = "io.whorl.Login.Keep"
@@ -50,7 +50,7 @@ enum LoginInterface {
         let changedOn: Int?
     }
 
-    /// Forgets the sealed password of a user.
+    /// Deletes the sealed password of a user.
     struct Forget: OfUser {
         typealias Reply = NoValue
         static let name = "io.whorl.Login.Forget"
@@ -59,7 +59,7 @@ enum LoginInterface {
         let value: UInt32
     }
 
-    /// Takes over prints of a user, whose bytes lie beside the message, one after the other.
+    /// Imports prints of a user, whose bytes are sent along with the message, one after another.
     struct TakeOver: ServiceOperation {
         typealias Reply = Valued<[ImportOutcome]>
         static let name = "io.whorl.Login.TakeOver"
@@ -81,7 +81,7 @@ enum LoginInterface {
         let readersWereClosed: Bool
     }
 
-    /// Asks which of several users touches the reader.
+    /// Identifies which of several users is touching the reader.
     struct Identify: OwnerOperation {
         typealias Reply = IdentifiedPerson
         static let name = "io.whorl.Login.Identify"
@@ -93,7 +93,7 @@ enum LoginInterface {
         var purpose: String { "identify one of \(users.count) people" }
     }
 
-    /// Lifts the lock on a user's fingers; the reply says whether they were locked.
+    /// Lifts the lock on a user's fingers; the reply is whether they were locked.
     struct Unlock: OfUser {
         typealias Reply = Valued<Bool>
         static let name = "io.whorl.Login.Unlock"
@@ -102,14 +102,14 @@ enum LoginInterface {
         let value: UInt32
     }
 
-    /// Returns what is known of each account whose state the service keeps.
+    /// Returns information about each account whose state the service stores.
     struct ListAccounts: ServiceOperation {
         typealias Reply = Valued<[StoredAccount]>
         static let name = "io.whorl.Login.Accounts"
         static let rules = OperationRules(.once, by: .root)
     }
 
-    /// Removes everything of the account that had a number.
+    /// Removes all data of the account that had a user ID.
     struct RemoveAccount: OfUser {
         typealias Reply = NoValue
         static let name = "io.whorl.Login.RemoveAccount"
@@ -118,7 +118,7 @@ enum LoginInterface {
         let value: UInt32
     }
 
-    /// Confirms that the account with a number is the one whose state it is.
+    /// Confirms that the state belongs to the account that now has the user ID.
     struct ConfirmAccount: OfUser {
         typealias Reply = NoValue
         static let name = "io.whorl.Login.ConfirmAccount"
@@ -127,13 +127,13 @@ enum LoginInterface {
         let value: UInt32
     }
 
-    /// An operation on the user with a number.
+    /// An operation on the user with an ID.
     protocol OfUser: ServiceOperation {
         var value: UInt32 { get }
     }
 }
 
-/// The reason for which a login gets no match.
+/// The reason why a login gets no match.
 enum LoginReason: String, Codable, Sendable, CaseIterable {
     case notMatched = "notMatched"
     case timedOut = "timedOut"
@@ -151,7 +151,7 @@ enum LoginReason: String, Codable, Sendable, CaseIterable {
     case interrupted = "interrupted"
     case failed = "failed"
 
-    /// Makes the reason of an evaluation's error.
+    /// Creates the reason from an evaluation's error.
     init(_ error: ServiceError) {
         self =
             switch error.code {
@@ -185,7 +185,7 @@ enum LoginReason: String, Codable, Sendable, CaseIterable {
 /// An evaluation's error with the reason for a login.
 struct LoginRefused: Error, Codable, Sendable {
     static let name = "io.whorl.Login.Refused"
-    /// The name of the error for a caller that may not ask.
+    /// The name of the error for a caller that is not allowed to call.
     static let rootAlone = "io.whorl.Login.RootAlone"
 
     let reason: LoginReason

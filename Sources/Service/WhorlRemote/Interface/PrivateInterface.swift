@@ -4,9 +4,9 @@ import WhorlFingerprint
 import WhorlSecretMemory
 import WhorlService
 
-/// The methods of a private child alone: only the program that has started it may use them.
+/// The methods that only a private child provides: only the program that started it may use them.
 enum PrivateInterface {
-    /// The reader that takes pictures.
+    /// Returns the reader used for taking pictures.
     struct Reader: ServiceOperation {
         typealias Reply = ReaderInfo
         static let name = "io.whorl.Private.Reader"
@@ -20,7 +20,7 @@ enum PrivateInterface {
         static let rules = OperationRules(.once, by: .unconfined)
     }
 
-    /// The keychain's access groups of all programs.
+    /// Returns the keychain's access groups of all programs.
     struct KeychainGroups: ServiceOperation {
         typealias Reply = KeychainGroupsReply
         static let name = "io.whorl.Private.KeychainGroups"
@@ -42,7 +42,7 @@ enum PrivateInterface {
             pixels = SecretBox(SecretBytes(count: image.pixels.count) { $0.copyBytes(from: image.pixels) })
         }
 
-        /// The picture; `nil` for an event, and for pixels that do not fit their size.
+        /// The picture; `nil` for an event, and for pixels that do not match their size.
         var image: FingerprintImage? {
             guard let width, let height, let pixels else { return nil }
             return FingerprintImage(

@@ -4,48 +4,48 @@ import WhorlFingerprint
 import WhorlSecretMemory
 import WhorlService
 
-/// The abilities of the presenter at the caller's side, as they are now.
+/// The current abilities of the presenter at the caller's side.
 struct PresenterAbilities: Codable, Sendable, Equatable {
     var isInteractive: Bool
     var takesPasscode: Bool
-    /// Whether the presenter hands in a passcode that it has, and so needs no other program to ask for it.
+    /// Whether the presenter supplies a passcode that it already has, so that no other program has to prompt for it.
     var hasPasscode: Bool?
 }
 
-/// A call during which the owner may be asked.
+/// A call that may prompt the owner.
 struct Prompting<Call: Codable & Sendable>: Codable, Sendable {
     let call: Call
     let presenter: PresenterAbilities
 }
 
-/// An update or the reply of a call during which the owner may be asked; one member is set.
+/// An update or the reply of a call that may prompt the owner; exactly one member is set.
 struct Prompted<Reply: Codable & Sendable>: Codable, Sendable {
     /// A prompt begins.
     var prompt: ShownPrompt?
-    /// A prompt begins that an agent shows.
+    /// A prompt begins that is shown by an agent.
     var elsewhere: Bool?
-    /// The prompt that is shown changes.
+    /// The current prompt changes.
     var update: PromptUpdate?
-    /// The prompt with this id ends; the caller confirms it with `io.whorl.Prompt.Ended`.
+    /// The prompt with this ID ends; the caller confirms it with `io.whorl.Prompt.Ended`.
     var end: String?
-    /// An enrollment goes on.
+    /// The progress of an enrollment.
     var progress: EnrollmentProgress?
-    /// The call has ended with this.
+    /// The call has ended with this value.
     var value: Reply?
 }
 
-/// A prompt with the id by which it is answered.
+/// A prompt with the ID by which it is answered.
 struct ShownPrompt: Codable, Sendable {
-    /// 128 random bits, in hexadecimal; only the program that shows the prompt learns them.
+    /// 128 random bits, in hexadecimal; only the program that shows the prompt receives them.
     let id: String
     let prompt: Prompt
 }
 
-/// The interface by which the program that shows a prompt answers it, on another connection than the one it came by.
+/// The interface with which the program that shows a prompt answers it, on a connection other than the one it came by.
 ///
 /// Nothing here makes an evaluation succeed: a passcode is compared by the service, and a button ends the prompt.
 enum PromptInterface {
-    /// Hands a passcode in; the reply says whether it will be compared.
+    /// Submits a passcode; the reply is whether it will be compared.
     struct Submit: ServiceOperation {
         typealias Reply = Valued<Bool>
         static let name = "io.whorl.Prompt.Submit"
@@ -60,7 +60,7 @@ enum PromptInterface {
         let passcode: SecretBox
     }
 
-    /// Reports that the person is typing.
+    /// Reports that the user is typing.
     struct Typing: ServiceOperation {
         typealias Reply = Valued<Bool>
         static let name = "io.whorl.Prompt.Typing"
@@ -92,10 +92,10 @@ enum PromptInterface {
 
 /// The interface of programs that show the prompts of others (``AgentPolicy``).
 ///
-/// An agent answers its prompts as a caller does, by ``PromptInterface``. Nothing that it says makes an evaluation
+/// An agent answers its prompts as a caller does, with ``PromptInterface``. Nothing that it reports makes an evaluation
 /// succeed.
 enum AgentInterface {
-    /// Registers the caller until it hangs up; there is no reply before.
+    /// Registers the caller until it hangs up; there is no earlier reply.
     struct Register: ServiceOperation {
         typealias Reply = AgentInterface.Update
         static let name = "io.whorl.Agent.Register"
@@ -104,15 +104,15 @@ enum AgentInterface {
         let presenter: PresenterAbilities
     }
 
-    /// An update of a registration; one member is set.
+    /// An update of a registration; exactly one member is set.
     struct Update: Codable, Sendable {
         /// The agent shows the prompts from now on.
         var isRegistered: Bool?
         /// A prompt begins.
         var prompt: ShownPrompt?
-        /// A prompt that is shown changes.
+        /// A current prompt changes.
         var change: Change?
-        /// The prompt with this id ends; the agent confirms it with `io.whorl.Prompt.Ended`.
+        /// The prompt with this ID ends; the agent confirms it with `io.whorl.Prompt.Ended`.
         var end: String?
     }
 
@@ -123,7 +123,7 @@ enum AgentInterface {
     }
 }
 
-/// Begins a session, whose id is the first update; it lasts until the caller hangs up, and has no reply before.
+/// Begins a session, whose ID is the first update; it lasts until the caller hangs up, without an earlier reply.
 struct BeginSession: ServiceOperation {
     typealias Reply = Valued<String>
     static let name = "io.whorl.Owner.Session"

@@ -17,7 +17,7 @@ enum ReaderInterface {
         static let rules = OperationRules(.repeatable, by: .unconfined)
     }
 
-    /// Opens a reader and lets it go again, to see whether it can be used.
+    /// Opens a reader and closes it again, to check whether it can be used.
     struct TryOut: OfReader {
         typealias Reply = NoValue
         static let name = "io.whorl.Readers.TryOut"
@@ -26,7 +26,7 @@ enum ReaderInterface {
         let value: ReaderID
     }
 
-    /// Reads the data of the prints that a reader keeps; no template leaves the service.
+    /// Reads the metadata of the prints stored in a reader; no template leaves the service.
     struct Prints: OfReader {
         typealias Reply = Valued<[EnrollmentMetadata]>
         static let name = "io.whorl.Readers.Prints"
@@ -41,14 +41,14 @@ enum ReaderInterface {
         static let rules = OperationRules(.repeatable, by: .unconfined)
     }
 
-    /// Gives an update for each reader that comes or goes, until the caller hangs up.
+    /// Sends an update for each reader that is connected or disconnected, until the caller hangs up.
     struct Watch: ServiceOperation {
         typealias Reply = NoValue
         static let name = "io.whorl.Readers.Watch"
         static let rules = OperationRules(.once, by: .unconfined)
     }
 
-    /// An operation on the reader with an id.
+    /// An operation on the reader with an ID.
     protocol OfReader: ServiceOperation {
         var value: ReaderID { get }
     }

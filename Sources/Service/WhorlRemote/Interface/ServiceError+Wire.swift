@@ -4,7 +4,7 @@ import WhorlFingerprint
 import WhorlIPC
 import WhorlService
 
-// The one error of the interfaces, as the service sends it and a program reads it.
+// The only error of the interfaces, as sent by the service and read by a program.
 
 extension ServiceError {
     /// The error's qualified name.
@@ -13,7 +13,7 @@ extension ServiceError {
     /// The refusal that carries the error.
     var refusal: ServiceRefusal { ServiceRefusal(Self.name, failure: self) }
 
-    /// Makes the error of a call that failed: the service's own, or the reason why there is no answer.
+    /// Creates the error of a call that failed: the service's own, or the reason why there is no answer.
     init(_ error: ServiceCallError) {
         switch error {
         case .refused(let refusal): self = refusal.failure
@@ -22,13 +22,13 @@ extension ServiceError {
         }
     }
 
-    /// Makes the error of a call that got no answer.
+    /// Creates the error of a call without an answer.
     fileprivate init(unanswered error: ServiceCallError) {
         let (message, recovery) = error.explanation
         self.init(.serviceUnavailable, message: message, recovery: recovery, cause: error.words)
     }
 
-    /// Makes the form of a reader's failure that crosses with all of its values.
+    /// Creates the transferable form of a reader's failure, with all of its values.
     init(crossing error: ReaderError) {
         let plain = ServiceError(error)
         self.init(
@@ -42,7 +42,8 @@ extension ServiceError {
 }
 
 extension ReaderError {
-    /// Makes the reader's failure that crossed; another error is one of the service that keeps the reader.
+    /// Creates a reader's failure from its transferable form; any other error becomes one of the service that uses the
+    /// reader.
     init(_ error: ServiceError) {
         if let code = Code(rawValue: error[.failure]) {
             self.init(code, operation: error[.operation], cause: error.cause)
@@ -59,7 +60,7 @@ extension ReaderError {
 }
 
 extension ServiceRefusal {
-    /// The refusals of a caller or its place, whatever it asks.
+    /// The refusals that concern the caller or its place, whatever it requests.
     private static let ofCallers: Set<String> = [
         "io.whorl.Connection.Confined", "io.whorl.Connection.NoAccount", "io.whorl.Connection.NotAtReader",
         "io.whorl.Connection.NotProven", LoginRefused.rootAlone,
@@ -83,14 +84,14 @@ extension ServiceRefusal {
 }
 
 extension Result {
-    /// Keeps the outcome of a call, for what has to be done before it is returned or thrown.
+    /// Keeps the result of a call, for work that must precede returning or throwing it.
     init(of body: @autoclosure () async throws(Failure) -> Success) async {
         do throws(Failure) { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }
 
 extension ServiceCallError {
-    /// Whether the service does not have the method, as one of an earlier version.
+    /// Whether the service is an older version that does not have the method.
     private var isOfOlderService: Bool {
         guard case .refused(let refusal) = self else { return false }
         return ["MethodNotFound", "InterfaceNotFound"].contains {
@@ -98,7 +99,7 @@ extension ServiceCallError {
         }
     }
 
-    /// Whether an administrator has switched the service off.
+    /// Whether an administrator has disabled the service.
     private var isSwitchedOff: Bool {
         guard case .connection(let error?) = self else { return false }
         return error.isSwitchedOff
@@ -139,7 +140,7 @@ extension ServiceCallError {
         )
     }
 
-    /// The reason, for people.
+    /// The reason, for the user.
     fileprivate var words: String {
         switch self {
         case .connection(nil): "it hung up"

@@ -5,10 +5,10 @@ package import WhorlStateStore
 package import WhorlService
 package import WhorlSupport
 
-/// The state folders of all accounts, each named by its account's number, below the folder of the service.
+/// The state folders of all accounts, each named by its account's user ID, inside the folder of the service.
 ///
-/// An identity is an account, and neither its number nor its name alone: ``AccountMark``. Nothing is created or deleted
-/// while the user database does not answer.
+/// An account is identified by more than its user ID or its name alone: see ``AccountMark``. Nothing is created or
+/// deleted while the user database does not answer.
 package struct AccountFolders: Sendable {
     private let root: String
     private let lookup: @Sendable (UInt32) -> AccountLookup
@@ -18,15 +18,15 @@ package struct AccountFolders: Sendable {
         package let account: SystemAccount
         /// The name under which the folder's rows are stored.
         package let profile: String
-        /// Whether the account has another name than before, so that its fingers are not trusted.
+        /// Whether the account was renamed, so that its fingers are not trusted.
         package let isRenamed: Bool
     }
 
-    /// Takes the folder of the service.
+    /// Creates access to the folder of the service.
     ///
     /// - Parameters:
     ///   - root: The folder of the service.
-    ///   - lookup: Returns the account with a number; a test names its own.
+    ///   - lookup: Returns the account with a user ID; a test passes its own.
     package init(
         _ root: String,
         lookup: @escaping @Sendable (UInt32) -> AccountLookup = { ThisProcess.account(of: $0) }
@@ -35,20 +35,20 @@ package struct AccountFolders: Sendable {
         self.lookup = lookup
     }
 
-    /// Returns the state folder of the account with a number.
+    /// Returns the state folder of the account with a user ID.
     package func directory(of number: UInt32) -> StateDirectory { StateDirectory(path: "\(root)/\(number)") }
 
-    /// Returns the path of the state folder of the account with a number.
+    /// Returns the path of the state folder of the account with a user ID.
     package func path(of number: UInt32) -> String { directory(of: number).path }
 
-    /// Returns the trust in an account, whose folder is named by its number.
+    /// Returns the trust in an account, whose folder is named by its user ID.
     package func trust(in account: SystemAccount) -> AccountTrust {
         AccountTrust(account, in: directory(of: account.number))
     }
 
-    /// Returns the account that may use the folder with a number.
+    /// Returns the account that may use the folder with a user ID.
     ///
-    /// - Throws: the reason for which there is none.
+    /// - Throws: The reason why there is no such account.
     package func resident(_ number: UInt32) throws(ServiceError) -> Resident {
         let folder = directory(of: number)
         guard !isSpooled(number) else { throw .beingRemoved(folder.path) }
@@ -61,13 +61,13 @@ package struct AccountFolders: Sendable {
         guard try PrivateFiles.checkDirectory(folder.path) else {
             return Resident(account: account, profile: account.name, isRenamed: false)
         }
-        // Number 0 is root, whatever it is called, and the whole system's counters are in its folder.
+        // User ID 0 is root, whatever its name, and its folder holds the counters of the whole system.
         if number == 0 {
             let mark = (try? AccountMark.read(in: folder)) ?? nil
             return Resident(account: account, profile: mark?.profile ?? account.name, isRenamed: false)
         }
         guard let mark = try AccountMark.read(in: folder) else {
-            // A service that was killed right after it made the folder.
+            // The service may have been killed right after it created the folder.
             guard !hasDatabase(folder) else { throw .otherAccount(nil, account, folder.path) }
             return Resident(account: account, profile: account.name, isRenamed: false)
         }
@@ -78,16 +78,16 @@ package struct AccountFolders: Sendable {
         }
     }
 
-    /// Returns what is known of each folder, in the order of their numbers.
+    /// Returns information about each folder, in the order of the user IDs.
     ///
-    /// - Throws: `notWritable`, `failed` when the service's folder cannot be listed.
+    /// - Throws: `notWritable`, `failed` if the service's folder cannot be listed.
     package func all() throws(ServiceError) -> [StoredAccount] {
         try names().compactMap { UInt32($0) }.sorted().map(described)
     }
 
     private func described(_ number: UInt32) -> StoredAccount {
         let mark: AccountMark?
-        // A mark that cannot be read is listed as none, and root decides.
+        // An unreadable mark is listed as missing, and root decides.
         mark = (try? AccountMark.read(in: directory(of: number))) ?? nil
         let (current, state): (String?, StoredAccount.State) =
             switch lookup(number) {
@@ -103,9 +103,9 @@ package struct AccountFolders: Sendable {
         return StoredAccount(number: number, name: mark?.name, current: current, state: state)
     }
 
-    /// Returns the account with a number, whose folder root confirms or removes.
+    /// Returns the account with a user ID, whose folder root is about to confirm or remove.
     ///
-    /// - Throws: the reason for which it cannot be told.
+    /// - Throws: The reason why it is unknown.
     package func account(_ number: UInt32) throws(ServiceError) -> SystemAccount? {
         switch lookup(number) {
         case .found(let account): account
@@ -114,19 +114,19 @@ package struct AccountFolders: Sendable {
         }
     }
 
-    /// An account that is gone, and whose folder is removed.
+    /// An account that no longer exists, and whose folder is being removed.
     package struct Former: Sendable, Hashable {
         package let account: SystemAccount
         /// The name under which the folder's rows are stored.
         package let profile: String
-        /// The reason for which the name is unknown, so that no rows are found by it; `nil` where it is known.
+        /// The reason why the name is unknown, so that no rows can be found by it; `nil` if it is known.
         package let doubt: String?
     }
 
-    /// Returns the account that a folder was made for; `nil` where the folder has neither a mark nor a database.
+    /// Returns the account for which a folder was created; `nil` if the folder has neither a mark nor a database.
     ///
-    /// An account without a readable mark is not found by its name. The counters of the TPM are those of the whole folder,
-    /// and are found all the same.
+    /// An account without a readable mark is not found by its name. The TPM's counters belong to the whole folder, and
+    /// are found anyway.
     package func former(_ number: UInt32) -> Former? {
         let folder = directory(of: number)
         let doubt: String
@@ -149,7 +149,7 @@ package struct AccountFolders: Sendable {
         return Former(account: account, profile: account.name, doubt: doubt)
     }
 
-    /// Returns the mark of the folder with a number.
+    /// Returns the mark of the folder with a user ID.
     package func mark(_ number: UInt32) throws(ServiceError) -> AccountMark? {
         try AccountMark.read(in: directory(of: number))
     }
@@ -184,20 +184,19 @@ package struct AccountFolders: Sendable {
     }
 }
 
-/// The removal of the state of accounts that are gone.
+/// Removing the state of accounts that no longer exist.
 extension AccountFolders {
-    /// The beginning of the name of a symbolic link that userdel's hook makes: the account with the number that follows
-    /// was deleted.
+    /// The prefix of the symbolic links created by userdel's hook, followed by the user ID of the deleted account.
     private static let spool = "removed-"
-    /// The beginning of the name of a folder that is being deleted.
+    /// The prefix of folders that are being deleted.
     private static let trash = ".removing-"
 
-    /// Returns the numbers of the accounts that userdel has deleted and whose state is not removed yet.
+    /// Returns the user IDs of the accounts that userdel has deleted and whose state has not been removed yet.
     package func spooled() throws(ServiceError) -> [UInt32] {
         try names().filter { $0.hasPrefix(Self.spool) }.compactMap { UInt32($0.dropFirst(Self.spool.count)) }
     }
 
-    /// Returns whether userdel has deleted the account with a number, whose state is not removed yet.
+    /// Returns whether userdel has deleted the account with a user ID, and its state has not been removed yet.
     package func isSpooled(_ number: UInt32) -> Bool {
         var found = stat()
         return lstat(spoolPath(number), &found) == 0
@@ -205,9 +204,9 @@ extension AccountFolders {
 
     private func spoolPath(_ number: UInt32) -> String { "\(root)/\(Self.spool)\(number)" }
 
-    /// Deletes the folder with a number, and then the word of userdel's hook.
+    /// Deletes the folder with a user ID, and then the link created by userdel's hook.
     ///
-    /// The folder gets another name first, so that no one finds half of it.
+    /// The folder is renamed first, so that a half-deleted one is never found.
     package func discard(_ number: UInt32) throws(ServiceError) {
         let path = directory(of: number).path
         let aside = "\(root)/\(Self.trash)\(number)-\(UInt64.random(in: .min ... .max))"
@@ -222,9 +221,9 @@ extension AccountFolders {
         try PrivateFiles.syncDirectory(root)
     }
 
-    /// Deletes folders whose deletion began, also before a crash.
+    /// Deletes folders whose deletion has begun, for example before a crash.
     package func emptyTrash() {
-        // What cannot be listed or deleted now is deleted when the service starts the next time.
+        // Anything that cannot be listed or deleted now is deleted at the next start of the service.
         for name in (try? names()) ?? [] where name.hasPrefix(Self.trash) {
             let folder = "\(root)/\(name)"
             for file in Self.files(in: folder) { unlink("\(folder)/\(file)") }
@@ -232,7 +231,7 @@ extension AccountFolders {
         }
     }
 
-    /// The names of the files in a folder; a state folder has no folders.
+    /// Returns the names of the files in a folder; a state folder has no subfolders.
     private static func files(in folder: String) -> [String] {
         (try? AccountFolders(folder).names()) ?? []  // a folder that cannot be listed stays
     }

@@ -6,21 +6,22 @@ package import WhorlStateStore
 package import WhorlService
 package import WhorlSupport
 
-/// The account to which a state folder belongs, as the user database had it when the folder was made or last confirmed.
+/// The account to which a state folder belongs, with its entry in the user database when the folder was created or last
+/// confirmed.
 ///
-/// The folder is named by the account's number, and numbers are given out again. The mark tells the folder's account
-/// from a later one with the same number.
+/// The folder is named by the account's user ID, and user IDs are reused. The mark distinguishes the folder's account
+/// from a later one with the same user ID.
 package struct AccountMark: Sendable, Hashable {
-    /// The name under which the rows of the database are stored: the account's first name.
+    /// The name under which the rows of the database are stored: the account's original name.
     package let profile: String
     /// The account's last confirmed name.
     package let name: String
-    /// The number of the account's own group.
+    /// The ID of the account's own group.
     package let group: UInt32
     /// The path of the account's home folder.
     package let home: String
 
-    /// Marks a new folder of an account.
+    /// Creates the mark for a new folder of an account.
     package init(_ account: SystemAccount) { self.init(account, profile: account.name) }
 
     private init(_ account: SystemAccount, profile: String) {
@@ -35,31 +36,31 @@ package struct AccountMark: Sendable, Hashable {
         AccountMark(account, profile: profile)
     }
 
-    /// Returns whether an account is the one of this mark.
+    /// Returns how an account relates to the one of this mark.
     package func standing(of account: SystemAccount) -> AccountStanding {
         if account.name == name { return .same }
         let keptItsHome = home == account.home && group == account.group && !Self.shared.contains(home)
         return keptItsHome ? .renamed : .other
     }
 
-    /// The homes that say nothing about an account, because many accounts have them.
+    /// Home folders that many accounts share, and that therefore do not identify an account.
     private static let shared: Set = [
         "", "/", "/bin", "/dev/null", "/home", "/nonexistent", "/root", "/run", "/tmp", "/usr/sbin", "/var",
         "/var/empty",
     ]
 }
 
-/// The relation of the account that has a number now to the one whose state folder has that number.
+/// The relation between the account that now has a user ID and the one that owns the state folder with that ID.
 package enum AccountStanding: Sendable, Hashable {
     /// The name is the same.
     case same
-    /// The name changed, and the home folder and group did not, as after `usermod --login`.
+    /// The name changed, but the home folder and group did not, as after `usermod --login`.
     case renamed
-    /// The name and the home folder or group changed: it may be another account with the same number.
+    /// The name and the home folder or group changed: it may be another account with the same user ID.
     case other
 }
 
-/// The mark's form on disk: one line like those of passwd(5), whose fields have neither colons nor line breaks.
+/// The mark's format on disk: one line in the style of passwd(5), whose fields contain neither colons nor line breaks.
 extension AccountMark {
     private static let file = "account"
     private static let largest = 65_536
@@ -76,7 +77,7 @@ extension AccountMark {
 
     /// Reads the mark of a state folder; `nil` if it has none.
     ///
-    /// - Throws: `damaged` for a mark that cannot be read as one; `notWritable`, `tooOpen`, `failed`.
+    /// - Throws: `damaged` if the mark is invalid; `notWritable`, `tooOpen`, `failed`.
     package static func read(in folder: StateDirectory) throws(ServiceError) -> AccountMark? {
         let path = folder.file(file)
         guard let bytes = try PrivateFiles.read(path, atMost: largest) else { return nil }
@@ -87,7 +88,7 @@ extension AccountMark {
         return mark
     }
 
-    /// Writes the mark into a state folder, in place of an earlier one.
+    /// Writes the mark into a state folder, replacing the earlier one.
     ///
     /// - Throws: `notWritable`, `diskFull`, `failed`.
     package func write(in folder: StateDirectory) throws(ServiceError) {

@@ -6,43 +6,43 @@ import WhorlEnrollment
 package import WhorlService
 package import WhorlSupport
 
-/// The word of a service that a state folder is still its account's, and whether the account was renamed.
+/// A service's knowledge of whether a state folder still belongs to its account, and whether the account was renamed.
 ///
-/// In a program's own process the folder is in the user's hands, and there is nothing to tell apart.
+/// In a program's own process, the user owns the folder, and there is nothing to distinguish.
 package final class AccountTrust: Sendable {
     private let folder: StateDirectory?
     private let account: Mutex<SystemAccount?>
     private let renamed = Mutex(false)
 
-    /// The trust in a folder without accounts.
+    /// Creates the trust in a folder without accounts.
     package init() {
         folder = nil
         account = Mutex(nil)
     }
 
-    /// The trust in the folder of an account.
+    /// Creates the trust in the folder of an account.
     package init(_ account: SystemAccount, in folder: StateDirectory) {
         self.folder = folder
         self.account = Mutex(account)
     }
 
-    /// Whether the account has another name than the one last confirmed, so that its fingers are not trusted.
+    /// Whether the account's name differs from the last confirmed one, so that its fingers are not trusted.
     var isRenamed: Bool { renamed.withLock(\.self) }
 
-    /// Notes the account as the user database has it now.
+    /// Records the account's current entry in the user database.
     package func note(_ account: SystemAccount, isRenamed: Bool) {
         self.account.withLock { $0 = account }
         renamed.withLock { $0 = isRenamed }
     }
 
-    /// Marks the folder, which was made just now, as the account's.
+    /// Marks a newly created folder as the account's.
     func begin() throws(ServiceError) {
         guard let folder, let account = account.withLock(\.self), try AccountMark.read(in: folder) == nil
         else { return }
         try AccountMark(account).write(in: folder)
     }
 
-    /// Confirms that the person is the one whose state it is: by the passcode, or by root's word.
+    /// Confirms that the state belongs to this user, who entered the passcode or was confirmed by root.
     package func confirm() throws(ServiceError) {
         guard let folder, let account = account.withLock(\.self) else { return }
         let mark = try AccountMark.read(in: folder)?.confirmed(as: account) ?? AccountMark(account)
@@ -51,7 +51,7 @@ package final class AccountTrust: Sendable {
     }
 }
 
-/// The counter of a profile's generations, which trusts no set of fingers of a renamed account.
+/// The generation counter of a profile, which trusts no set of fingers of a renamed account.
 struct AccountGenerations: GenerationCounter {
     let counter: any GenerationCounter
     let trust: AccountTrust
@@ -69,7 +69,7 @@ struct AccountGenerations: GenerationCounter {
         try await counter.hasCounter(profile)
     }
 
-    /// Returns the counter's value after the owner accepted the fingers with the passcode, or gave them all up.
+    /// Returns the counter's value after the owner accepted the fingers with the passcode, or gave up all of them.
     func restart(_ profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
         let generation = try await counter.restart(profile, stored: stored)
         try trust.confirm()

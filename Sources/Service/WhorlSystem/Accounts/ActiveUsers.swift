@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The things that a service holds for its users, by their numbers, and the time when each was last used.
+/// The objects that a service holds for its users, by user ID, and the time when each was last used.
 package struct ActiveUsers<Held: Sendable>: Sendable {
     private struct Entry {
         var held: Held
@@ -11,26 +11,26 @@ package struct ActiveUsers<Held: Sendable>: Sendable {
 
     package init() {}
 
-    /// The things that are held for all users.
+    /// The objects held for all users.
     package var all: [Held] { entries.values.map(\.held) }
 
-    /// Returns what is held for a user, which counts as used now.
+    /// Returns the object held for a user, which counts as used now.
     package mutating func use(of uid: UInt32, at now: ContinuousClock.Instant = .now) -> Held? {
         entries[uid]?.lastUse = now
         return entries[uid]?.held
     }
 
-    /// Holds something for a user, in place of what was held before.
+    /// Holds an object for a user, replacing the earlier one.
     package mutating func hold(_ held: Held, for uid: UInt32, at now: ContinuousClock.Instant = .now) {
         entries[uid] = Entry(held: held, lastUse: now)
     }
 
-    /// Lets go what is held for a user, and returns it.
+    /// Removes the object held for a user, and returns it.
     package mutating func remove(_ uid: UInt32) -> Held? { entries.removeValue(forKey: uid)?.held }
 
-    /// Lets go what is held for the users who have no connection and have called nothing for longer than a time.
+    /// Removes the objects of users without a connection who have made no calls for longer than a time.
     ///
-    /// - Returns: What was let go, which its owner frees outside of any lock.
+    /// - Returns: The removed objects, which their owner frees outside of any lock.
     package mutating func removeIdle(
         for time: Duration,
         at now: ContinuousClock.Instant = .now,

@@ -5,14 +5,15 @@ import WhorlEnrollment
 import WhorlService
 
 extension InProcessRoot {
-    /// The name of the program in the log of readers' work.
+    /// The name of the program in the log of reader operations.
     private static let remover = ApplicationID(rawValue: "whorl account remove")
 
-    /// Removes what an account has outside of its state folder: prints in readers, and counters in the TPM.
+    /// Removes an account's data outside of its state folder: prints in readers, and counters in the TPM.
     ///
-    /// A reader or a TPM that is not connected keeps what it has; without the folder it opens nothing and is no one's.
+    /// A disconnected reader or TPM keeps its data; without the folder, this data unlocks nothing and belongs to no
+    /// one.
     ///
-    /// - Returns: A sentence for each thing that stayed.
+    /// - Returns: A sentence for each remaining piece of data.
     package func forgetOwner() async -> [String] {
         var stayed: [String] = []
         do throws(ServiceError) {
@@ -32,7 +33,7 @@ extension InProcessRoot {
     private func forgetFingers() async throws(ServiceError) {
         guard let store = try await engine.state.existingStore() else { return }
         let consent = try await engine.consentOfAccount(to: .remove(.all), for: Self.remover) { _ in true }
-        // Without a list of readers, the fingers are removed all the same.
+        // Without a list of readers, the fingers are removed anyway.
         let readers = (try? await services.readers.readers()) ?? []
         _ = try await engine.enroller(store, for: Self.remover).remove(
             .all,
