@@ -3,11 +3,15 @@
 
 import PackageDescription
 
-/// `make pam` sets it for the module that is installed: Embedded Swift, which needs no runtime.
+/// Whether to build the installed module in Embedded Swift, which requires no runtime.
 ///
-/// Without it the same sources are ordinary Swift, for the tests.
+/// `make pam` sets it.
+///
+/// Otherwise, the same sources are built as ordinary Swift for the tests.
 let ships = Context.environment["WHORL_PAM_SHIPS"] != nil
-/// `PAM/fuzz` sets it: libFuzzer's program is built in place of the tests.
+/// Whether to build libFuzzer's program instead of the tests.
+///
+/// `PAM/fuzz` sets it.
 let fuzzes = Context.environment["WHORL_FUZZ"] != nil
 let fuzzer = "-sanitize=fuzzer,address"
 
@@ -41,13 +45,15 @@ let linker: [LinkerSetting] =
             )
         ] : [])
 
-/// The PAM module's package, of its own, since it is built in another dialect and depends on nothing.
+/// The PAM module.
+///
+/// It is a separate package because it is built in a different dialect and has no dependencies.
 let package = Package(
     name: "pam-whorl",
     products: [.library(name: "pam_whorl", type: .dynamic, targets: ["PamWhorl"])],
     targets: [
         .systemLibrary(name: "CPAM"),
-        // The folder Wire is a part of the library for C too, which is another package.
+        // The folder Wire is also part of the C library, which is another package.
         .target(
             name: "PamWhorl",
             dependencies: ["CPAM"],

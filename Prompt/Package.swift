@@ -3,7 +3,7 @@
 
 import PackageDescription
 
-/// As in the package above: warnings are errors when asked for.
+/// As in the package above, warnings can be turned into errors.
 let strict = Context.environment["WHORL_STRICT"] != nil
 
 let common: [SwiftSetting] =
@@ -14,7 +14,9 @@ let common: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (strict ? [.treatAllWarnings(as: .error)] : [])
 
-/// The desktop's agent, in a package of its own so that who only wants a touch never builds with GTK.
+/// The desktop's agent.
+///
+/// It is a separate package, so that building Whorl does not require GTK.
 let package = Package(
     name: "whorl-prompt",
     products: [.executable(name: "whorl-prompt", targets: ["whorl-prompt"])],

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.1
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs as one writes them for macOS: nothing in the sources of the first two speaks of Linux; what does is in here. The
-// third signs in to a server with a touch.
+// Programs as they would be written for macOS. The sources of the first two contain nothing specific to Linux, only
+// this manifest does. The third signs in to a server with a touch.
 
 import PackageDescription
 

@@ -3,7 +3,7 @@
 
 import PackageDescription
 
-/// As in the package above: warnings are errors when asked for.
+/// As in the package above, warnings can be turned into errors.
 let strict = Context.environment["WHORL_STRICT"] != nil
 
 let common: [SwiftSetting] =
@@ -14,9 +14,9 @@ let common: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (strict ? [.treatAllWarnings(as: .error)] : [])
 
-/// A kiosk's first screen.
+/// The first screen of a kiosk.
 ///
-/// It needs no product of Whorl: greetd and PAM ask for the touch, and decide.
+/// It uses no Whorl library: greetd and PAM prompt for the touch and decide.
 let package = Package(
     name: "kiosk",
     products: [.executable(name: "kiosk-greeter", targets: ["kiosk-greeter"])],

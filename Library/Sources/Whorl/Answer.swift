@@ -2,7 +2,7 @@
 
 internal import CWhorl
 
-/// The kinds of requests, which say how the answer is read.
+/// The kinds of requests, which determine how the reply is parsed.
 enum RequestKind {
     case canEvaluate
     case evaluate
@@ -11,7 +11,7 @@ enum RequestKind {
     case enroll
     case removeFinger
     case items
-    /// Storing and deleting, whose answer has no value.
+    /// Storing and deleting, whose reply has no value.
     case change
     case readSecret
     case publicKey
@@ -19,14 +19,16 @@ enum RequestKind {
     case agent
 }
 
-/// The answer to a request: a success only where all is there that belongs to it.
+/// The reply to a request.
+///
+/// It is a success only if it is complete.
 struct Answer {
     private(set) var values = Values()
     private(set) var rows: [Values] = []
     /// The memory file with the secret; -1 without one.
     private(set) var secret: Int32 = -1
 
-    /// Reads the parameters of a reply.
+    /// Parses the parameters of a reply.
     mutating func read(_ parameters: JSONValue, _ kind: RequestKind, _ link: Link) -> whorl_status {
         guard parameters.isObject else { return WHORL_NOT_UNDERSTOOD }
         let value = parameters["value"]
@@ -134,19 +136,21 @@ struct Answer {
     }
 }
 
-/// An error of the service.
+/// An error from the service.
 struct Failure {
     let status: whorl_status
     private(set) var values = Values()
 
-    /// Reads a message with an error.
+    /// Parses an error message.
     init(_ message: JSONValue) {
         let name = message["error"]?.text ?? []
         let last = name.lastIndex(of: UInt8(ascii: ".")).map { Bytes(name[($0 + 1)...]) } ?? name
         self.init(values: message["parameters"] ?? .object([]), named: last)
     }
 
-    /// Reads the values of an error; a refusal of the connection has no code, and its name stands in.
+    /// Parses the values of an error.
+    ///
+    /// If the connection was refused, there is no code, and the name is used instead.
     init(values error: JSONValue, named name: Bytes = []) {
         let code = error["code"]?.text ?? name
         status = Self.status(code)
@@ -154,14 +158,14 @@ struct Failure {
         values.take(WHORL_TEXT_MESSAGE, shown: "message", of: error)
         values.take(WHORL_TEXT_RECOVERY, shown: "recovery", of: error)
         values.take(WHORL_TEXT_CAUSE, shown: "cause", of: error)
-        // The details are texts.
+        // The details are strings.
         let wait = error["details"]?["milliseconds"]?.text
         values.set(WHORL_NUMBER_MILLISECONDS, wait.flatMap { JSONValue.whole($0[...]) })
-        // The service sends a sentence; the status has one for the case that it did not.
+        // Normally, the service sends a message. If not, the status has one.
         values.set(WHORL_TEXT_MESSAGE, unsafe Bytes(copying: whorl_status_text(status.rawValue)))
     }
 
-    /// The status of a code; never a success.
+    /// The status for a code; never a success.
     private static func status(_ code: Bytes) -> whorl_status {
         let number = unsafe library_status(code, code.count)
         return number < 0 ? whorl_status(number) : WHORL_REFUSED

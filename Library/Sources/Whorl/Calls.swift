@@ -2,7 +2,7 @@
 
 internal import CWhorl
 
-/// How the owner is asked, by the caller's word.
+/// The caller's settings for prompting the owner.
 struct Asking {
     var policy = Policy.biometrics
     var flags: UInt32 = 0
@@ -34,7 +34,7 @@ struct Asking {
         }
     }
 
-    /// Reads the caller's structure; `nil` where something in it is not allowed.
+    /// Parses the caller's structure; `nil` if any of its values is invalid.
     init?(_ asking: UnsafePointer<whorl_asking>?) {
         guard let asking = unsafe asking, unsafe asking.pointee.size >= MemoryLayout<whorl_asking>.size,
             let policy = unsafe Policy(asking.pointee.policy)
@@ -68,7 +68,9 @@ struct Asking {
         )
     }
 
-    /// The request of an evaluation, as JSON; it is for a yes, and for an item's use the service names the item.
+    /// The request of an evaluation, as JSON.
+    ///
+    /// Its purpose is "yes"; for the use of an item, the service adds the item's name.
     func request(of application: Bytes) -> Bytes {
         var json = Bytes(#"{"policy":""#)
         json.append(policy.name)
@@ -94,7 +96,7 @@ struct Asking {
     func consent(of application: Bytes) -> Bytes {
         var json = Bytes("{")
         appendCommon(application, to: &json)
-        // The first member has no comma before it.
+        // The first member must not follow a comma.
         json.remove(at: 1)
         return json
     }
@@ -110,16 +112,16 @@ struct Asking {
 }
 
 extension Bytes {
-    /// Copies a text of the caller; `nil` for none, for one above 4,096 bytes, and for what is no UTF-8.
+    /// Copies a string from the caller; `nil` if it is `nil`, longer than 4,096 bytes, or not valid UTF-8.
     init?(text: UnsafePointer<CChar>?) {
         guard let copy = unsafe Bytes(copying: text), copy.isUTF8 else { return nil }
         self = copy
     }
 }
 
-/// The calls of requests.
+/// The calls for requests.
 enum Call {
-    /// A call with its parameters, which are an object's members.
+    /// A call with parameters, which are the members of an object.
     static func plain(_ method: StaticString, _ parameters: Bytes = []) -> Bytes {
         var call = Bytes(#"{"method":"io.whorl."#)
         call.append(method)
@@ -129,7 +131,9 @@ enum Call {
         return call
     }
 
-    /// A call during which the owner is asked; the parameters are the members of its `call`.
+    /// A call during which the owner is prompted.
+    ///
+    /// The parameters are the members of its `call`.
     static func asking(_ method: StaticString, _ call: Bytes, _ abilities: Screen.Abilities) -> Bytes {
         var json = Bytes(#"{"method":"io.whorl."#)
         json.append(method)
@@ -141,7 +145,7 @@ enum Call {
         return json
     }
 
-    /// The member with a question's policy and program.
+    /// The member with the policy and program of a request.
     static func question(_ policy: Asking.Policy, _ application: Bytes) -> Bytes {
         var json = Bytes(#""policy":""#)
         json.append(policy.name)
@@ -150,7 +154,7 @@ enum Call {
         return json
     }
 
-    /// A member with a text.
+    /// A member whose value is a string.
     static func member(_ name: StaticString, _ text: Bytes) -> Bytes {
         var json = Bytes("\"")
         json.append(name)
@@ -159,7 +163,7 @@ enum Call {
         return json
     }
 
-    /// A member with JSON.
+    /// A member whose value is JSON.
     static func member(_ name: StaticString, json value: Bytes) -> Bytes {
         var json = Bytes("\"")
         json.append(name)
@@ -168,7 +172,9 @@ enum Call {
         return json
     }
 
-    /// The name of an item, as JSON; the service takes the caller's own profile.
+    /// The name of an item, as JSON.
+    ///
+    /// The service uses the caller's own profile.
     static func item(_ kind: StaticString, _ name: Bytes) -> Bytes {
         var json = Bytes(#"{"profile":"owner","kind":""#)
         json.append(kind)
@@ -189,7 +195,9 @@ enum Call {
         return json
     }
 
-    /// The members of a call that makes an item; a secret lies beside it.
+    /// The members of a call that creates an item.
+    ///
+    /// A secret is sent with the call.
     static func make(_ kind: StaticString, _ name: Bytes, _ access: Bytes, secret: Bool) -> Bytes {
         var json = member("id", json: item(kind, name))
         json.append(#","item":{"kind":""#)

@@ -2,9 +2,9 @@
 
 internal import CWhorl
 
-/// A context: what a program asks with, one request at a time.
+/// A context, in which a program performs one request at a time.
 final class Context {
-    /// A request that is under way.
+    /// A running request.
     private struct Request {
         let kind: RequestKind
         let link: Link
@@ -14,12 +14,12 @@ final class Context {
     let path: Bytes
     /// The descriptor of epoll(7) that watches the connections and the bell.
     let watch: Int32
-    /// The descriptor of eventfd(2) that is readable while something waits that was read already.
+    /// The descriptor of eventfd(2), which is readable while received data is waiting to be processed.
     private let bell: Int32
     private var isRung = false
 
     private var request: Request?
-    /// Whether the request has ended, and the event that says so is still to be given.
+    /// Whether the request has ended, but its last event has not been returned yet.
     private var isEnding = false
     private(set) var result = WHORL_NO_REQUEST
     /// The values of the last event or result.
@@ -29,7 +29,7 @@ final class Context {
     private var secret: Int32 = -1
     var screen = Screen()
 
-    /// Makes a context that has asked nothing yet; `nil` where the system has no descriptors left.
+    /// Creates a context without a request; `nil` if the system has no more descriptors.
     init?(path: Bytes, application: Bytes) {
         self.path = path
         self.application = application
@@ -44,9 +44,11 @@ final class Context {
         }
     }
 
-    /// Closes all that is open; a request that is under way ends.
+    /// Closes all descriptors.
     ///
-    /// - Parameter isChild: Whether this process is a child of the one whose context it is.
+    /// A running request ends.
+    ///
+    /// - Parameter isChild: Whether this process is a forked child of the process that opened the context.
     func end(isChild: Bool = false) {
         request?.link.end(isChild: isChild)
         request = nil
@@ -59,16 +61,16 @@ final class Context {
         close(watch)
     }
 
-    /// Whether a request is under way, or its end was not told yet.
+    /// Whether a request is running, or its last event has not been returned yet.
     var isBusy: Bool { request != nil || isEnding }
 
-    /// Begins a request.
+    /// Starts a request.
     ///
     /// - Parameters:
-    ///   - kind: The kind, which says how the answer is read.
+    ///   - kind: The kind, which determines how the reply is parsed.
     ///   - call: The call.
-    ///   - abilities: What the program's own prompt can do.
-    ///   - file: Makes the memory file that goes with the call; -1 where the system refuses one.
+    ///   - abilities: The abilities of the program's own prompt.
+    ///   - file: Creates the memory file to send with the call; returns -1 if the system fails to create it.
     /// - Returns: The status.
     func begin(
         _ kind: RequestKind,
@@ -107,13 +109,13 @@ final class Context {
         return WHORL_OK
     }
 
-    /// Takes what has come, and returns the next event.
+    /// Processes received data, and returns the next event.
     func dispatch() -> whorl_event? {
         defer { ring() }
         if isEnding { return giveEnd() }
         guard let request else { return nil }
         if screen.serve() == .notTaken { return WHORL_EVENT_PASSCODE_NOT_TAKEN }
-        // What comes without end is taken in turns, so that the program does something else too.
+        // An endless stream is processed in batches, so that the program can do other work.
         for _ in 0..<64 {
             switch request.link.receive() {
             case .nothing: return WHORL_EVENT_NONE
@@ -166,7 +168,7 @@ final class Context {
         isEnding = true
     }
 
-    /// Makes the descriptor readable while something waits, and not otherwise.
+    /// Makes the descriptor readable if and only if data is waiting.
     private func ring() {
         let waits = isEnding || request?.link.hasMore == true || screen.hasMore
         guard waits != isRung else { return }

@@ -2,14 +2,14 @@
 
 public import CWhorl
 
-/// The way of a call into a context.
+/// Entry from C calls into a context.
 enum Entry {
-    /// Calls a function with a context, if it is one that this call may use.
+    /// Calls a function with a context, if this call may use it.
     @unsafe static func with(_ context: UInt64, _ body: (Context) -> whorl_status) -> Int32 {
         unsafe number(context) { body($0).rawValue }
     }
 
-    /// Calls a function with a context, if it is one that this call may use.
+    /// Calls a function with a context, if this call may use it.
     @unsafe static func number(_ context: UInt64, _ body: (Context) -> Int32) -> Int32 {
         var object: UnsafeMutableRawPointer?
         let status = unsafe table_enter(context, &object)
@@ -21,7 +21,9 @@ enum Entry {
         return body(unsafe Unmanaged<Context>.fromOpaque(object).takeUnretainedValue())
     }
 
-    /// Calls a function with a context and the named prompt of the caller; without a name it is the newest one.
+    /// Calls a function with a context and one of its prompts.
+    ///
+    /// Without a name, it is the newest one.
     @unsafe static func prompt(
         _ context: UInt64,
         _ prompt: UnsafePointer<CChar>?,
@@ -36,7 +38,7 @@ enum Entry {
         }
     }
 
-    /// Begins a request about an item by its name.
+    /// Starts a request about an item with a name.
     @unsafe static func named(
         _ context: UInt64,
         _ name: UnsafePointer<CChar>?,
@@ -51,7 +53,7 @@ enum Entry {
         }
     }
 
-    /// Begins to delete an item, about which the owner may be asked.
+    /// Starts to delete an item, which may prompt the owner.
     @unsafe static func deleting(
         _ context: UInt64,
         _ name: UnsafePointer<CChar>?,
@@ -76,7 +78,7 @@ enum Entry {
     }
 }
 
-/// Opens a context for the service of this system.
+/// Opens a context for the system's service.
 @c @implementation
 public func whorl_open(
     _ application: UnsafePointer<CChar>!,
@@ -129,24 +131,24 @@ public func whorl_close(_ context: UInt64) -> Int32 {
     return WHORL_OK.rawValue
 }
 
-/// Frees a context that is still there when the library is unloaded.
+/// Frees a context that still exists when the library is unloaded.
 @c @implementation
 public func library_drop(_ object: UnsafeMutableRawPointer!) {
     guard let object = unsafe object else { return }
     unsafe Unmanaged<Context>.fromOpaque(object).takeRetainedValue().end()
 }
 
-/// Returns the descriptor that is readable while something has to be dispatched.
+/// Returns the descriptor that is readable while there is something to dispatch.
 @c @implementation
 public func whorl_descriptor(_ context: UInt64) -> Int32 { unsafe Entry.number(context) { $0.watch } }
 
-/// Returns the events for which the descriptor is watched.
+/// Returns the events to watch the descriptor for.
 @c @implementation
 public func whorl_events(_ context: UInt64) -> Int32 {
     unsafe Entry.number(context) { $0.isBusy ? POLLIN : 0 }
 }
 
-/// Takes what has come, and returns the next event.
+/// Processes received data, and returns the next event.
 @c @implementation
 public func whorl_dispatch(_ context: UInt64) -> Int32 {
     unsafe Entry.number(context) { context in
@@ -175,7 +177,7 @@ public func whorl_wait(_ context: UInt64, _ milliseconds: Int32) -> Int32 {
     }
 }
 
-/// Returns how the last request ended.
+/// Returns the result of the last request.
 @c @implementation
 public func whorl_result(_ context: UInt64) -> Int32 {
     unsafe Entry.with(context) { $0.isBusy ? WHORL_BUSY : $0.result }
@@ -187,7 +189,7 @@ public func whorl_cancel(_ context: UInt64) -> Int32 { unsafe Entry.with(context
 
 // MARK: - Values
 
-/// Returns a text of the last event or result.
+/// Returns a string of the last event or result.
 @c @implementation
 public func whorl_text(_ context: UInt64, _ which: Int32) -> UnsafePointer<CChar>! {
     var text = unsafe library_empty()
@@ -248,7 +250,7 @@ public func whorl_rows(_ context: UInt64) -> Int32 {
     unsafe Entry.number(context) { Int32(clamping: $0.rows.count) }
 }
 
-/// Returns a text of a row.
+/// Returns a string of a row.
 @c @implementation
 public func whorl_row_text(_ context: UInt64, _ row: Int32, _ which: Int32) -> UnsafePointer<CChar>! {
     var text = unsafe library_empty()
@@ -274,7 +276,7 @@ public func whorl_row_number(_ context: UInt64, _ row: Int32, _ which: Int32) ->
 
 // MARK: - Prompts
 
-/// Hands a passcode in.
+/// Submits a passcode.
 @c @implementation
 public func whorl_prompt_passcode(
     _ context: UInt64,
@@ -288,19 +290,19 @@ public func whorl_prompt_passcode(
     }
 }
 
-/// Tells that the person types.
+/// Reports that the user is typing.
 @c @implementation
 public func whorl_prompt_typing(_ context: UInt64, _ prompt: UnsafePointer<CChar>!) -> Int32 {
     unsafe Entry.prompt(context, prompt) { $0.screen.typing($1) }
 }
 
-/// Tells that no passcode will come.
+/// Reports that no passcode will be entered.
 @c @implementation
 public func whorl_prompt_close(_ context: UInt64, _ prompt: UnsafePointer<CChar>!) -> Int32 {
     unsafe Entry.prompt(context, prompt) { $0.screen.close($1) }
 }
 
-/// Tells that a button was pressed.
+/// Reports that a button was pressed.
 @c @implementation
 public func whorl_prompt_end(_ context: UInt64, _ prompt: UnsafePointer<CChar>!, _ action: Int32) -> Int32 {
     unsafe Entry.prompt(context, prompt) { context, prompt in

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message of the service, or a part of it, as a tree.
+/// A message from the service, or a part of it, as a tree.
 enum JSONValue {
-    /// The largest message that is read, in bytes.
+    /// The maximum size of a message in bytes.
     static let longest = 1 << 20
-    /// The largest number of values in a message, and of members in an object.
+    /// The maximum number of values in a message, and of members in an object.
     private static let most = (values: 100_000, members: 64)
 
     case null
     case flag(Bool)
-    /// The whole part of a number; `nil` where it does not fit.
+    /// The integer part of a number; `nil` if it is out of range.
     case number(Int64?)
     case text(Bytes)
     case list([JSONValue])
@@ -21,7 +21,7 @@ enum JSONValue {
         let value: JSONValue
     }
 
-    /// Reads a message; `nil` for bytes that are none, and where an object has two members of one name.
+    /// Parses a message; `nil` if it is invalid or an object has duplicate members.
     init?(_ bytes: Bytes) {
         var reader = JSONReader(bytes, longest: Self.longest)
         var members: [Member] = []
@@ -72,7 +72,7 @@ enum JSONValue {
         members.append(member)
     }
 
-    /// The whole part of a number in decimal digits; `nil` where it does not fit, and for one with an exponent.
+    /// The integer part of a number in decimal digits; `nil` if it is out of range or has an exponent.
     static func whole(_ characters: ArraySlice<UInt8>) -> Int64? {
         var number: Int64 = 0
         var isNegative = false
@@ -95,7 +95,7 @@ enum JSONValue {
 }
 
 extension JSONValue {
-    /// The value of a member; `nil` where there is none, and where it is null.
+    /// The value of a member; `nil` if it is missing or null.
     subscript(_ name: StaticString) -> JSONValue? {
         @inline(never) get { member(name) }
     }
@@ -109,14 +109,14 @@ extension JSONValue {
         return nil
     }
 
-    /// Whether an object has a member, also one that is null.
+    /// Returns whether an object has a member, even if it is null.
     func has(_ name: StaticString) -> Bool {
         guard case .object(let members) = self else { return false }
         for member in members where member.name.isText(name) { return true }
         return false
     }
 
-    /// The text; `nil` for any other value.
+    /// The string; `nil` for any other value.
     @inline(never) var text: Bytes? {
         guard case .text(let text) = self else { return nil }
         return text
@@ -128,7 +128,7 @@ extension JSONValue {
         return number
     }
 
-    /// Whether it is `true` or `false`; `nil` for any other value.
+    /// The Boolean; `nil` for any other value.
     @inline(never) var flag: Bool? {
         guard case .flag(let flag) = self else { return nil }
         return flag
@@ -140,13 +140,13 @@ extension JSONValue {
         return list
     }
 
-    /// Whether it is an object.
+    /// Whether the value is an object.
     var isObject: Bool {
         guard case .object = self else { return false }
         return true
     }
 
-    /// The bytes that are written in Base64, or as a list of numbers; `nil` for any other value.
+    /// The bytes of a Base64 string or a list of numbers; `nil` for any other value.
     var bytes: Bytes? {
         switch self {
         case .text(let text): return Bytes(base64: text)

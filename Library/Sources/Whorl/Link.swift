@@ -2,15 +2,17 @@
 
 internal import CWhorl
 
-/// A connection to the service, on which nothing waits; it first proves this process where the kernel does not name it.
+/// A non-blocking connection to the service.
+///
+/// If the kernel does not identify this process, it first proves its identity.
 final class Link {
-    /// The next thing that came from the service.
+    /// The next result of reading from the service.
     enum Arrival {
         case message(JSONValue)
         case nothing
-        /// The service has hung up.
+        /// The service has closed the connection.
         case end
-        /// The service has sent what is no message.
+        /// The service has sent an invalid message.
         case nonsense
     }
 
@@ -19,16 +21,16 @@ final class Link {
     private let descriptor: Int32
     private let watch: Int32
     private var phase: Phase
-    /// The calls that are sent when the process has proven itself, each with the memory file that goes with it, or -1.
+    /// The calls to send after the process has proven its identity, each with a memory file or -1.
     private var waiting: [(call: Bytes, file: Int32)] = []
     private var framing = Framing(longest: JSONValue.longest)
     private var room = Bytes(repeating: 0, count: 4096)
     private var place = 0
     private var count = 0
-    /// The memory files that came beside messages, in their order.
+    /// The memory files that came with messages, in order.
     private var files: [Int32] = []
 
-    /// Connects, and lets a descriptor of epoll(7) watch the socket; `nil` where no service of the system is there.
+    /// Connects and adds the socket to an epoll(7) descriptor; `nil` if the system's service is not running.
     init?(path: Bytes, watch: Int32) {
         guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         let folder = slash > 0 ? Bytes(path[0..<slash]) : Bytes("/")
@@ -44,9 +46,9 @@ final class Link {
         if phase == .challenged { _ = write(Bytes(#"{"method":"io.whorl.Connection.Challenge"}"#), -1) }
     }
 
-    /// Sends a call, and takes a memory file over that goes with it.
+    /// Sends a call, and takes ownership of the memory file to send with it.
     ///
-    /// - Returns: `false` where the service has gone, or does not read.
+    /// - Returns: `false` if the service has closed the connection or does not read.
     func send(_ call: Bytes, file: Int32 = -1) -> Bool {
         guard phase == .ready else {
             waiting.append((call, file))
@@ -64,17 +66,17 @@ final class Link {
         guard sent == message.count else {
             let hasHungUp = sent < 0 && library_is_hung_up() == 1
             if file >= 0 { library_secret_drop(file) }
-            // What the service said before, or its end, is read next.
+            // Earlier messages of the service, or the end of the connection, are read next.
             return hasHungUp
         }
         if file >= 0 { close(file) }
         return true
     }
 
-    /// Whether bytes were read that no message was made of yet.
+    /// Whether some received bytes have not been processed yet.
     var hasMore: Bool { place < count }
 
-    /// Returns the next message that has come.
+    /// Returns the next message that has arrived.
     func receive() -> Arrival {
         while true {
             while place < count {
@@ -83,7 +85,8 @@ final class Link {
                 if framing.isBroken { return .nonsense }
                 guard let message else { continue }
                 guard let value = JSONValue(message) else { return .nonsense }
-                // A service that refuses all calls, as of a user with a full share, does so before the proof.
+                // A service that refuses all calls, such as for a user who has reached a limit, does so before the
+                // proof.
                 if phase == .ready || phase == .challenged && value.has("error") { return .message(value) }
                 if !prove(value) { return .end }
             }
@@ -95,7 +98,7 @@ final class Link {
         }
     }
 
-    /// Reads what has come; an empty message stands for bytes.
+    /// Reads received bytes; returns a null message if there are any.
     private func fill() -> Arrival {
         var control = whorl_control()
         let got = unsafe room.withUnsafeMutableBytes {
@@ -110,15 +113,15 @@ final class Link {
         for index in 0..<min(max(Int(control.descriptor_count), 0), all.count) { files.append(all[index]) }
         if isWaiting { return .nothing }
         guard got > 0, got <= room.count else { return .end }
-        // A service sends one memory file with an answer, and not without end.
+        // The service sends one memory file with a reply, and not an unlimited number.
         guard control.is_truncated == 0, files.count <= all.count else { return .nonsense }
         count = got
         return .message(.null)
     }
 
-    /// Goes on with the proof; `false` where the service has gone.
+    /// Continues the proof of identity; `false` if the service has closed the connection.
     private func prove(_ reply: JSONValue) -> Bool {
-        // A service that does not believe the process says so to the call.
+        // If the service rejects the proof, the next call fails.
         if phase == .challenged, let question = reply["parameters"]?["question"]?.text {
             phase = .proving
             var call = Bytes(#"{"method":"io.whorl.Connection.Prove","parameters":{"answer":"#)
@@ -133,7 +136,7 @@ final class Link {
         return true
     }
 
-    /// Takes the memory file at a place out, which is the caller's then; -1 where none is there.
+    /// Returns the memory file with an index, which the caller then owns; -1 if there is none.
     func take(_ place: Int64) -> Int32 {
         guard let place = Int(exactly: place), files.indices.contains(place) else { return -1 }
         let file = files[place]
@@ -141,9 +144,10 @@ final class Link {
         return file
     }
 
-    /// Hangs up.
+    /// Closes the connection.
     ///
-    /// - Parameter isChild: Whether this process is a child of the one that connected, which goes on with the connection.
+    /// - Parameter isChild: Whether this process is a forked child of the one that connected and still uses the
+    ///   connection.
     func end(isChild: Bool = false) {
         if isChild {
             close(descriptor)

@@ -2,7 +2,7 @@
 
 public import CWhorl
 
-/// Asks whether an evaluation could succeed.
+/// Checks whether an evaluation could succeed.
 @c @implementation
 public func whorl_can_evaluate(_ context: UInt64, _ policy: Int32) -> Int32 {
     unsafe Entry.with(context) { context in
@@ -14,7 +14,7 @@ public func whorl_can_evaluate(_ context: UInt64, _ policy: Int32) -> Int32 {
     }
 }
 
-/// Asks the owner.
+/// Prompts the owner.
 @c @implementation
 public func whorl_evaluate(_ context: UInt64, _ asking: UnsafePointer<whorl_asking>!) -> Int32 {
     let asking = unsafe Asking(asking)
@@ -29,7 +29,7 @@ public func whorl_evaluate(_ context: UInt64, _ asking: UnsafePointer<whorl_aski
     }
 }
 
-/// Asks for the state of the fingers.
+/// Requests the state of the fingers.
 @c @implementation
 public func whorl_domain_state(_ context: UInt64) -> Int32 {
     unsafe Entry.with(context) { context in
@@ -150,7 +150,7 @@ public func whorl_read_secret(
     }
 }
 
-/// Makes a key.
+/// Creates a key.
 @c @implementation
 public func whorl_make_key(
     _ context: UInt64,
@@ -168,7 +168,7 @@ public func whorl_make_key(
     }
 }
 
-/// Asks for the public half of a key.
+/// Requests the public half of a key.
 @c @implementation
 public func whorl_public_key(_ context: UInt64, _ name: UnsafePointer<CChar>!) -> Int32 {
     unsafe Entry.named(context, name, .publicKey, "Items.PublicKey", "key")

@@ -2,9 +2,9 @@
 
 internal import CWhorl
 
-/// The prompts of a request that this program shows, and what the person does in them.
+/// The prompts of a request that this program shows, and the user's actions in them.
 struct Screen {
-    /// What the program's own prompt can do.
+    /// The abilities of the program's own prompt.
     struct Abilities {
         var isInteractive = false
         var takesPasscode = false
@@ -20,18 +20,20 @@ struct Screen {
         }
     }
 
-    /// The word of the service about what was sent.
+    /// The service's reply to an action.
     enum Word { case nothing, notTaken }
 
     private var abilities = Abilities()
-    /// The prompts that are shown, the newest one last.
+    /// The prompts that are shown, with the newest one last.
     private var prompts: [Bytes] = []
-    /// The connection on which prompts are answered, once the first one was.
+    /// The connection for replying to prompts.
+    ///
+    /// It is opened for the first reply.
     private var link: Link?
-    /// Whether each call on it that has no reply yet handed in a passcode.
+    /// For each call without a reply, whether it submitted a passcode.
     private var calls: [Bool] = []
     private var lastTyping: Int64 = 0
-    /// The place of the service, while a prompt is shown.
+    /// The service's location, while a prompt is shown.
     private var place: (path: Bytes, watch: Int32)?
 
     mutating func begin(_ abilities: Abilities) {
@@ -39,7 +41,7 @@ struct Screen {
         self.abilities = abilities
     }
 
-    /// Hangs up, and forgets the prompts.
+    /// Closes the connection and removes the prompts.
     mutating func end(isChild: Bool = false) {
         link?.end(isChild: isChild)
         self = Screen()
@@ -47,7 +49,7 @@ struct Screen {
 
     var hasMore: Bool { link?.hasMore ?? false }
 
-    /// Takes an update of a request, and returns the event for the program.
+    /// Processes an update of a request, and returns the event for the program.
     mutating func take(
         _ parameters: JSONValue?,
         path: Bytes,
@@ -72,7 +74,7 @@ struct Screen {
             return (WHORL_EVENT_UPDATE, values)
         }
         if let id = parameters?["end"]?.text {
-            // One that a button ended was confirmed already.
+            // A prompt that a button ended was already confirmed.
             if let index = prompts.firstIndex(of: id) {
                 prompts.remove(at: index)
                 _ = confirm(id, action: nil)
@@ -113,15 +115,15 @@ struct Screen {
         values.set(WHORL_NUMBER_PARTS, parts)
     }
 
-    // MARK: - What the person does
+    // MARK: - User actions
 
-    /// The id of a prompt that is shown; `nil` names the newest one.
+    /// The id of a prompt that is shown; `nil` means the newest one.
     private func shown(_ id: Bytes?) -> Bytes? {
         guard let id else { return prompts.last }
         return prompts.contains(id) ? id : nil
     }
 
-    /// Hands a passcode in.
+    /// Submits a passcode.
     mutating func submit(_ id: Bytes?, _ file: () -> Int32) -> whorl_status {
         guard let prompt = shown(id) else { return WHORL_NO_REQUEST }
         let number = file()
@@ -129,7 +131,7 @@ struct Screen {
         return call("Submit", prompt, file: number) { $0.append(#","passcode":0"#) }
     }
 
-    /// Tells that the person types, four times a second at the most.
+    /// Reports that the user is typing, at most four times a second.
     mutating func typing(_ id: Bytes?) -> whorl_status {
         guard let prompt = shown(id) else { return WHORL_NO_REQUEST }
         let now = whorl_milliseconds()
@@ -138,13 +140,13 @@ struct Screen {
         return call("Typing", prompt)
     }
 
-    /// Tells that no passcode will come.
+    /// Reports that no passcode will be entered.
     mutating func close(_ id: Bytes?) -> whorl_status {
         guard let prompt = shown(id) else { return WHORL_NO_REQUEST }
         return call("Close", prompt)
     }
 
-    /// Tells that a button was pressed, by which the prompt ends.
+    /// Reports that a button was pressed, which ends the prompt.
     mutating func press(_ id: Bytes?, _ action: StaticString) -> whorl_status {
         guard let prompt = shown(id), let index = prompts.firstIndex(of: prompt) else {
             return WHORL_NO_REQUEST
@@ -187,7 +189,7 @@ struct Screen {
         return WHORL_OK
     }
 
-    /// Takes the replies to what was sent.
+    /// Processes the replies to the calls.
     mutating func serve() -> Word {
         while let link {
             switch link.receive() {
@@ -197,7 +199,7 @@ struct Screen {
                 let isPasscode = calls.removeFirst()
                 if isPasscode, reply["parameters"]?["value"]?.flag != true { return .notTaken }
             case .end, .nonsense:
-                // The service goes on with the prompt's time limit, and the request ends by its own connection.
+                // The service still enforces the prompt's time limit, and the request ends on its own connection.
                 link.end()
                 self.link = nil
                 let isLost = calls.contains(true)
@@ -230,7 +232,7 @@ enum Update {
         return WHORL_UPDATE_OTHER
     }
 
-    /// Reads a change of a prompt.
+    /// Parses a change of a prompt.
     static func read(_ update: JSONValue?, _ values: inout Values) {
         let kind = kind(update?["event"]?.text)
         values.set(WHORL_NUMBER_UPDATE, Int64(kind.rawValue))
@@ -245,7 +247,7 @@ enum Update {
         values.take(WHORL_TEXT_MESSAGE, shown: "message", of: update)
     }
 
-    /// Reads how an enrollment goes on.
+    /// Parses the progress of an enrollment.
     static func read(progress: JSONValue, _ values: inout Values) {
         if let began = progress["began"] {
             values.set(WHORL_NUMBER_UPDATE, Int64(WHORL_UPDATE_BEGAN.rawValue))

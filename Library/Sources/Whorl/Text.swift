@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Bytes {
-    /// Appends a text of UTF-8 as JSON, in quotes.
+    /// Appends UTF-8 text as a JSON string.
     mutating func append(text: Bytes) {
         append(UInt8(ascii: "\""))
         for byte in text {
@@ -23,7 +23,7 @@ extension Bytes {
         digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
     }
 
-    /// Appends bytes in Base64, in quotes.
+    /// Appends bytes as a JSON string in Base64.
     mutating func append(base64 bytes: Bytes) {
         append(UInt8(ascii: "\""))
         var place = 0
@@ -52,7 +52,7 @@ extension Bytes {
         }
     }
 
-    /// Reads Base64; `nil` for anything else.
+    /// Decodes Base64; `nil` for anything else.
     init?(base64 text: Bytes) {
         guard text.count % 4 == 0 else { return nil }
         var bytes: Bytes = []
@@ -86,7 +86,7 @@ extension Bytes {
         }
     }
 
-    /// The scalar that begins at a place, and its length; `nil` where the bytes are no UTF-8.
+    /// The scalar at an index and its length; `nil` if the bytes are not UTF-8.
     private func scalar(at place: Int) -> (value: UInt32, length: Int)? {
         let lead = self[place]
         let length =
@@ -110,7 +110,7 @@ extension Bytes {
         return (value, length)
     }
 
-    /// Whether the bytes are UTF-8.
+    /// Whether the bytes are valid UTF-8.
     var isUTF8: Bool {
         var place = 0
         while place < count {
@@ -120,8 +120,9 @@ extension Bytes {
         return true
     }
 
-    /// The text as it may stand on a screen, of at most 1,000 bytes: control characters are spaces, and those that change
-    /// the direction of writing are left out.
+    /// The text for display, at most 1,000 bytes long.
+    ///
+    /// Control characters become spaces, and characters that change the writing direction are left out.
     var shown: Bytes {
         var shown: Bytes = []
         var place = 0

@@ -2,7 +2,7 @@
 
 internal import CWhorl
 
-/// A text or bytes for C, which are freed with this object; a zero byte follows them.
+/// A string or bytes for C, followed by a zero byte, which are freed with this object.
 @safe final class CText {
     let start: UnsafeMutablePointer<CChar>?
     let count: Int
@@ -23,7 +23,7 @@ struct Values {
         let text: CText?
     }
 
-    /// Bytes are kept beside texts, under numbers that no text has.
+    /// Bytes are stored with the strings, under numbers that no string has.
     private static let bytes: Int32 = 1 << 16
 
     private var entries: [Entry] = []
@@ -32,9 +32,9 @@ struct Values {
         entries.append(Entry(which: which, number: number, text: text))
     }
 
-    /// Sets a text, if there is one.
+    /// Sets a string, if there is one.
     @inline(never) mutating func set(_ which: Int32, _ text: Bytes?) {
-        // A text that C reads ends at its first zero byte.
+        // In C, a string ends at its first zero byte.
         if let text { add(which, -1, CText(text)) }
     }
 
@@ -43,7 +43,7 @@ struct Values {
         if let number { add(which, number, nil) }
     }
 
-    /// Sets bytes, if there are some.
+    /// Sets bytes, if there are any.
     @inline(never) mutating func set(bytes which: Int32, _ bytes: Bytes?) {
         if let bytes { add(which | Self.bytes, -1, CText(bytes)) }
     }
@@ -53,20 +53,20 @@ struct Values {
         return nil
     }
 
-    /// Returns a text; an empty one where there is none.
+    /// Returns a string; an empty one if it is not set.
     @unsafe func text(_ which: Int32) -> UnsafePointer<CChar> {
         if let start = unsafe find(which, hasText: true)?.text?.start { return unsafe UnsafePointer(start) }
         return unsafe library_empty()
     }
 
-    /// Returns a number; -1 where there is none.
+    /// Returns a number; -1 if it is not set.
     func number(_ which: Int32) -> Int64 { find(which, hasText: false)?.number ?? -1 }
 
-    /// Returns bytes; `nil` where there are none.
+    /// Returns bytes; `nil` if they are not set.
     func bytes(_ which: Int32) -> CText? { find(which | Self.bytes, hasText: true)?.text }
 }
 
-// The names that the header gives to values have types of their own in Swift.
+// In Swift, the header's names of values have separate types.
 extension Values {
     mutating func set(_ which: whorl_text, _ text: Bytes?) { set(Int32(which.rawValue), text) }
     mutating func set(_ which: whorl_number, _ number: Int64?) { set(Int32(which.rawValue), number) }
@@ -75,18 +75,18 @@ extension Values {
     mutating func set(_ which: whorl_number, _ flag: Bool) { set(Int32(which.rawValue), flag ? 1 : 0) }
 }
 
-// The members of an object that become values, where they are there.
+// The members of an object that become values, if they exist.
 extension Values {
     @inline(never) mutating func take(_ which: Int32, text name: StaticString, of object: JSONValue?) {
         set(which, object?[name]?.text)
     }
 
-    /// Takes a text that is shown to people.
+    /// Sets a string that is shown to users.
     @inline(never) mutating func take(_ which: Int32, shown name: StaticString, of object: JSONValue?) {
         set(which, object?[name]?.text?.shown)
     }
 
-    /// Takes a number, or a flag as 1 or 0.
+    /// Sets a number, or a Boolean as 1 or 0.
     @inline(never) mutating func take(_ which: Int32, number name: StaticString, of object: JSONValue?) {
         guard let value = object?[name] else { return }
         if let flag = value.flag { set(which, flag ? 1 : 0) } else { set(which, value.number) }

@@ -2,25 +2,29 @@
 
 internal import CPAM
 
-/// A connection to the service, on which nothing waits.
+/// A non-blocking connection to the service.
 struct Connection: ~Copyable {
     let descriptor: Int32
     private var framing = Framing()
-    /// What was read last, of which the bytes from the place to the count are still to be taken.
+    /// The bytes that were read last.
+    ///
+    /// Those from `place` to `count` have not been processed yet.
     private var room = Bytes(repeating: 0, count: 2048)
     private var place = 0
     private var count = 0
-    /// The file that came beside a message last; -1 without one.
+    /// The file that came with the last message; -1 without one.
     private(set) var file: Int32 = -1
 
-    /// Connects; `nil` where no service of the system is there, or it takes no further client now.
+    /// Connects to the service.
+    ///
+    /// `nil` if the system's service is not running, or accepts no further client now.
     init?(_ options: Options) {
         let opened = unsafe whorl_connect(options.folder.terminated, options.socket.terminated)
         guard opened >= 0 else { return nil }
         descriptor = opened
     }
 
-    /// Whether the service knows this process without an exchange.
+    /// Whether the service can identify this process without a challenge.
     var isProven: Bool { whorl_is_named(descriptor) != 0 }
 
     deinit {
@@ -28,20 +32,22 @@ struct Connection: ~Copyable {
         if file >= 0 { close(file) }
     }
 
-    /// Sends a call, with a file beside it; `false` where the service has gone, or does not read.
+    /// Sends a call, optionally with a file.
+    ///
+    /// `false` if the service has closed the connection or does not read.
     func send(_ call: Bytes, with file: Int32 = -1) -> Bool {
         unsafe call.withUnsafeBytes { unsafe whorl_send(descriptor, $0.baseAddress, $0.count, file) == 1 }
     }
 
-    /// The next thing that came from the service.
+    /// The next result of reading from the service.
     enum Arrival {
         case message(Bytes)
         case nothing
-        /// The service has hung up, or has sent what is no message.
+        /// The service has closed the connection, or has sent an invalid message.
         case end
     }
 
-    /// Returns the next message that has come.
+    /// Returns the next message that has arrived.
     mutating func receive() -> Arrival {
         while true {
             while place < count {
@@ -59,7 +65,7 @@ struct Connection: ~Copyable {
         }
     }
 
-    /// Waits until the service has answered or hung up, or the time is up.
+    /// Waits until the service replies, closes the connection, or the time is up.
     @inline(never)
     mutating func waitForReply() {
         let deadline = whorl_milliseconds() + Self.patience
@@ -70,6 +76,6 @@ struct Connection: ~Copyable {
         }
     }
 
-    /// The time that the service has to keep a password or to forget it, in milliseconds.
+    /// The time in milliseconds for the service to store or discard a password.
     private static var patience: Int64 { 3000 }
 }

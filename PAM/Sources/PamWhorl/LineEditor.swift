@@ -2,12 +2,16 @@
 
 internal import CPAM
 
-/// A line that a person types without seeing it; its bytes are overwritten when it goes away.
+/// A line that is typed without being shown.
+///
+/// Its bytes are overwritten when it is released.
 @safe struct LineEditor: ~Copyable {
-    /// The largest line, in bytes; PAM takes no longer answer.
+    /// The maximum size of the line in bytes.
+    ///
+    /// PAM accepts no longer answer.
     static let longest = 511
 
-    /// The keys that edit a line, as the terminal has them.
+    /// The keys that edit the line, as configured for the terminal.
     struct Keys {
         var erase: UInt8 = 0x7f
         var kill: UInt8 = 0x15
@@ -18,10 +22,12 @@ internal import CPAM
     enum State { case open, done, ended }
 
     private let keys: Keys
-    /// Memory of its own, which is never moved, so that no copy of the line is left behind.
+    /// Dedicated memory that is never moved, so that no copy of the line remains.
     private let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: longest + 1)
     private var count = 0
-    /// Whether more was typed than fits: such a line is no password.
+    /// Whether more was typed than fits.
+    ///
+    /// Such a line is not a valid password.
     private(set) var isTooLong = false
 
     init(_ keys: Keys = Keys()) {
@@ -36,7 +42,7 @@ internal import CPAM
 
     var isEmpty: Bool { count == 0 && !isTooLong }
 
-    /// Takes a key.
+    /// Processes a key.
     mutating func take(_ key: UInt8) -> State {
         switch key {
         case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return .done
@@ -49,7 +55,7 @@ internal import CPAM
         return .open
     }
 
-    /// The line as a C string, as long as this is not changed.
+    /// The line as a C string, valid until the line changes.
     @unsafe var text: UnsafeRawPointer? {
         unsafe bytes[count] = 0
         return unsafe UnsafeRawPointer(bytes.baseAddress)
@@ -71,7 +77,7 @@ internal import CPAM
         count += 1
     }
 
-    /// Takes the last character away, with all of its bytes.
+    /// Removes the last character, with all of its bytes.
     private mutating func erase() {
         while count > 0 {
             count -= 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message of the service, as far as it concerns a login.
+/// A message from the service, limited to the members that concern a login.
 struct Reply: Equatable {
     /// The name of the error; `nil` in a reply without one.
     var error: Bytes?
@@ -8,17 +8,17 @@ struct Reply: Equatable {
     var continues = false
     /// Whether a finger of the user matched.
     var matched = false
-    /// A sentence for the person, which is safe on a terminal.
+    /// A message for the user, which is safe to show on a terminal.
     var message: Bytes?
-    /// The reason of a refusal.
+    /// The reason for a refusal.
     var reason: Bytes?
-    /// The number that this process has to repeat, so that the service knows it.
+    /// The number that this process must repeat to prove its identity to the service.
     var question: Bytes?
 
-    /// Whether this is a yes: the last message, without an error, which says so itself.
+    /// Whether this message confirms a match: it is the last one, has no error, and reports the match itself.
     var isMatch: Bool { matched && !continues && error == nil }
 
-    /// Reads a message; `nil` for bytes that are none.
+    /// Parses a message; `nil` for invalid bytes.
     init?(_ bytes: Bytes) {
         var reader = JSONReader(bytes)
         var reply = Reply()
@@ -27,7 +27,7 @@ struct Reply: Equatable {
             try reader.whole { (reader, name) throws(NotJSON) in
                 if name.isText("error") {
                     try seen.note(.error)
-                    // An error without a name is an error all the same.
+                    // An error without a name is still an error.
                     reply.error = try reader.text() ?? []
                 } else if name.isText("continues") {
                     try seen.note(.continues)
@@ -47,7 +47,9 @@ struct Reply: Equatable {
 
     private init() {}
 
-    /// The members that decide: a second one of a name could say another thing than the first.
+    /// The members that affect the decision.
+    ///
+    /// A duplicate could contradict the first one.
     private struct Seen {
         enum Member: UInt8 { case error = 1, continues = 2, parameters = 4, matched = 8 }
 
@@ -78,11 +80,11 @@ struct Reply: Equatable {
         self = read
     }
 
-    /// Returns a text without what a terminal would obey, and of a length that fits on its lines.
+    /// Returns text without terminal control characters, limited to a length that fits on the terminal.
     private static func shown(_ text: Bytes) -> Bytes {
         var shown: Bytes = []
         for byte in text {
-            // The second byte of a control character of the second kind follows 0xc2.
+            // In UTF-8, C1 control characters consist of 0xc2 and a second byte below 0xa0.
             if byte < 0x20 || byte == 0x7f || (shown.last == 0xc2 && byte < 0xa0) {
                 if shown.last == 0xc2 { shown.removeLast() }
                 shown.append(UInt8(ascii: " "))
@@ -95,9 +97,9 @@ struct Reply: Equatable {
     }
 }
 
-/// The calls of a login, each with the zero byte that ends it.
+/// The calls of a login, each terminated by a zero byte.
 enum Call {
-    /// Asks for the number by which this process proves itself.
+    /// Requests the number with which this process proves its identity.
     static var challenge: Bytes { Bytes(#"{"method":"io.whorl.Connection.Challenge"}\#0"#) }
 
     /// Repeats the number.
@@ -108,7 +110,9 @@ enum Call {
         return call
     }
 
-    /// Asks for a touch; the agent's process lies beside the call, if there is one.
+    /// Requests a touch.
+    ///
+    /// The process of the agent, if there is one, is sent with the call.
     static func verify(_ login: Login, _ options: Options) -> Bytes {
         var call = Bytes(#"{"method":"io.whorl.Login.Verify","more":true,"parameters":{"user":"#)
         call.append(decimal: UInt64(login.user))
@@ -135,7 +139,7 @@ enum Call {
         return call
     }
 
-    /// Has a password kept, which lies beside the call.
+    /// Stores a password, which is sent with the call.
     static func keep(_ login: Login) -> Bytes {
         var call = Bytes(#"{"method":"io.whorl.Login.Keep","parameters":{"password":0,"user":"#)
         call.append(decimal: UInt64(login.user))
@@ -144,7 +148,7 @@ enum Call {
         return call
     }
 
-    /// Has the kept password forgotten.
+    /// Discards the stored password.
     static func forget(_ login: Login) -> Bytes {
         var call = Bytes(#"{"method":"io.whorl.Login.Forget","parameters":{"value":"#)
         call.append(decimal: UInt64(login.user))
@@ -154,7 +158,7 @@ enum Call {
 }
 
 extension Bytes {
-    /// Appends a member whose value is a number, if there is one.
+    /// Appends a numeric member, if there is a number.
     fileprivate mutating func append(_ name: StaticString, _ number: Int64) {
         guard number >= 0 else { return }
         append(name)
@@ -162,22 +166,22 @@ extension Bytes {
     }
 }
 
-/// The login that PAM asks about.
+/// The login that PAM authenticates.
 struct Login: Equatable {
-    /// The number of the user.
+    /// The user id.
     var user: UInt32
     /// The name of the service, such as `sudo`.
     var service: Bytes
-    /// The terminal, by PAM's word.
+    /// The terminal, as reported by PAM.
     var terminal: Bytes?
-    /// The host from which the person logs in, by PAM's word.
+    /// The host from which the user logs in, as reported by PAM.
     var remoteHost: Bytes?
-    /// The day of the password's last change, in days since 1970-01-01; -1 where the system does not tell it.
+    /// The day of the password's last change, in days since 1970-01-01; -1 if the system does not report it.
     var passwordChangedOn: Int64 = -1
-    /// The process of polkit's agent, at which the person is; -1 without one.
+    /// The process of the user's polkit agent; -1 without one.
     var agent: Int32 = -1
 
-    /// Whether the person is at another machine.
+    /// Whether the user is at another machine.
     var isRemote: Bool {
         guard let remoteHost else { return false }
         return !remoteHost.isEmpty && !remoteHost.isText("localhost")

@@ -2,10 +2,10 @@
 
 internal import CPAM
 
-/// Authenticates the user of a login by a finger, or hands on the password that was typed in its place.
+/// Authenticates a user by a fingerprint, or passes on a password that was typed instead.
 ///
-/// The only success is a finger of the user that the service matched. A password that was typed is no success: it is
-/// left for the module that checks it.
+/// It succeeds only if the service matched a finger of the user. A typed password is never a success; it is passed to
+/// the module that checks it.
 @c @implementation
 public func pam_sm_authenticate(
     _ handle: OpaquePointer!,
@@ -17,7 +17,7 @@ public func pam_sm_authenticate(
     return module.options.keepsPassword ? module.keepPassword() : module.authenticate()
 }
 
-/// Does nothing: a touch gives no credentials.
+/// Does nothing, because a touch provides no credentials.
 @c @implementation
 public func pam_sm_setcred(
     _ handle: OpaquePointer!,
@@ -26,7 +26,7 @@ public func pam_sm_setcred(
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
 ) -> Int32 { PAM_SUCCESS }
 
-/// Says nothing about accounts: a line of this kind alone lets nobody in.
+/// Returns `PAM_IGNORE`, so that a line of this type alone never grants access.
 @c @implementation
 public func pam_sm_acct_mgmt(
     _ handle: OpaquePointer!,
@@ -53,7 +53,9 @@ public func pam_sm_close_session(
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
 ) -> Int32 { PAM_IGNORE }
 
-/// Has the service forget a login password that is changed; it changes none itself.
+/// Tells the service to discard a login password that is being changed.
+///
+/// It does not change the password itself.
 @c @implementation
 public func pam_sm_chauthtok(
     _ handle: OpaquePointer!,
@@ -72,7 +74,7 @@ public func pam_sm_chauthtok(
     let handle: OpaquePointer
     private(set) var options = Options()
 
-    /// Reads the words of the line; `nil` without a handle.
+    /// Parses the arguments of the line; `nil` without a handle.
     init?(
         _ handle: OpaquePointer?,
         _ count: Int32,
@@ -87,7 +89,9 @@ public func pam_sm_chauthtok(
         }
     }
 
-    /// Has a password kept that the lines before have checked; the login goes on as if the line were not there.
+    /// Stores a password that earlier modules have verified.
+    ///
+    /// The login continues as if the line were not there.
     func keepPassword() -> Int32 {
         guard let login = login() else { return PAM_IGNORE }
         let file = unsafe whorl_password_file(handle)
@@ -97,27 +101,27 @@ public func pam_sm_chauthtok(
         return PAM_IGNORE
     }
 
-    /// Has the password forgotten that the service keeps.
+    /// Discards the password that the service stores.
     func forgetPassword() -> Int32 {
         if let login = login() { tell(Call.forget(login)) }
         return PAM_IGNORE
     }
 
-    /// Makes a call whose answer changes nothing here.
+    /// Sends a call whose reply has no effect on the login.
     private func tell(_ call: Bytes, with file: Int32 = -1) {
         guard var connection = Connection(options), connection.send(call, with: file) else { return }
         connection.waitForReply()
     }
 
     func authenticate() -> Int32 {
-        // A module before this one has asked for a password already.
+        // An earlier module has already prompted for a password.
         guard unsafe whorl_item(handle, PAM_AUTHTOK) == nil, var login = login(), !login.isRemote
         else {
             return PAM_AUTHINFO_UNAVAIL
         }
         if login.service.isText("polkit-1") { login.agent = whorl_agent() }
         defer { close(login.agent) }
-        // A person stops a job as often as he likes; each time the touch is asked for again.
+        // The user may suspend the job repeatedly. Each time, the touch is requested again.
         for _ in 0..<100 {
             let (outcome, result) = ask(login)
             guard outcome == .stopped else { return result }
@@ -125,9 +129,9 @@ public func pam_sm_chauthtok(
         return PAM_AUTHINFO_UNAVAIL
     }
 
-    /// The login that PAM asks about; `nil` where it cannot be by a finger.
+    /// The login that PAM authenticates; `nil` if a fingerprint cannot be used.
     private func login() -> Login? {
-        // The service answers root alone.
+        // The service replies only to root.
         guard geteuid() == 0 else { return nil }
         var name: UnsafePointer<CChar>?
         guard unsafe pam_get_user(handle, &name, nil) == PAM_SUCCESS, let name = unsafe name else {
@@ -138,7 +142,7 @@ public func pam_sm_chauthtok(
             user: user,
             service: Bytes(copying: whorl_item(handle, PAM_SERVICE), limit: 256) ?? [],
             terminal: Bytes(copying: whorl_item(handle, PAM_TTY), limit: 256),
-            // A host that cannot be read is one at which somebody sits.
+            // A host that cannot be read counts as remote.
             remoteHost: whorl_item(handle, PAM_RHOST).map {
                 unsafe Bytes(copying: $0, limit: 256) ?? Bytes("?")
             },

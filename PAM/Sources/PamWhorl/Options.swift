@@ -2,21 +2,22 @@
 
 /// The options of a line in `/etc/pam.d`.
 struct Options: Equatable {
-    /// The seconds for which a touch is waited for.
+    /// The number of seconds to wait for a touch.
     var timeout = 30
-    /// The number of touches that may fail.
+    /// The maximum number of failed touches.
     var mostTries = 3
-    /// Whether no password is asked for beside the finger.
+    /// Whether no password is accepted instead of the touch.
     var isFingerOnly = false
-    /// Whether a touch hands the login password over, where its owner has turned that on.
+    /// Whether a touch also provides the login password, if the user has enabled that.
     var opensKeyring = false
-    /// Whether the line keeps a password that the lines before have checked, and asks for nothing.
+    /// Whether the line only stores a password that earlier modules have verified.
     var keepsPassword = false
     /// The socket of the service.
     var socket = Bytes("/run/whorl/io.whorl")
 
-    /// Takes a word of the line; `false` for one that is no option, or has a value that is not allowed, which changes
-    /// nothing.
+    /// Parses an argument of the line.
+    ///
+    /// `false` if the option or its value is invalid, in which case it is ignored.
     mutating func take(_ word: Bytes) -> Bool {
         guard let equals = word.firstIndex(of: UInt8(ascii: "=")) else { return take(flag: word) }
         return take(Bytes(word[..<equals]), Bytes(word[(equals + 1)...]))
@@ -30,7 +31,7 @@ struct Options: Equatable {
         } else if flag.isText("keep") {
             keepsPassword = true
         } else {
-            // A person at another machine is never asked for a touch; the word says so for the reader of the file.
+            // Remote users are never asked for a touch. The option exists for the readers of the file.
             return flag.isText("no-remote")
         }
         return true

@@ -2,21 +2,27 @@
 
 internal import CPAM
 
-/// One prompt: it waits for a touch, and on a terminal for a password too, with one thread and `poll(2)`.
+/// A prompt that waits for a touch and, on a terminal, also for a password.
+///
+/// It uses one thread and `poll(2)`.
 @safe struct Prompt: ~Copyable {
-    /// The time that the service has for its first word before a person without a terminal is asked for a password.
+    /// The time in milliseconds for the service's first message, for a user without a terminal.
+    ///
+    /// The password prompt follows.
     static let patience: Int64 = 3000
-    /// The time for which the service may say that no finger is asked for before a terminal shows the prompt.
+    /// The time in milliseconds for the service to report that no touch is possible, before a terminal shows the
+    /// prompt.
     static let silence: Int64 = 250
-    /// The time for which somebody may rest in the middle of a password after no touch is waited for any longer.
+    /// The time in milliseconds for which the user may pause while typing a password, after the wait for a touch has
+    /// ended.
     static let rest: Int64 = 60_000
 
     private let options: Options
-    /// The call that asks for the touch.
+    /// The call that requests the touch.
     private let verify: Bytes
-    /// The process of polkit's agent, which lies beside it; -1 without one.
+    /// The process of the polkit agent, which is sent with the call; -1 without one.
     private let agent: Int32
-    /// PAM's handle, by whose conversation sentences are shown where there is no terminal.
+    /// PAM's handle, whose conversation shows messages if there is no terminal.
     private let handle: OpaquePointer
 
     private var connection: Connection
@@ -26,11 +32,11 @@ internal import CPAM
     private var race: Race
     private let begin = whorl_milliseconds()
     private var isShown = false
-    /// The first sentence of the service, which says how to touch the reader.
+    /// The first message of the service, which says how to touch the reader.
     private var instruction: Bytes?
     private var lastKey: Int64 = 0
 
-    /// Begins; `nil` where the service is not there.
+    /// Creates a prompt; `nil` if the service is not running.
     init?(_ login: Login, _ options: Options, _ handle: OpaquePointer) {
         guard let connection = Connection(options) else { return nil }
         self.options = options
@@ -50,24 +56,24 @@ internal import CPAM
         }
     }
 
-    /// The password that was typed, for ``Outcome/typed``, as a C string.
+    /// The typed password for ``Outcome/typed``, as a C string.
     @unsafe var password: UnsafeRawPointer? { unsafe race.line.text }
 
     /// The file with the login password that came with the match; -1 without one.
     var file: Int32 { connection.file }
 
-    /// The sentence with which the service refused, where the person should know it.
+    /// The message with which the service refused, if the user should see it.
     var farewell: Bytes? { race.farewell }
 
-    /// Waits for the end.
+    /// Waits until the prompt ends.
     mutating func run() -> Outcome {
         let signals = HeldSignals()
-        // Without a descriptor for them a signal would end the program before the terminal shows keys again.
+        // Without a descriptor for signals, a signal would end the program before the terminal echoes keys again.
         let outcome = signals.descriptor < 0 ? .unavailable : wait(signals)
         if isShown { terminal?.endLine() }
         terminal?.show(dropping: outcome != .typed)
         if outcome != .typed { race.line.clear() }
-        // The terminal is in order before a signal is let through.
+        // The terminal is restored before signals are delivered.
         signals.letThrough()
         return outcome
     }
@@ -91,14 +97,14 @@ internal import CPAM
         }
     }
 
-    /// The time at which no touch is waited for any longer.
+    /// The time at which the wait for a touch ends.
     private var deadline: Int64 {
-        // The service has the same limit, and says more at its end.
+        // The service has the same limit, and its last message says more.
         if terminal == nil, instruction == nil { return begin + Self.patience }
         return begin + Int64(options.timeout) * 1000 + 1000
     }
 
-    /// The milliseconds until something has to be looked at.
+    /// The number of milliseconds until the next timeout.
     private func next(_ now: Int64) -> Int64 {
         var moment = race.isTouchAwaited ? deadline : lastKey + Self.rest
         if !isShown, terminal != nil, begin + Self.silence < moment { moment = begin + Self.silence }
@@ -121,7 +127,7 @@ internal import CPAM
     }
 
     private mutating func serve() -> Outcome? {
-        // What comes without end is read in turns, so that the person's keys are read too.
+        // An endless stream is read in batches, so that the user's keys are also read.
         for _ in 0..<16 {
             switch connection.receive() {
             case .nothing: return nil
@@ -155,7 +161,9 @@ internal import CPAM
         }
     }
 
-    /// Shows a sentence of the service; on a terminal the prompt itself stands for the instruction.
+    /// Shows a message from the service.
+    ///
+    /// On a terminal, the prompt itself replaces the instruction.
     private mutating func say(_ sentence: Bytes, isInstruction: Bool) -> Bool {
         guard terminal != nil else {
             unsafe whorl_say(handle, PAM_TEXT_INFO, sentence.terminated)

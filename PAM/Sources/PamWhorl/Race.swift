@@ -1,80 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The end of a prompt.
+/// The result of a prompt.
 enum Outcome: Equatable {
     /// A finger of the user matched.
     case matched
-    /// A password was typed, which another module checks.
+    /// A password was typed. Another module checks it.
     case typed
-    /// The fingers that were laid are not the user's.
+    /// The finger on the reader is not the user's.
     case notMatched
-    /// No finger can be asked for any longer, or none came.
+    /// Touches are no longer possible, or none came in time.
     case unavailable
-    /// A signal came that ends this process, or the person wants to stop.
+    /// A signal ends this process, or the user wants to stop.
     case interrupted
-    /// The person has stopped the job, and went on with it.
+    /// The user suspended the job and resumed it.
     case stopped
 }
 
-/// The race between a touch and a password, without a terminal or a socket: what happens goes in, what to do comes out.
+/// The race between a touch and a password, as a state machine without a terminal or a socket.
 ///
-/// Nothing but a ``Reply`` that is a match makes it end with ``Outcome/matched``.
+/// It ends with ``Outcome/matched`` only if a ``Reply`` reports a match.
 struct Race: ~Copyable {
-    /// The step after something happened.
+    /// The step to take after an event.
     enum Step: Equatable {
         case goOn
-        /// The sentence is shown, and the race goes on.
+        /// Show the message and continue.
         case show(Bytes)
         case end(Outcome)
     }
 
     var line: LineEditor
-    /// Whether a password may be typed.
+    /// Whether a password can be typed.
     private let takesPassword: Bool
-    /// Whether a touch may still come.
+    /// Whether a touch can still come.
     private(set) var isTouchAwaited = true
-    /// The sentence that was shown last; the same one again says nothing.
+    /// The message that was shown last, so that it is not repeated.
     private var shown: Bytes?
-    /// The sentence with which the service refused, where the person should know it.
+    /// The message with which the service refused, if the user should see it.
     private(set) var farewell: Bytes?
-    /// The reply that the next message has to be.
+    /// The kind of reply that is expected next.
     private var phase: Phase
 
     private enum Phase { case challenged, proving, asking }
 
-    /// Begins a race.
+    /// Starts a race.
     ///
     /// - Parameters:
-    ///   - takesPassword: Whether a password may be typed.
+    ///   - takesPassword: Whether a password can be typed.
     ///   - keys: The keys that edit the line.
-    ///   - isProven: Whether the kernel tells the service which process this is. If not, the first message is the answer to
-    ///     a challenge.
+    ///   - isProven: Whether the kernel identifies this process to the service. If not, the first message is the reply
+    ///     to a challenge.
     init(takesPassword: Bool, keys: LineEditor.Keys = LineEditor.Keys(), isProven: Bool) {
         line = LineEditor(keys)
         self.takesPassword = takesPassword
         phase = isProven ? .asking : .challenged
     }
 
-    /// Returns the call with which the race begins.
+    /// Returns the first call of the race.
     func firstCall(_ verify: Bytes) -> Bytes { phase == .asking ? verify : Call.challenge }
 
-    /// Takes a key of the person.
+    /// Processes a key.
     mutating func key(_ key: UInt8) -> Step {
         guard takesPassword else { return .goOn }
         switch line.take(key) {
         case .open: return .goOn
-        // A line that is too long is no password; the next module asks.
+        // A line that is too long is not a password. The next module prompts again.
         case .done: return .end(line.isTooLong ? .unavailable : .typed)
         case .ended: return .end(.unavailable)
         }
     }
 
-    /// Takes a message of the service, and returns the call that follows it, if one does, and the step.
+    /// Processes a message from the service.
+    ///
+    /// Returns the next call, if there is one, and the step.
     mutating func message(_ bytes: Bytes, _ verify: Bytes) -> (call: Bytes?, step: Step) {
         guard let reply = Reply(bytes) else { return (nil, touchEnded(.unavailable)) }
         switch phase {
         case .challenged:
-            // A service that knows no challenge does not need it.
+            // A service that does not support challenges does not need them.
             guard let question = reply.question, reply.error == nil else {
                 phase = .asking
                 return (verify, .goOn)
@@ -101,10 +103,10 @@ struct Race: ~Copyable {
         return .show(message)
     }
 
-    /// Takes the word that the service has hung up, or that the time is up.
+    /// Handles that the service closed the connection, or that the time is up.
     mutating func touchEnded(_ outcome: Outcome = .unavailable) -> Step {
         isTouchAwaited = false
-        // Somebody who is typing is not interrupted.
+        // A user who is typing is not interrupted.
         return takesPassword && !line.isEmpty ? .goOn : .end(outcome)
     }
 }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text as bytes of UTF-8: the module has no `String`, whose tables would make it three times as large.
+/// Text as UTF-8 bytes.
+///
+/// The module does not use `String`, whose tables would make it three times as large.
 typealias Bytes = [UInt8]
 
 extension Bytes {
-    /// Makes the bytes of a text of this program.
+    /// Creates the bytes of a string literal.
     init(_ text: StaticString) {
         self = text.withUTF8Buffer { unsafe Bytes($0) }
     }
 
-    /// Copies a C string, as far as it goes within a limit; `nil` for none, and for a longer one.
+    /// Copies a C string up to a limit; `nil` if it is `nil` or longer.
     init?(copying text: UnsafePointer<CChar>?, limit: Int = 4096) {
         guard let text = unsafe text else { return nil }
         var bytes: Bytes = []
@@ -20,7 +22,7 @@ extension Bytes {
         self = bytes
     }
 
-    /// Whether the bytes are a text of this program.
+    /// Returns whether the bytes equal a string literal.
     func isText(_ text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { other in
@@ -29,7 +31,7 @@ extension Bytes {
         }
     }
 
-    /// The number that the bytes write in decimal digits; `nil` for anything else, and above a billion.
+    /// The value of the decimal digits; `nil` for anything else, and above a billion.
     var number: Int? {
         guard !isEmpty, count <= 9 else { return nil }
         var number = 0
@@ -42,7 +44,7 @@ extension Bytes {
 
     mutating func append(_ text: StaticString) { append(contentsOf: Bytes(text)) }
 
-    /// Appends a number that is not negative, in decimal digits.
+    /// Appends a non-negative number in decimal digits.
     mutating func append(decimal number: UInt64) {
         var digits: Bytes = []
         var rest = number
@@ -53,7 +55,7 @@ extension Bytes {
         for digit in digits.reversed() { append(digit) }
     }
 
-    /// Appends a text as JSON, in quotes.
+    /// Appends a string as JSON, in quotes.
     mutating func append(quoted text: Bytes) {
         append(UInt8(ascii: "\""))
         for byte in text {
@@ -61,7 +63,7 @@ extension Bytes {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 append(UInt8(ascii: "\\"))
                 append(byte)
-            // What PAM hands over may be any bytes; what is no plain ASCII is of no use to the service.
+            // PAM's strings can be any bytes. The service has no use for bytes that are not printable ASCII.
             case 0x20..<0x7f: append(byte)
             default: append(UInt8(ascii: "?"))
             }
@@ -69,7 +71,7 @@ extension Bytes {
         append(UInt8(ascii: "\""))
     }
 
-    /// The bytes as a C string: up to the first zero byte, and one after them.
+    /// The bytes as a C string: up to the first zero byte, followed by one.
     var terminated: Bytes {
         var text = self
         if let end = firstIndex(of: 0) { text.removeSubrange(end...) }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts messages together from the bytes of a stream.
+/// A parser that assembles messages from the bytes of a stream.
 struct Framing {
-    /// The largest message that is taken, in bytes.
+    /// The maximum size of a message in bytes.
     private let longest: Int
     private var rest: Bytes = []
-    /// Whether a message was too long; the stream is of no use then.
+    /// Whether a message was too long.
+    ///
+    /// The stream cannot be used any further.
     private(set) var isBroken = false
 
     init(longest: Int = JSONReader.longest) { self.longest = longest }
 
-    /// Takes a byte, and returns the message that it ends.
+    /// Processes a byte, and returns the message that it completes, if any.
     mutating func take(_ byte: UInt8) -> Bytes? {
         guard !isBroken else { return nil }
         if byte == 0 {

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The error of bytes that are no JSON of a form that the service sends.
+/// The error for bytes that are not JSON in a form that the service sends.
 struct NotJSON: Error {}
 
-/// A reader of one JSON object, from its first byte to its last.
+/// A parser of one JSON object, which must be the whole input.
 ///
-/// It is total: no input makes it read outside the bytes, nest without a bound, or end otherwise than with a value or
-/// ``NotJSON``.
+/// For every input, it reads only the given bytes, nests up to a limit, and ends with a value or ``NotJSON``.
 struct JSONReader {
-    /// The largest message that a login reads, in bytes.
+    /// The maximum size of a login's message in bytes.
     static let longest = 16_384
-    /// The number of objects and lists that may be in one another.
+    /// The maximum nesting depth of objects and lists.
     static let deepest = 16
 
     private let bytes: Bytes
     private let longest: Int
     private var place = 0
 
-    /// Makes a reader of bytes, which may not be more than so many.
+    /// Creates a parser of bytes, up to a maximum number.
     init(_ bytes: Bytes, longest: Int = JSONReader.longest) {
         self.bytes = bytes
         self.longest = longest
     }
 
-    /// Reads an object that is all there is.
+    /// Parses an object that is the whole input.
     ///
-    /// - Parameter member: Is called for each member after its name; it reads the value.
-    /// - Throws: ``NotJSON``, also for bytes after the object.
+    /// - Parameter member: Called for each member after its name; it parses the value.
+    /// - Throws: ``NotJSON``, including for bytes after the object.
     mutating func whole(
         _ member: (inout JSONReader, Bytes) throws(NotJSON) -> Void
     ) throws(NotJSON) {
@@ -36,7 +35,7 @@ struct JSONReader {
         guard place == bytes.count else { throw NotJSON() }
     }
 
-    /// Reads an object.
+    /// Parses an object.
     mutating func object(
         depth: Int = 2,
         _ member: (inout JSONReader, Bytes) throws(NotJSON) -> Void
@@ -56,7 +55,7 @@ struct JSONReader {
         }
     }
 
-    /// Reads `true` or `false`.
+    /// Parses `true` or `false`.
     mutating func flag() throws(NotJSON) -> Bool {
         skipSpace()
         if word("true") { return true }
@@ -64,14 +63,14 @@ struct JSONReader {
         throw NotJSON()
     }
 
-    /// Reads a string or `null`.
+    /// Parses a string or `null`.
     mutating func text() throws(NotJSON) -> Bytes? {
         skipSpace()
         if word("null") { return nil }
         return try string()
     }
 
-    /// Reads a value of any kind, and forgets it.
+    /// Skips a value of any type.
     mutating func skip(depth: Int = 2) throws(NotJSON) {
         guard depth <= Self.deepest else { throw NotJSON() }
         skipSpace()
@@ -87,18 +86,18 @@ struct JSONReader {
         }
     }
 
-    /// The byte with which the next value begins, which says its kind.
+    /// The first byte of the next value, which shows its type.
     mutating func first() throws(NotJSON) -> UInt8 {
         skipSpace()
         guard place < bytes.count else { throw NotJSON() }
         return bytes[place]
     }
 
-    /// Reads a list.
+    /// Parses a list.
     ///
     /// - Parameters:
-    ///   - depth: The number of objects and lists that this one is in, and one.
-    ///   - element: Is called for each element, and reads it.
+    ///   - depth: The nesting depth, including this list.
+    ///   - element: Called for each element, which it parses.
     /// - Throws: ``NotJSON``.
     mutating func list(
         depth: Int = 2,
@@ -116,7 +115,7 @@ struct JSONReader {
         }
     }
 
-    /// Passes a number, and returns its characters, which may be in any order.
+    /// Skips a number and returns its characters, whose order is not checked.
     mutating func number() -> ArraySlice<UInt8> {
         let start = place
         while place < bytes.count {
@@ -168,7 +167,9 @@ struct JSONReader {
         }
     }
 
-    /// Appends a character of the basic plane in UTF-8; a half of a pair, which the service does not send, is `?`.
+    /// Appends a character of the basic plane in UTF-8.
+    ///
+    /// Surrogates, which the service does not send, become `?`.
     private func append(_ code: UInt32, to text: inout Bytes) {
         switch code {
         case 0..<0x80: text.append(UInt8(truncatingIfNeeded: code))

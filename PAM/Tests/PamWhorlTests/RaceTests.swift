@@ -6,7 +6,9 @@ import Testing
 
 private func bytes(_ text: String) -> Bytes { Bytes(text.utf8) }
 
-/// Expects two values to be equal; the macro itself takes no values that cannot be copied.
+/// Expects two values to be equal.
+///
+/// The macro does not support noncopyable values.
 private func expect<Value: Equatable>(
     _ value: Value,
     _ expected: Value,
@@ -19,7 +21,7 @@ private let match = bytes(#"{"parameters":{"matched":true}}"#)
 
 @Suite("A touch and a password in a race")
 struct RaceTests {
-    /// A race in which the service has been asked.
+    /// Returns a race whose call was already sent to the service.
     private func asked(takesPassword: Bool = true) -> Race {
         var race = Race(takesPassword: takesPassword, isProven: false)
         let (call, step) = race.message(bytes("{}"), verify)

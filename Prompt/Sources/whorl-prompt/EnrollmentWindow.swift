@@ -6,14 +6,16 @@ import WhorlRemote
 import WhorlService
 import WhorlSupport
 
-/// Enrolls a finger in a window: the reader asks for one part of the finger after the other, and test touches show the result.
+/// Enrolls a finger in a window.
+///
+/// The reader captures the finger part by part, and test touches show the result.
 enum EnrollmentWindow {
-    /// The time for which the result stays, in milliseconds, unless the person closes the window.
+    /// The time in milliseconds for which the result is shown, unless the user closes the window.
     private static let result: UInt32 = 10_000
 
-    /// Enrolls the finger, and ends the process: with 0 where it was enrolled, with 1 where it was not.
+    /// Enrolls the finger and ends the process, with status 0 if it was enrolled and 1 if not.
     ///
-    /// An agent of the session shows the prompt for the owner's consent; without one this program does.
+    /// An agent of the session shows the prompt for the owner's consent. If there is no agent, this program shows it.
     static func enroll(_ finger: Finger) async {
         let work = Task {
             try await SessionPrompts.enroll(
@@ -28,14 +30,16 @@ enum EnrollmentWindow {
         onMainThread { tell(outcome, of: finger) }
     }
 
-    /// Ends the enrollment; the window's button, Escape and closing call it.
+    /// Ends the enrollment.
+    ///
+    /// Called by the window's button, by Escape, and when the window is closed.
     @MainActor private static var cancel: () -> Void = {}
 
     @MainActor
     private static func show(_ progress: EnrollmentProgress, of finger: Finger) {
         switch progress {
         case .began(let reader): open(PromptContent(enrolling: finger, reader.kind, reader.scanType))
-        // The finger is stored: who leaves now leaves the test touches out.
+        // The finger is stored. Closing the window now only skips the test touches.
         case .tested:
             cancel = { exit(0) }
             PromptWindow.shown?.apply(progress)
@@ -48,7 +52,7 @@ enum EnrollmentWindow {
         PromptWindow.open(content, nil) { _ in cancel() }
     }
 
-    /// Shows the end until the person has closed the window, or for ten seconds.
+    /// Shows the result until the user closes the window, or for ten seconds.
     @MainActor
     private static func tell(_ outcome: Result<EnrolledFinger, any Error>, of finger: Finger) {
         let status: Int32
@@ -61,7 +65,7 @@ enum EnrollmentWindow {
             let failure = error as? ServiceError
             let sentences = failure.map { [$0.message, $0.recovery] } ?? ["\(error)"]
             Program.write(sentences.joined(separator: " "))
-            // Nothing has to be told to who has left.
+            // A user who canceled needs no message.
             if failure?.code == .userCancel { exit(status) }
             if PromptWindow.shown == nil { open(PromptContent(enrolling: finger, .hardware, .press)) }
             PromptWindow.shown?.end(sentences.map { translated($0) }.joined(separator: " "))

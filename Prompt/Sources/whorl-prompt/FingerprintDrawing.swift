@@ -2,7 +2,7 @@
 
 import CGTK
 
-/// The drawing of a fingerprint whose ridges fill, in the theme's own color.
+/// A drawing of a fingerprint whose ridges fill up, in the theme's color.
 @MainActor
 enum FingerprintDrawing {
     private static let size: Int32 = 96
@@ -33,7 +33,7 @@ enum FingerprintDrawing {
         return widget
     }
 
-    /// Draws the ridges as arches around a core; the filled ones from the core on.
+    /// Draws the ridges as arches around a core, filled from the core outwards.
     private static func draw(
         on cairo: OpaquePointer,
         _ width: Double,

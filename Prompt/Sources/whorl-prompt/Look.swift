@@ -2,14 +2,16 @@
 
 import CGTK
 
-/// The colors and shapes of the window: those of the desktop.
+/// The colors and shapes of the window, which are those of the desktop.
 @MainActor
 enum Look {
-    /// Takes libadwaita's look where that library is installed, which follows the desktop's choice of dark and of high contrast;
-    /// else GTK's own theme.
+    /// Uses libadwaita's style if that library is installed, and otherwise GTK's own theme.
+    ///
+    /// libadwaita follows the desktop's settings for dark style and high contrast.
     static func adopt() {
         whorl_adopt_adwaita()
-        // The themes' own colors for warnings have a contrast of 4.3:1 and less on a light ground; text needs 4.5:1 (WCAG 2.1, AA).
+        // The themes' own colors for warnings have a contrast of 4.3:1 or less on a light background; text requires
+        // 4.5:1 (WCAG 2.1, AA).
         let rules = "label.warning { color: mix(@warning_color, @theme_fg_color, 0.5); }"
         let provider = gtk_css_provider_new()
         gtk_css_provider_load_from_data(provider, rules, -1)

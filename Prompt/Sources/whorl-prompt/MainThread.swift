@@ -2,22 +2,22 @@
 
 import CGTK
 
-/// A closure on its way to GTK's thread.
+/// A closure to run on GTK's thread.
 private final class MainThreadJob: Sendable {
     let body: @MainActor @Sendable () -> Void
 
     init(_ body: @escaping @MainActor @Sendable () -> Void) { self.body = body }
 }
 
-/// Calls a function on GTK's thread, after those that were handed over before.
+/// Calls a function on GTK's thread, after those that were passed before.
 ///
-/// It is the one way from the tasks that speak to the service to the window. GTK's loop is the main thread's, which never
-/// waits for a task.
+/// Tasks that communicate with the service use only this function to change the window. GTK's loop is on the main
+/// thread, which never waits for a task.
 func onMainThread(_ body: @escaping @MainActor @Sendable () -> Void) {
     g_idle_add_full(G_PRIORITY_DEFAULT, run, Unmanaged.passRetained(MainThreadJob(body)).toOpaque(), nil)
 }
 
-/// Calls a function on GTK's thread after a while, in milliseconds.
+/// Calls a function on GTK's thread after a delay in milliseconds.
 func onMainThread(after milliseconds: UInt32, _ body: @escaping @MainActor @Sendable () -> Void) {
     let handed = Unmanaged.passRetained(MainThreadJob(body)).toOpaque()
     g_timeout_add_full(G_PRIORITY_DEFAULT, milliseconds, run, handed, nil)

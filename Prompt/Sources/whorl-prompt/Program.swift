@@ -7,10 +7,10 @@ import WhorlRemote
 import WhorlService
 import WhorlSupport
 
-/// The desktop's agent: it shows the prompts of its login session's programs in a window.
+/// The desktop's agent, which shows the prompts of programs in its login session in a window.
 @main
 enum Program {
-    /// Runs GTK's loop on this thread, and speaks to the service on others, until the process is told to end.
+    /// Runs GTK's loop on this thread, and communicates with the service on others, until the process is terminated.
     static func main() {
         guard let task = LaunchTask(CommandLine.arguments.dropFirst()) else {
             fail("usage: whorl-prompt [--idle SECONDS] | enroll FINGER", status: 64)
@@ -20,10 +20,10 @@ enum Program {
         if case .show(let rest) = task, let socket = rest.registration {
             _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
         }
-        // The name by which screen readers and window managers know the program.
+        // The program name for screen readers and window managers.
         g_set_prgname("whorl-prompt")
         g_set_application_name("whorl-prompt")
-        // A small window is drawn without the graphics card, whose libraries need much memory and time.
+        // A small window is drawn without the graphics card, whose libraries need a lot of memory and time.
         setenv("GSK_RENDERER", "cairo", 0)
         Translations.begin()
         guard gtk_init_check() != 0 else { fail("No display found.") }
@@ -36,7 +36,7 @@ enum Program {
         g_main_loop_run(loop)
     }
 
-    /// Shows prompts, also after the service was restarted.
+    /// Shows prompts, even after a restart of the service.
     private static func showPrompts(_ rest: Rest) async {
         var rest = rest
         let presenter = WindowPresenter()
@@ -48,7 +48,7 @@ enum Program {
                     on: presenter,
                     from: registration,
                     untilQuietFor: rest.time,
-                    // The programs that the person has refused are known to this process alone.
+                    // Only this process has the list of programs that the user refused.
                     if: { !presenter.hasRefused }
                 ) {
                     attempts.begin()
@@ -64,7 +64,7 @@ enum Program {
                 case .appCancel: exit(0)
                 default: break
                 }
-                // Nothing cancels this task; an earlier end of the wait only asks sooner.
+                // This task is never canceled. If the wait ended early, the next attempt would only be earlier.
                 try? await Task.sleep(for: attempts.pause())
             }
         }
@@ -81,14 +81,14 @@ enum Program {
     }
 }
 
-/// The attempts to reach a service that does not answer, ever farther apart.
+/// The attempts to reach a service that does not respond, at increasing intervals.
 private final class Attempts: Sendable {
     private let seconds = Mutex(1)
 
-    /// Begins again, since the service has answered.
+    /// Resets the interval because the service has responded.
     func begin() { seconds.withLock { $0 = 1 } }
 
-    /// Returns the pause before the next attempt: a second at first, half a minute at last.
+    /// Returns the pause before the next attempt, from one second up to half a minute.
     func pause() -> Duration {
         seconds.withLock { seconds in
             defer { seconds = min(seconds * 2, 30) }

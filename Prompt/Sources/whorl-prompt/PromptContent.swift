@@ -4,7 +4,7 @@ import WhorlFingerprint
 import WhorlService
 import WhorlSupport
 
-/// The content of a prompt's window, a value that the service's updates are applied to.
+/// The content of a prompt's window, as a value to which the service's updates are applied.
 struct PromptContent: Sendable {
     let prompt: Prompt
     /// The number of the program's prompts in the last minute.
@@ -12,14 +12,14 @@ struct PromptContent: Sendable {
     private(set) var status: String
     /// The problem with the last touch or passcode.
     private(set) var hint = ""
-    /// The part of the fingerprint that is filled, from 0 to 1.
+    /// The filled part of the fingerprint, from 0 to 1.
     private(set) var filled = 0.0
     private(set) var showsPasscode: Bool
-    /// Whether a passcode can be handed in now.
+    /// Whether a passcode can be submitted now.
     private(set) var takesPasscode = true
     private(set) var isOver = false
-    /// Of an enrollment: the part of the finger that is asked for, the result of the test touches, and whether the last press
-    /// showed the same part as an earlier one.
+    /// During an enrollment: the requested part of the finger, the result of the test touches, and whether the last
+    /// press showed the same part as an earlier one.
     private var area: FingerArea?
     private var tested: String?
     private var wasAlike = false
@@ -33,7 +33,7 @@ struct PromptContent: Sendable {
         showsPasscode = prompt.parts == .passcode
     }
 
-    /// Begins the enrollment of a finger.
+    /// Creates the content for enrolling a finger.
     init(enrolling finger: Finger, _ reader: ReaderInfo.Kind, _ scanType: ReaderInfo.ScanType) {
         let prompt = Prompt(
             title: translated("Enroll the %1$@", with: translated(finger.spokenName)),
@@ -47,20 +47,22 @@ struct PromptContent: Sendable {
         self.init(prompt, count: 1)
     }
 
-    /// Who asks; the id of a confined program or the program's own word, each marked as what it is.
+    /// The requesting program: the id of a confined program or the program's own name, each marked as such.
     var asker: String { DisplayText.clean(prompt.title, limit: 200) }
     var reason: String { DisplayText.clean(prompt.reason, limit: 200) }
-    /// What the touch or passcode is for, by the service's word.
+    /// The purpose of the touch or passcode, as reported by the service.
     var purpose: String { DisplayText.clean(prompt.purposeLine, limit: 200) }
     var cancelTitle: String { DisplayText.clean(translated(prompt.cancelTitle), limit: 40) }
 
-    /// The title of the fallback's button, where there is one; the passcode's field takes its place.
+    /// The title of the fallback button, if it is shown.
+    ///
+    /// The passcode field takes its place.
     var fallbackTitle: String? {
         showsPasscode || isOver
             ? nil : prompt.fallbackTitle.map { DisplayText.clean(translated($0), limit: 40) }
     }
 
-    /// The warnings about the reader and about a program that asks often.
+    /// The warnings about the reader, and about a program that prompts often.
     var warning: String {
         let reader = prompt.readerKind.warning.map { [translated($0)] } ?? []
         let rate = count > 3 ? [Self.often(count)] : []
@@ -75,7 +77,7 @@ struct PromptContent: Sendable {
         )
     }
 
-    /// Shows the passcode's field.
+    /// Shows the passcode field.
     mutating func openPasscode() { if prompt.parts.contains(.passcode) { showsPasscode = true } }
 
     private mutating func end(_ message: String?) {
@@ -109,7 +111,9 @@ struct PromptContent: Sendable {
         }
     }
 
-    /// Ends an enrollment; the result of the test touches stays.
+    /// Ends an enrollment.
+    ///
+    /// The result of the test touches remains.
     mutating func endEnrollment(_ message: String) {
         end(DisplayText.clean(message, limit: 200))
         hint = tested ?? ""
@@ -117,7 +121,7 @@ struct PromptContent: Sendable {
 
     mutating func apply(_ update: PromptUpdate) {
         guard !isOver else { return }
-        // These texts may come from outside.
+        // These strings may come from outside.
         let message = prompt.message(for: update).map { DisplayText.clean($0, limit: 200) }
         switch update {
         case .scan(.touch): status = instruction

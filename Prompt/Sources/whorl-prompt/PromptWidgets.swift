@@ -7,8 +7,8 @@ import WhorlSupport
 
 /// The widgets of the window.
 ///
-/// Every text from outside is set as plain text, never as markup. Colors, direction and scale are the theme's and the
-/// toolkit's own.
+/// All text from outside is set as plain text, never as markup. Colors, text direction and scale are those of the theme
+/// and the toolkit.
 @MainActor
 struct PromptWidgets {
     typealias Widget = UnsafeMutablePointer<GtkWidget>
@@ -24,7 +24,7 @@ struct PromptWidgets {
     private let purpose = label(GTK_ACCESSIBLE_ROLE_LABEL)
     private let warning = label(GTK_ACCESSIBLE_ROLE_LABEL, "warning")
     private let drawing = FingerprintDrawing.make()
-    // GTK 4.8 has no call that announces a text; a screen reader reads changes of these roles by itself.
+    // GTK 4.8 has no function to announce text. Screen readers read changes of these roles automatically.
     private let status = label(GTK_ACCESSIBLE_ROLE_STATUS)
     private let hint = label(GTK_ACCESSIBLE_ROLE_ALERT)
     private let passcode: Widget = gtk_password_entry_new()
@@ -97,8 +97,8 @@ struct PromptWidgets {
         set(purpose, content.purpose)
         set(warning, content.warning)
         set(status, content.status)
-        // It is there also when there is none, as a blank: a screen reader is told of a change, and of no part that appears. Nor
-        // does the window jump under a hand that is about to press a button.
+        // An empty hint is shown as a space, because screen readers announce a changed label but not a new one. The
+        // window also does not change its size while the user is about to press a button.
         set(hint, content.hint.isEmpty ? " " : content.hint)
         gtk_widget_set_visible(drawing, content.prompt.parts.contains(.finger) ? 1 : 0)
         gtk_widget_queue_draw(drawing)
@@ -116,7 +116,7 @@ struct PromptWidgets {
         gtk_widget_set_visible(refuse, content.isOver || content.count < 2 ? 0 : 1)
     }
 
-    /// Shows the window, with the focus where Enter does no harm.
+    /// Shows the window, with the focus on a widget where Enter does no harm.
     func present(focusesPasscode: Bool) {
         _ = gtk_widget_grab_focus(focusesPasscode ? passcode : cancel)
         gtk_window_present(window.of(GtkWindow.self))
@@ -129,9 +129,9 @@ struct PromptWidgets {
         gtk_window_destroy(window.of(GtkWindow.self))
     }
 
-    /// Moves the typed text into secret memory, and clears the field; `nil` if it is empty or too long.
+    /// Moves the typed text into secret memory and clears the field; `nil` if it is empty or too long.
     ///
-    /// The field's own memory is wiped by GTK when it is cleared (`GtkPasswordEntryBuffer`).
+    /// When the field is cleared, GTK wipes its memory (`GtkPasswordEntryBuffer`).
     func takePasscode() -> SecretBytes? {
         guard let text = gtk_editable_get_text(OpaquePointer(passcode)) else { return nil }
         let count = strlen(text)
@@ -147,7 +147,7 @@ struct PromptWidgets {
     private func set(_ label: Widget, _ text: String) {
         gtk_widget_set_visible(label, text.isEmpty ? 0 : 1)
         let label = OpaquePointer(label)
-        // An unchanged text is not announced again.
+        // Unchanged text is not announced again.
         if String(cString: gtk_label_get_text(label)) != text { gtk_label_set_text(label, text) }
     }
 
@@ -164,7 +164,7 @@ struct PromptWidgets {
         connectSignal(widget, signal, Handler(body))
     }
 
-    /// Makes a label whose lines have about so many characters, so that the window keeps its width.
+    /// Creates a label with a fixed line width in characters, so that the window keeps its width.
     private static func label(
         _ role: GtkAccessibleRole,
         _ style: String? = nil,
@@ -180,7 +180,7 @@ struct PromptWidgets {
         return widget
     }
 
-    /// Makes a button whose title wraps.
+    /// Creates a button whose title wraps.
     private static func button() -> Widget {
         let button: Widget = gtk_button_new()
         gtk_button_set_child(button.of(GtkButton.self), label(GTK_ACCESSIBLE_ROLE_LABEL))
@@ -189,7 +189,7 @@ struct PromptWidgets {
 }
 
 extension UnsafeMutablePointer<GtkWidget> {
-    /// The same object as one of its type's bases or heirs.
+    /// Returns the same object as one of its base types or subtypes.
     func of<Object>(_ type: Object.Type) -> UnsafeMutablePointer<Object> {
         UnsafeMutableRawPointer(self).assumingMemoryBound(to: type)
     }

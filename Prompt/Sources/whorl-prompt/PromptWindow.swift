@@ -4,30 +4,30 @@ import CGTK
 import WhorlSecretMemory
 import WhorlService
 
-/// The window of the prompt that is shown, on GTK's thread.
+/// The window of the current prompt, on GTK's thread.
 ///
-/// There is one at a time, so GTK's callbacks find it in ``shown``.
+/// There is only one at a time. GTK's callbacks find it in ``shown``.
 @MainActor
 final class PromptWindow {
     /// A button or key that ends the prompt.
     enum Press: Sendable {
         case cancel
         case fallback
-        /// The person wants no further prompt of this program.
+        /// The user wants no further prompts from this program.
         case refuse
     }
 
     private(set) static var shown: PromptWindow?
-    /// The time for which the last message stays, in milliseconds.
+    /// The time in milliseconds for which the last message is shown.
     private static let lastMessage: UInt32 = 800
 
-    /// The way for passcodes; `nil` for a window that takes none.
+    /// The receiver of typed passcodes; `nil` for a window that does not accept any.
     private let entry: PromptEntry?
     private let press: (Press) -> Void
     private var content: PromptContent
     private let widgets: PromptWidgets
 
-    /// Opens the window of a prompt; that of the one before goes.
+    /// Opens the window of a prompt and closes the previous one.
     static func open(_ content: PromptContent, _ entry: PromptEntry?, _ press: @escaping (Press) -> Void) {
         shown?.destroy()
         let window = PromptWindow(content, entry, press)
@@ -36,7 +36,7 @@ final class PromptWindow {
         window.widgets.present(focusesPasscode: content.showsPasscode)
     }
 
-    /// Closes the window, at once or when its last message could be read.
+    /// Closes the window, immediately or after the last message could be read.
     static func close(afterMessage: Bool) {
         guard let window = shown else { return }
         guard afterMessage, window.content.isOver else { return window.destroy() }
@@ -55,36 +55,36 @@ final class PromptWindow {
         PromptWindow.shown = nil
     }
 
-    /// Shows an update of the service.
+    /// Shows an update from the service.
     func apply(_ update: PromptUpdate) {
         guard content.prompt.parts.contains(.passcode) || !update.isAboutPasscode else { return }
         let tookPasscode = content.showsPasscode && content.takesPasscode
         content.apply(update)
         draw()
-        // A field that takes no keys for a while, as during a comparison, loses the focus.
+        // A field that is temporarily disabled, such as during a comparison, loses the focus.
         if content.showsPasscode, content.takesPasscode, !tookPasscode { widgets.focusPasscode() }
     }
 
-    /// Shows how an enrollment goes on.
+    /// Shows the progress of an enrollment.
     func apply(_ progress: EnrollmentProgress) {
         content.apply(progress)
         draw()
     }
 
-    /// Shows how an enrollment ended.
+    /// Shows the result of an enrollment.
     func end(_ message: String) {
         content.endEnrollment(message)
         draw()
     }
 
-    /// The part of the fingerprint that is filled.
+    /// The filled part of the fingerprint.
     var filled: Double { content.filled }
 
     func cancel() { press(.cancel) }
     func refuse() { press(.refuse) }
     func typed() { entry?.typing() }
 
-    /// The fallback is the passcode in the same prompt where the prompt takes one.
+    /// Shows the passcode field if the prompt accepts a passcode; otherwise ends the prompt with the fallback.
     func fallback() {
         guard content.prompt.parts.contains(.passcode) else { return press(.fallback) }
         content.openPasscode()
@@ -92,7 +92,7 @@ final class PromptWindow {
         widgets.focusPasscode()
     }
 
-    /// Hands the typed passcode in, and clears the field.
+    /// Submits the typed passcode and clears the field.
     func submit() {
         guard content.showsPasscode, content.takesPasscode, let passcode = widgets.takePasscode() else {
             return

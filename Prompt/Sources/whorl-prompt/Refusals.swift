@@ -3,23 +3,24 @@
 import Synchronization
 import WhorlService
 
-/// The programs whose prompts the person wants no longer, and how often each one asked lately.
+/// The programs that the user refused, and the times of each program's recent prompts.
 ///
-/// A confined program is known by its id; any other by the name of its process and its unit, which it may change: a refusal
-/// spares the person a nuisance, and is not a protection.
+/// A confined program is identified by its id. Any other is identified by the name of its process and its unit, which
+/// it can change. Refusing spares the user a nuisance; it is not a protection.
 final class Refusals: Sendable {
     private struct State {
         var refused: Set<String> = []
         var times: [String: [ContinuousClock.Instant]] = [:]
     }
 
-    /// The largest number of programs and of times that are kept.
+    /// The maximum number of stored programs and times.
     private static let limit = 256
     private let state = Mutex(State())
 
     /// Counts a prompt of a program.
     ///
-    /// - Returns: The number of its prompts in the last minute with this one; `nil` if the person refused the program.
+    /// - Returns: The number of its prompts in the last minute, including this one; `nil` if the user refused the
+    ///   program.
     func admit(_ program: String, now: ContinuousClock.Instant = .now) -> Int? {
         state.withLock { state in
             guard !state.refused.contains(program) else { return nil }
@@ -31,10 +32,10 @@ final class Refusals: Sendable {
         }
     }
 
-    /// Whether a program is refused.
+    /// Whether any program is refused.
     var hasAny: Bool { state.withLock { !$0.refused.isEmpty } }
 
-    /// Refuses the further prompts of a program, until this process ends.
+    /// Refuses further prompts of a program until this process ends.
     func refuse(_ program: String) {
         state.withLock { state in
             if state.refused.count < Self.limit { state.refused.insert(program) }
@@ -43,7 +44,7 @@ final class Refusals: Sendable {
 }
 
 extension Prompt {
-    /// The words by which the program is known that asks.
+    /// The identification of the requesting program.
     var program: String {
         guard let asker else { return "name " + title }
         if let id = asker.confinedAs { return "id \(asker.user) \(id)" }

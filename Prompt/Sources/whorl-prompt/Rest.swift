@@ -4,14 +4,14 @@ import CGTK
 import Glibc
 import WhorlFingerprint
 
-/// The work that the program is started for.
+/// The task for which the program is started.
 enum LaunchTask: Sendable {
     /// Enrolls a finger in a window.
     case enroll(Finger)
     /// Shows the prompts of the session.
     case show(Rest)
 
-    /// Reads the program's arguments; `nil` where they are none.
+    /// Parses the program's arguments; `nil` if they are invalid.
     init?(_ words: some Collection<String>) {
         let words = Array(words)
         switch (words.first, words.count) {
@@ -34,26 +34,28 @@ enum LaunchTask: Sendable {
     }
 }
 
-/// The rest of the agent: while no prompt is shown, a program without GTK waits for the next one in its process.
+/// The idle state of the agent: while no prompt is shown, a program without GTK waits in its process.
 ///
-/// The process stays the same, and so does its registration with the service, whose socket is handed from one program to the
-/// other. What the window's program has in memory is gone.
+/// The process and its registration with the service stay the same. The registration's socket is passed from one
+/// program to the other. Everything in the window program's memory is lost.
 struct Rest: Sendable {
-    /// The usual time without a prompt before a rest, in seconds.
+    /// The default time without a prompt before the agent becomes idle, in seconds.
     static let usual = 60
 
-    /// The time without a prompt before a rest, in seconds; 0 for no rest.
+    /// The time without a prompt before the agent becomes idle, in seconds; 0 for never.
     var idle: Int
-    /// The registration that the waiting program has handed back.
+    /// The registration that the waiting program has passed back.
     let registration: Int32?
 
-    /// The time without a prompt before a rest.
+    /// The time without a prompt before the agent becomes idle.
     var time: Duration? { idle > 0 ? .seconds(idle) : nil }
 
-    /// Runs the program that waits in this process; returns only where it cannot be run.
+    /// Runs the waiting program in this process.
+    ///
+    /// Returns only if it cannot be run.
     func begin(with registration: Int32) async {
         await withCheckedContinuation { failed in
-            // From the main thread, whose signals are not blocked: the program inherits that.
+            // On the main thread, whose signals are not blocked, because the program inherits the signal mask.
             onMainThread {
                 wait(with: registration)
                 failed.resume()
@@ -69,7 +71,7 @@ struct Rest: Sendable {
         }
         var room = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         guard readlink("/proc/self/exe", &room, Int(PATH_MAX)) > 0 else { return }
-        // The kernel marks a file that was replaced, as by an upgrade: the new one is run then.
+        // The kernel marks a file that was replaced, such as by an upgrade. The new one is run then.
         var program = String(
             decoding: room.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) },
             as: UTF8.self

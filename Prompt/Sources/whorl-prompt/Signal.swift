@@ -2,14 +2,14 @@
 
 import CGTK
 
-/// A handler of a widget's signal, which lives as long as the widget.
+/// A handler of a widget's signal, which exists as long as the widget.
 final class Handler: Sendable {
     fileprivate let body: @MainActor @Sendable (PromptWindow) -> Void
 
     init(_ body: @escaping @MainActor @Sendable (PromptWindow) -> Void) { self.body = body }
 }
 
-/// Calls a handler at each signal that has no arguments.
+/// Calls a handler whenever a widget emits a signal without arguments.
 @MainActor
 func connectSignal(_ widget: UnsafeMutablePointer<GtkWidget>, _ signal: String, _ handler: Handler) {
     let emitted: @convention(c) (gpointer?, gpointer?) -> Void = { _, data in

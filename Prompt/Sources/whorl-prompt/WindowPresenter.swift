@@ -2,9 +2,9 @@
 
 import WhorlService
 
-/// Shows a prompt in a window.
+/// A presenter that shows a prompt in a window.
 ///
-/// Only the updates of the service say how it ended.
+/// Only the service's updates determine how the prompt ended.
 final class WindowPresenter: PromptPresenter {
     private enum End: Sendable {
         case updates
@@ -13,7 +13,7 @@ final class WindowPresenter: PromptPresenter {
 
     private let refusals = Refusals()
 
-    /// Whether the person has refused a program.
+    /// Whether the user has refused any program.
     var hasRefused: Bool { refusals.hasAny }
 
     var isInteractive: Bool {

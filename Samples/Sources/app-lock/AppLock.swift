@@ -2,20 +2,20 @@
 
 import LocalAuthentication
 
-/// The lock of an app: a finger opens it, or the app's own PIN.
+/// The lock of an app, unlocked by a fingerprint or by the app's own PIN.
 ///
-/// A finger counts only while the enrolled fingers are those for which the PIN was typed: somebody who knows the device's
-/// passcode and enrolls a finger of his own still does not get in.
+/// Fingerprints are accepted only while the enrolled fingers are the same as when the PIN was last typed. Someone who
+/// knows the device's passcode and enrolls their own finger still cannot unlock the app.
 struct AppLock {
     let settings = Settings()
-    /// Asks for the PIN.
+    /// Prompts for the PIN.
     let typedPIN: () -> String?
-    /// Tells the person something.
+    /// Prints a message to the user.
     let say: (String) -> Void
 
-    /// Why fingers do not open the lock now, or `nil` when they do.
+    /// Returns the reason why a fingerprint cannot unlock the app now, or `nil` if it can.
     ///
-    /// Nobody is asked.
+    /// Never prompts.
     func obstacle(_ context: LAContext) -> String? {
         guard settings.usesFingers else { return "Fingers are switched off in this app." }
         var error: NSError?
@@ -26,7 +26,7 @@ struct AppLock {
         return nil
     }
 
-    /// Everyday use: a finger, or the PIN.
+    /// Unlocks the app with a fingerprint or the PIN.
     func unlock() async -> Bool {
         let context = LAContext()
         context.localizedFallbackTitle = "Use PIN"
@@ -40,7 +40,7 @@ struct AppLock {
                 .deviceOwnerAuthenticationWithBiometrics,
                 localizedReason: "unlock the app"
             )
-            // A finger may have been added while the prompt was up.
+            // A finger may have been added while the prompt was shown.
             return isKnown(context) || unlockWithPIN()
         } catch LAError.userFallback {
             return unlockWithPIN()
@@ -56,13 +56,13 @@ struct AppLock {
         }
     }
 
-    /// What cannot be undone takes the PIN, whatever finger is there.
+    /// Confirms an irreversible action, which always requires the PIN.
     func confirmWithPIN() -> Bool {
         guard let pin = settings.pin, let typed = typedPIN() else { return false }
         return typed == pin
     }
 
-    /// The PIN, after which the fingers that are enrolled now count: only then is the new state saved.
+    /// Unlocks the app with the PIN, and accepts the currently enrolled fingers from then on.
     private func unlockWithPIN() -> Bool {
         guard confirmWithPIN() else { return false }
         let present = LAContext()

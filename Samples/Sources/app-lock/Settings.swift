@@ -2,21 +2,23 @@
 
 import LocalAuthentication
 
-/// What the app keeps: in the keychain, so that none of it can be read from a copy of the disk.
+/// The settings of the app.
+///
+/// They are in the keychain, so that a copy of the disk does not reveal them.
 struct Settings {
-    /// The app's own PIN; `nil` before one was chosen.
+    /// The app's own PIN; `nil` if none has been chosen.
     var pin: String? {
         get { self["pin"].map { String(decoding: $0, as: UTF8.self) } }
         nonmutating set { self["pin"] = newValue.map { Data($0.utf8) } }
     }
 
-    /// The fingers that were enrolled when the PIN was last typed; `nil` before that.
+    /// The fingers that were enrolled when the PIN was last typed; `nil` if it never was.
     var knownFingers: Data? {
         get { self["fingers"] }
         nonmutating set { self["fingers"] = newValue }
     }
 
-    /// Whether this person wants to use a finger with this app.
+    /// Whether the user wants to unlock this app with a fingerprint.
     var usesFingers: Bool {
         get { self["no fingers"] == nil }
         nonmutating set { self["no fingers"] = newValue ? nil : Data() }
@@ -37,7 +39,7 @@ struct Settings {
             item[kSecValueData as String] = newValue
             item[kSecAttrAccessible as String] = kSecAttrAccessibleWhenUnlockedThisDeviceOnly
             let status = SecItemAdd(item as CFDictionary, nil)
-            // Going on without the setting would be less safe than ending here.
+            // Continuing without the setting would be less safe than stopping here.
             precondition(status == errSecSuccess, "the keychain answered \(status)")
         }
     }

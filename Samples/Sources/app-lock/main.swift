@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// An app that is locked. The PIN comes from the terminal, or from standard input where that is none.
+// An app with a lock. The PIN is read from the terminal, or from standard input if that is not a terminal.
 //
-//     app-lock set-pin            chooses the PIN
-//     app-lock status             says whether a finger would do; asks nobody
-//     app-lock unlock             a finger, or the PIN
-//     app-lock fingers on|off     this app's own switch
-//     app-lock erase              the PIN, and nothing else
+//     app-lock set-pin            set the PIN
+//     app-lock status             show whether a fingerprint can unlock the app, without prompting
+//     app-lock unlock             unlock the app with a fingerprint or the PIN
+//     app-lock fingers on|off     enable or disable fingerprints for this app
+//     app-lock erase              an irreversible action, which always requires the PIN
 
 import LocalAuthentication
 
@@ -23,7 +23,7 @@ func end(_ message: String, _ status: Int32) -> Never {
 let lock = AppLock(typedPIN: typedPIN, say: { print($0) })
 switch Array(CommandLine.arguments.dropFirst()) {
 case ["set-pin"]:
-    // Whoever changes it knows the old one.
+    // Changing the PIN requires the old one.
     guard lock.settings.pin == nil || lock.confirmWithPIN() else { end("Wrong PIN.", 1) }
     guard let pin = typedPIN(), pin.count >= 4 else { end("A PIN has at least 4 characters.", 64) }
     lock.settings.pin = pin

@@ -3,11 +3,12 @@
 import BiometricLogin
 import Foundation
 
-/// The bank's own service, which knows customers by the login server's tokens.
+/// The bank's service, which identifies customers by the login server's tokens.
 ///
-/// Its requests go over the login's transport: it follows no redirect, keeps nothing, and leaves tokens in locked memory.
+/// It uses the login's transport, which does not follow redirects, does not store anything, and keeps tokens in locked
+/// memory.
 struct BankService {
-    /// Why the bank did not do it.
+    /// The reason why the bank refused a request.
     struct Refusal: Error, Decodable {
         enum Code: String, Decodable {
             case signedOut = "unauthorized"
@@ -44,7 +45,9 @@ struct BankService {
         let to: String
     }
 
-    /// Whom tokens for the bank are for; the service takes no others.
+    /// The audience of the tokens.
+    ///
+    /// The service accepts only tokens for it.
     static let name = "urn:whorl:sample:bank"
 
     let origin: LoginOrigin
@@ -59,7 +62,7 @@ struct BankService {
         return try await ask(.post, "/transfer", session, body)
     }
 
-    /// Both answer with what is left.
+    /// Sends a request and returns the balance, which is in every successful response.
     private func ask(
         _ method: LoginRequest.Method,
         _ path: String,

@@ -3,11 +3,13 @@
 import BiometricLogin
 import Foundation
 
-/// What a customer does: looks with a touch, moves money with a touch and the password.
+/// The actions of a customer. A touch shows the balance; a touch and the password transfer money.
 actor Teller {
     let login: LoginClient
     let bank: BankService
-    /// The last touch's session, kept in memory alone; it ends by itself after some minutes.
+    /// The session of the last touch.
+    ///
+    /// It is only in memory and expires after some minutes.
     private var session: LoginSession?
 
     init(login: LoginClient, bank: BankService) {
@@ -15,7 +17,7 @@ actor Teller {
         self.bank = bank
     }
 
-    /// How the login stands here; nobody is asked, and no server either.
+    /// Returns the state of the login on this device, without prompting or contacting the server.
     func status() async throws -> String {
         switch try await login.status() {
         case .notEnabled: "Not enabled. Type: enable"
@@ -25,7 +27,7 @@ actor Teller {
         }
     }
 
-    /// Once on each device: the name, the password, and a touch.
+    /// Enables the login on this device, which takes the user name, the password, and a touch.
     func enable() async throws -> String {
         guard let user = typed("User: ").flatMap({ LoginName($0) }), let password = typedPassword() else {
             return "Nothing was done."
@@ -40,7 +42,9 @@ actor Teller {
         return "From now on a touch signs in \(user)."
     }
 
-    /// A touch; none while the last one's session lasts.
+    /// Returns the balance.
+    ///
+    /// Requires a touch unless the last session is still valid.
     func balance() async throws -> Money {
         do {
             return try await bank.balance(signedIn("see your balance"))
@@ -50,10 +54,12 @@ actor Teller {
         }
     }
 
-    /// A touch and the password, whatever session there is.
+    /// Transfers money.
     ///
-    /// The prompt says what is transferred, and the chip signs it with the rest: the login server hands it on in the token, and
-    /// the bank compares. That token serves for this one transfer, and is not kept here.
+    /// Always requires a touch and the password.
+    ///
+    /// The prompt shows the transfer, and the TPM's signature covers it. The login server includes it in the token, and
+    /// the bank compares it with the order. The token is valid only for this transfer, and is not stored.
     func transfer(_ amount: Money, to payee: String) async throws -> Money {
         let stepUp = try await login.attempt(
             reason: "transfer \(amount) to \(payee)",
@@ -64,16 +70,20 @@ actor Teller {
         return try await bank.transfer(amount, to: payee, stepUp)
     }
 
-    /// Ends the session; the next look takes a touch.
+    /// Ends the session.
+    ///
+    /// The next request requires a touch.
     func signOut() -> String {
         session = nil
         return "Signed out."
     }
 
-    /// Deletes the key here, and has the server forget the device where it can be shown whose it is.
+    /// Deletes the key on this device.
+    ///
+    /// If the user can prove who they are, the server also removes the device.
     func disable() async throws -> String {
-        // Who cannot sign in any more can still disable.
-        // The bank's own session would not do: the bank has its token, and must not be able to.
+        // Users who can no longer sign in can still disable the login. The session for the bank must not be used here:
+        // the bank knows its token, and must not be able to remove devices.
         let known = try? await login.attempt(
             reason: "take the login off this device",
             service: login.server.credentialsService
@@ -93,11 +103,11 @@ actor Teller {
         return new
     }
 
-    /// What to do about an error, in this program's own terms where it has some.
+    /// Returns what to do about an error, in terms of this program's commands if possible.
     static func words(for error: LoginError) -> String {
         switch error.code {
         case .notEnabled: "This device is not enabled. Type: enable"
-        // The key cannot sign in. Only the password shows that it is still the customer, so it is asked for again.
+        // The key cannot sign in. Only the password proves that this is still the customer, so it is required again.
         case .mustEnableAgain: "\(error.message) Type: enable"
         default: "\(error.message) \(error.recovery)"
         }

@@ -3,19 +3,19 @@
 import BiometricLogin
 import Foundation
 
-/// A line from the terminal, or from standard input where that is none; `nil` at the end.
+/// Reads a line from the terminal, or from standard input if it is not a terminal; `nil` at the end of input.
 func typed(_ prompt: String) -> String? {
     if isatty(STDIN_FILENO) == 1 { print(prompt, terminator: "") }
     fflush(nil)
     return readLine()
 }
 
-/// The password, which is not shown; `nil` where none was typed.
+/// Reads the password without showing it; `nil` if nothing was typed.
 func typedPassword() -> SecretBox? {
     guard isatty(STDIN_FILENO) == 1 else { return secret(readLine() ?? "") }
     guard let line = getpass("Password: ") else { return nil }
     let bytes = UnsafeMutableRawBufferPointer(start: line, count: strlen(line))
-    // The C library's own copy, which it keeps until the next password.
+    // The C library's own copy, which it would keep until the next password.
     defer { bytes.wipe() }
     return bytes.isEmpty ? nil : SecretBox(SecretBytes(copying: UnsafeRawBufferPointer(bytes).bytes))
 }

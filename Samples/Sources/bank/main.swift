@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Banking in a terminal: a touch shows the balance, a touch and the password move money. scripts/bank starts it with all
-// that it needs.
+// Banking in a terminal: a touch shows the balance; a touch and the password transfer money. scripts/bank starts it with
+// everything that it requires.
 //
 //     bank LOGIN-SERVER BANK      such as: bank https://login.example https://bank.example
 
@@ -16,7 +16,7 @@ guard words.count == 2, CommandLine.arguments.count == 3 else {
 }
 let transport = URLSessionTransport()
 var options = LoginOptions()
-// Who has no finger for it leaves it; there is no other button.
+// There is no fallback button. Users who cannot use a finger cancel.
 options.fallbackTitle = ""
 let teller = Teller(
     login: LoginClient(server: words[0], transport: transport, options: options),

@@ -2,11 +2,13 @@
 
 import LocalAuthentication
 
-/// Passwords in the keychain, each of which takes a finger of those that are enrolled now.
+/// Passwords in the keychain.
 ///
-/// Once a finger is added or removed they are gone, whoever did it.
+/// Reading one requires a currently enrolled finger.
+///
+/// When a finger is added or removed, all passwords become permanently unreadable.
 struct Safe {
-    /// What the keychain answered.
+    /// An error status of the keychain.
     struct Failure: Error, CustomStringConvertible {
         let status: OSStatus
 
@@ -19,20 +21,20 @@ struct Safe {
         }
     }
 
-    /// Where a password is used.
+    /// The site and account of a password.
     struct Entry: Hashable {
         let site: String
         let account: String
     }
 
-    /// One context for all that a run of the program reads: the finger is asked for once.
+    /// One context for everything that a run of the program reads, so that it prompts only once.
     private let context: LAContext = {
         let context = LAContext()
         context.localizedReason = "open the safe"
         return context
     }()
 
-    /// Puts a password into the safe; nobody is asked for that.
+    /// Adds a password to the safe, without prompting.
     func add(_ password: String, for entry: Entry) throws {
         var error: Unmanaged<CFError>?
         let access = SecAccessControlCreateWithFlags(
@@ -50,7 +52,9 @@ struct Safe {
         try check(SecItemAdd(item as CFDictionary, nil))
     }
 
-    /// Reads a password; the finger is asked for.
+    /// Returns a password.
+    ///
+    /// Prompts for a finger.
     func password(for entry: Entry) throws -> String {
         var query = query(entry)
         query[kSecReturnData as String] = true
@@ -63,7 +67,7 @@ struct Safe {
         return password
     }
 
-    /// What is in the safe; nobody is asked for that.
+    /// Returns the entries in the safe, without prompting.
     func entries() throws -> [Entry] {
         var query = query()
         query[kSecMatchLimit as String] = kSecMatchLimitAll
@@ -80,7 +84,7 @@ struct Safe {
         }
     }
 
-    /// Takes a password out of the safe; nobody is asked for that.
+    /// Removes a password from the safe, without prompting.
     func remove(_ entry: Entry) throws {
         try check(SecItemDelete(query(entry) as CFDictionary))
     }

@@ -2,8 +2,8 @@
 
 // A password safe for the terminal.
 //
-//     password-safe add example.org ada        reads the password from standard input
-//     password-safe show example.org ada...    takes a finger, once for all accounts that are named
+//     password-safe add example.org ada        read the password from standard input
+//     password-safe show example.org ada...    prompt for a finger once, then show the passwords
 //     password-safe list
 //     password-safe remove example.org ada
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The names that a presenter needs. They are in a module of their own, since none of them is Apple's: what a program
-// imports as LocalAuthentication has no name that its own types may have.
+// The names that a presenter needs. They are in a separate module because they are not Apple's: importing
+// LocalAuthentication must not add names that the program's own types may have.
 @_exported public import protocol WhorlService.PromptPresenter
 @_exported public import struct WhorlService.TouchStrength
 @_exported public import struct WhorlService.Prompt
@@ -15,19 +15,20 @@
 internal import WhorlContext
 public import LocalAuthentication
 
-/// An addition for Linux: on Apple's systems the system itself shows the prompt.
+/// An addition for Linux. On Apple's systems, the system shows the prompt.
 extension LAContext {
-    /// The presenter of this context's prompts; `nil`, the default, means the terminal.
+    /// The presenter of this context's prompts.
     ///
-    /// A program with its own screen (a desktop, a kiosk, a login) sets its own presenter, since it has no terminal
-    /// that a person sees. An evaluation uses the presenter that is set when it begins.
+    /// `nil`, the default, means the terminal.
+    ///
+    /// A program without a visible terminal (a desktop, a kiosk, a login screen) sets its own presenter. An evaluation
+    /// uses the presenter that is set when it starts.
     ///
     ///     #if canImport(LocalAuthenticationPrompts)
     ///     context.promptPresenter = KioskPrompt()
     ///     #endif
     ///
-    /// A presenter receives only information to display, and its return value can only end an evaluation: no presenter
-    /// can make one succeed.
+    /// A presenter receives only information to display, and can only end an evaluation. It can never make one succeed.
     public var promptPresenter: (any PromptPresenter)? {
         get { core.settings.presenter }
         set { core.change { $0.presenter = newValue } }
@@ -35,8 +36,8 @@ extension LAContext {
 
     /// The strength of the touch in the last evaluation that succeeded.
     ///
-    /// It has the reader, whether the reader compared by itself, whether two fingers matched, and whether the passcode was typed
-    /// as well. It is `nil` before a success, and when only the passcode answered.
+    /// It includes the reader, whether the reader itself compared the fingerprint, whether two fingers matched, and
+    /// whether the passcode was also typed. It is `nil` before a success, or if only the passcode was used.
     ///
     ///     guard context.evaluatedTouchStrength?.isMatchedOnChip == true else { return refuse() }
     public var evaluatedTouchStrength: TouchStrength? { core.evaluatedStrength }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A test names fingers; nothing else of the module is exported.
+// Tests use the names of fingers. Nothing else of the module is exported.
 @_exported public import enum WhorlFingerprint.Finger
 @_exported public import enum WhorlFingerprint.ScanRetry

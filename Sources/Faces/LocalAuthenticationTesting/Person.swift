@@ -6,7 +6,7 @@ internal import WhorlSecretMemory
 internal import Synchronization
 import WhorlService
 
-/// The person of a test device, who performs a test's actions at prompts.
+/// The simulated user of a test device, who performs a test's actions at prompts.
 final class Person: Sendable {
     private struct State {
         var actions: ArraySlice<TestDevice.Action> = []
@@ -47,7 +47,7 @@ final class Person: Sendable {
 
     /// Performs the next action that the prompt offers.
     ///
-    /// - Returns: The button that was pressed and ends the prompt; `nil` if the prompt continues.
+    /// - Returns: The pressed button, which ends the prompt; `nil` if the prompt continues.
     func act(on offer: Offer) -> PromptAction? {
         while let action = state.withLock({ $0.actions.popFirst() }) {
             switch perform(action, offer) {
@@ -59,12 +59,12 @@ final class Person: Sendable {
         switch perform(otherwise, offer) {
         case .done: return nil
         case .pressed(let button): return button
-        // A prompt that does not offer any of the remaining actions is cancelled.
+        // A prompt that offers none of the remaining actions is canceled.
         case .notOffered: return .cancel
         }
     }
 
-    /// The input that a prompt accepts at one moment.
+    /// The input that a prompt currently accepts.
     struct Offer {
         var takesFinger: Bool
         var passcode: PromptEntry?
@@ -87,7 +87,7 @@ final class Person: Sendable {
         case .passcode(let text): type(text, offer)
         case .cancel: .pressed(.cancel)
         case .fallback:
-            // If the prompt also asks for the passcode, the button leads to it and does not end the prompt.
+            // If the prompt also accepts the passcode, the button shows the passcode field and does not end the prompt.
             offer.hasFallback && offer.passcode == nil ? .pressed(.fallback) : .notOffered
         case .nothing: .done
         }
@@ -111,7 +111,7 @@ final class Person: Sendable {
     }
 }
 
-/// A presenter that lets the person act at a prompt.
+/// A presenter that lets the simulated user act at a prompt.
 struct TestPrompt: PromptPresenter {
     let person: Person
 
@@ -136,7 +136,7 @@ struct TestPrompt: PromptPresenter {
             switch update {
             case .scan(.touch), .wrongPasscode, .throttled: isAsking = true
             case .fingerEnded:
-                // A prompt for only the passcode sends this too; the person has already acted on it.
+                // A prompt for only the passcode also sends this; the user has already acted on it.
                 isAsking = offer.takesFinger
                 offer.takesFinger = false
             case .passcodeEnded: offer.passcode = nil

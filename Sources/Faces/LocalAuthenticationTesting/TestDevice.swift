@@ -7,22 +7,22 @@ internal import MockReader
 public import WhorlFingerprint
 package import WhorlService
 
-/// A simulated machine with a fingerprint reader, a person and a chip, for the tests of an app.
+/// A simulated machine with a fingerprint reader, a user and a TPM, for testing an app.
 ///
 ///     @Test func `the safe opens for its owner`() async throws {
 ///         let device = TestDevice()                       // a reader, one enrolled finger, a passcode
 ///         try await device.run {
-///             device.next(.noMatch, .match)               // what the person does at the prompt
+///             device.next(.noMatch, .match)               // the actions of the user at the prompt
 ///             try await Safe().open()                     // the app's own code, which makes an LAContext
 ///         }
 ///     }
 ///
-/// Everything but the reader, the person and the chip is real: the same engine decides, counts tries and locks out,
-/// over a state directory in a temporary folder. The chip is simulated in memory, and refuses what a chip refuses.
-/// Nothing of the machine that the test runs on is read or changed.
+/// Only the reader, the user and the TPM are simulated. The engine is the real one: it decides, counts tries and locks
+/// out, with a state directory in a temporary folder. The simulated TPM is in memory and fails whenever a real TPM
+/// would. The machine that runs the test is neither read nor changed.
 ///
-/// Many devices may be used at the same time, each in its own ``run(_:)``. Its calls block for some milliseconds and
-/// may come from any thread.
+/// Several devices can be used at the same time, each in its own ``run(_:)``. Calls block for some milliseconds and can
+/// come from any thread.
 public final class TestDevice: Sendable {
     /// The default passcode: `"246810"`.
     public static let usualPasscode = "246810"
@@ -31,11 +31,11 @@ public final class TestDevice: Sendable {
     let person = Person()
     package let parts: ContextParts
 
-    /// Makes a device.
+    /// Creates a device.
     ///
     /// - Parameters:
     ///   - fingers: The enrolled fingers.
-    ///   - passcode: The passcode; `nil` sets none. It is only for tests, and not a secret.
+    ///   - passcode: The passcode, or `nil` for none. It is only for tests, and not a secret.
     ///   - hasReader: Whether the reader is connected.
     ///   - application: The name of the app under test.
     public init(
@@ -62,38 +62,41 @@ public final class TestDevice: Sendable {
         if !hasReader { unplug() }
     }
 
-    // MARK: - Using it
+    // MARK: - Installation
 
-    /// Runs a test's body on this device, which applies to every `LAContext()` and every keychain call in its task and
-    /// child tasks.
+    /// Runs a test's body on this device.
     ///
-    /// It is for Swift Testing, whose tests run concurrently. Work that does not belong to the task, such as a
-    /// `Task.detached` or a callback on a queue, uses the machine's own reader; see ``install()``.
+    /// Every `LAContext()` and every keychain call in its task and child tasks uses the device.
+    ///
+    /// Use it with Swift Testing, whose tests run concurrently. Work outside of the task, such as a `Task.detached` or
+    /// a callback on a queue, uses the machine's own reader; see ``install()``.
     public func run<Value>(
         _ body: () async throws -> Value
     ) async rethrows -> Value {
         try await ContextParts.$ofTask.withValue(parts, operation: body)
     }
 
-    /// Replaces the machine with this device, for the whole process, until ``uninstall()``.
+    /// Replaces the machine with this device for the whole process, until ``uninstall()``.
     ///
-    /// It is for XCTest (`setUp` and `tearDown`), whose tests run one after the other, and for apps whose work leaves
+    /// Use it with XCTest (`setUp` and `tearDown`), whose tests run one after the other, and for apps whose work leaves
     /// the test's task.
     public func install() { ContextParts.ofProcess = parts }
 
-    /// Restores the machine, whichever device is installed.
+    /// Restores the machine, regardless of which device is installed.
     public func uninstall() { ContextParts.ofProcess = nil }
 
-    /// The prompts of the app so far, in order: reason, titles, requested methods.
+    /// The app's prompts so far, in order, with reason, titles and requested methods.
     public var prompts: [TestPromptRecord] { person.prompts }
 }
 
 /// Changes to the machine, as in its settings or at its USB port.
 ///
-/// Each call returns when the change is done. A request that is impossible, such as enrolling a finger twice, is a
-/// mistake of the test and stops it with the reason.
+/// Each call returns when the change is done. An impossible request, such as enrolling a finger twice, is a programming
+/// error in the test and stops it with the reason.
 extension TestDevice {
-    /// Enrolls a finger: the domain state changes, and items that are bound to the current set of fingers are lost.
+    /// Enrolls a finger.
+    ///
+    /// The domain state changes, and items bound to the current set of fingers are lost.
     public func addFinger(_ finger: Finger) {
         waiting { try await $0.add(finger) }
     }
@@ -113,7 +116,9 @@ extension TestDevice {
         waiting { try await $0.fingers() }
     }
 
-    /// Disconnects the reader; an evaluation that waits for it ends as on a real machine.
+    /// Disconnects the reader.
+    ///
+    /// An evaluation that waits for it ends as on a real machine.
     public func unplug() { machine.reader.unplug() }
 
     /// Connects the reader.
@@ -121,8 +126,8 @@ extension TestDevice {
 
     /// Sets or changes the passcode; `nil` removes it.
     ///
-    /// Items that the old passcode opened are lost, and so is every keychain item that exists only while a passcode is
-    /// set.
+    /// Items that the old passcode could open are lost, and so are all keychain items that exist only while a passcode
+    /// is set.
     public func setPasscode(_ passcode: String?) {
         waiting { try await $0.setPasscode(passcode) }
     }
@@ -130,21 +135,23 @@ extension TestDevice {
     /// Removes the passcode; see ``setPasscode(_:)``.
     public func removePasscode() { setPasscode(nil) }
 
-    /// Locks fingers, as five touches in a row without a match do.
+    /// Locks fingers out, as after five touches in a row without a match.
     ///
-    /// A typed passcode lifts the lock (``Action/passcode(_:)`` at a prompt for `deviceOwnerAuthentication`, or
-    /// ``unlock()``); if no passcode is set, five minutes do (``pass(_:)``).
+    /// A typed passcode ends the lockout (``Action/passcode(_:)`` at a prompt for `deviceOwnerAuthentication`, or
+    /// ``unlock()``). If no passcode is set, the lockout ends after five minutes (``pass(_:)``).
     public func lockOut() {
         waiting { try await $0.lockOut() }
     }
 
-    /// Lifts the lock on fingers, and resets the count of wrong passcodes, as the right passcode in the machine's
-    /// settings does.
+    /// Ends the lockout and resets the count of wrong passcodes, like typing the right passcode in the machine's
+    /// settings.
     public func unlock() {
         waiting { try await $0.unlock() }
     }
 
-    /// Disables fingers for the app, as its user can; the app gets `biometryNotAvailable` (-6).
+    /// Disables fingers for the app, as its user can.
+    ///
+    /// The app's evaluations fail with `biometryNotAvailable` (-6).
     public func denyFingers() { setDenied(true) }
 
     /// Enables fingers for the app again.
@@ -155,12 +162,12 @@ extension TestDevice {
         waiting { try await $0.setOptedOut(denied, for: application) }
     }
 
-    /// Advances the time of reuse windows, locks and the waits after wrong passcodes at once.
+    /// Advances the time of reuse windows, lockouts and the delays after wrong passcodes.
     ///
-    /// Their time stands still otherwise, however long a test takes. Timers of the process are not affected.
+    /// This time advances only through this call, however long a test takes. Timers of the process are not affected.
     public func pass(_ duration: Duration) { machine.pass(duration) }
 
-    /// Performs asynchronous work, and blocks the caller's thread until it is done.
+    /// Performs asynchronous work and blocks the caller's thread until it is done.
     private func waiting<Value: Sendable>(
         _ body: @escaping @Sendable (SimulatedMachine) async throws -> Value
     ) -> Value {
@@ -169,14 +176,14 @@ extension TestDevice {
         }
         switch result {
         case .success(let value): return value
-        // The test has requested something impossible, or the temporary folder cannot be used: no test can continue.
+        // The test requested something impossible, or the temporary folder cannot be used. The test cannot continue.
         case .failure(let error): preconditionFailure("the test device refused: \(error)")
         }
     }
 }
 
 extension TestDevice {
-    /// An action of the person at a prompt.
+    /// An action of the user at a prompt.
     public enum Action: Sendable, Hashable {
         /// Places an enrolled finger on the reader.
         case match
@@ -184,40 +191,46 @@ extension TestDevice {
         case noMatch
         /// Places this finger on the reader, enrolled or not.
         case finger(Finger)
-        /// Places a finger on the reader that cannot be read; this does not count as a try.
+        /// Places a finger on the reader that cannot be read, which does not count as a try.
         case unreadable(ScanRetry)
-        /// Types this passcode. Five wrong ones in a row are free; before each further one there is a wait
-        /// (``TestDevice/pass(_:)``), and a passcode that is typed during the wait is not compared.
+        /// Types this passcode.
+        ///
+        /// The first five wrong ones in a row cause no delay; each further try does. A passcode typed during the delay
+        /// is not compared. Use ``TestDevice/pass(_:)`` to end the delay.
         case passcode(String)
         /// Presses cancel.
         case cancel
-        /// Presses the fallback button; under `deviceOwnerAuthentication` this leads to the passcode, and the prompt
-        /// continues.
+        /// Presses the fallback button.
+        ///
+        /// For `deviceOwnerAuthentication`, this shows the passcode field, and the prompt continues.
         case fallback
         /// Disconnects the reader.
         case unplug
-        /// Does nothing: the prompt stays until the app ends it, or its time runs out.
+        /// Does nothing. The prompt stays until the app ends it or it times out.
         case nothing
     }
 
-    /// Adds actions of the person, one for each time that a prompt asks for something.
+    /// Adds actions of the user.
     ///
-    /// They apply across prompts, in order, after the remaining ones. An action that a prompt does not offer, such as a
-    /// passcode where only a finger is accepted or a button that is hidden, is skipped. When no actions remain, the
-    /// person performs ``otherwise``.
+    /// Each time that a prompt waits for input, the next one is performed.
+    ///
+    /// Actions are performed in order, across prompts, after the remaining ones. An action that a prompt does not offer
+    /// is skipped, such as a passcode where only a finger is accepted, or a hidden button. When no actions remain, the
+    /// user performs ``otherwise``.
     public func next(_ actions: Action...) { person.append(actions) }
 
-    /// The action of the person when those of ``next(_:)`` have run out: cancel by default, so that a test neither
-    /// hangs nor succeeds by chance.
+    /// The action of the user when no actions of ``next(_:)`` remain.
+    ///
+    /// The default is to cancel, so that a test neither hangs nor succeeds by chance.
     public var otherwise: Action {
         get { person.otherwise }
         set { person.otherwise = newValue }
     }
 
-    /// The actions that were not performed yet.
+    /// The actions that have not been performed yet.
     public var remainingActions: [Action] { person.remaining }
 
-    /// Removes the actions that were not performed yet.
+    /// Removes the actions that have not been performed yet.
     public func dropActions() { person.drop() }
 }
 
@@ -225,12 +238,12 @@ extension TestDevice {
 public struct TestPromptRecord: Sendable, Hashable {
     /// The app's reason.
     public let reason: String
-    /// The text of the cancel button.
+    /// The title of the cancel button.
     public let cancelTitle: String
-    /// The text of the fallback button; `nil` if there was none.
+    /// The title of the fallback button; `nil` if there was none.
     public let fallbackTitle: String?
-    /// Whether the prompt asked for a finger.
+    /// Whether the prompt accepted a finger.
     public let asksForFinger: Bool
-    /// Whether the prompt asked for the passcode.
+    /// Whether the prompt accepted the passcode.
     public let asksForPasscode: Bool
 }

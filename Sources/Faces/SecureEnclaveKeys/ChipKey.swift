@@ -6,19 +6,19 @@ public import KeychainServices
 internal import LocalAuthentication
 internal import WhorlSecretMemory
 
-/// A key in the chip for any use: a wrapper of the keychain's key, which does the work.
+/// A key in the TPM for any use, as a wrapper of a keychain key.
 struct ChipKey: Sendable {
     private let key: SecKey
-    /// The public key as ANSI X9.63, 65 bytes.
+    /// The public key in ANSI X9.63, 65 bytes.
     let publicKey: Data
     let dataRepresentation: Data
 
-    /// Makes a new key.
+    /// Creates a new key.
     init(_ access: SecAccessControl, _ context: LAContext?) throws {
         self.init(try SecKey.inChip(access, context))
     }
 
-    /// Restores a key that was stored.
+    /// Restores a stored key.
     init(_ dataRepresentation: Data, _ context: LAContext?) throws {
         self.init(try SecKey.inChip(dataRepresentation, context))
     }
@@ -29,14 +29,14 @@ struct ChipKey: Sendable {
         dataRepresentation = made.dataRepresentation
     }
 
-    /// Signs a hash, and returns r and s, 64 bytes.
+    /// Returns the signature over a hash: r and s, 64 bytes.
     func signature(over hash: Data) throws -> Data {
         var error: Unmanaged<CFError>?
         let signature = SecKeyCreateSignature(key, .ecdsaSignatureRFC4754, hash as NSData, &error)
         return try unwrap(signature.map { Data(referencing: $0) }, error)
     }
 
-    /// Returns the X coordinate of the product with another party's public key.
+    /// Returns the X coordinate of the product of this key and another party's public key.
     func sharedSecret(with other: Data) throws -> SecretBox {
         try key.sharedSecret(withX963: other)
     }
@@ -49,15 +49,15 @@ struct ChipKey: Sendable {
 }
 
 extension SecAccessControl {
-    /// The default access control of keys in the chip: nothing must be shown.
+    /// The default access control of keys in the TPM, which requires no authentication.
     public static var ofEnclaveKeys: SecAccessControl { .unguarded }
 }
 
 extension SharedSecret {
-    /// Makes a shared secret of the library's type from an X coordinate that the chip has computed.
+    /// Creates a shared secret of the library's type from an X coordinate computed by the TPM.
     ///
-    /// The library makes a shared secret only by its own key agreement. So this repeats one: the key 1 and a point
-    /// agree on the point's X.
+    /// The library can create a shared secret only by a key agreement. This initializer therefore performs one whose
+    /// result is known: for the private key 1 and a point, it is the point's X.
     ///
     /// - Throws: An error for 32 bytes that are not the X coordinate of a point.
     init(coordinate: SecretBox) throws {

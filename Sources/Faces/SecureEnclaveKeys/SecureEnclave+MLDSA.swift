@@ -3,12 +3,14 @@
 public import Crypto
 public import LocalAuthentication
 
-// As in SecureEnclave+MLKEM.swift: types that exist so that a program compiles, and uses its fallback.
+// As in SecureEnclave+MLKEM.swift, these types exist so that programs compile and use their fallback.
 
 extension SecureEnclave {
-    /// Keys for ML-DSA 65; no TPM has them.
+    /// ML-DSA 65 keys, which TPMs do not support.
     public enum MLDSA65 {
-        /// A private key, which is never made.
+        /// A private key.
+        ///
+        /// It can never be created.
         public struct PrivateKey: Sendable {
             private let none: Never
 
@@ -24,7 +26,7 @@ extension SecureEnclave {
 
             /// Always fails.
             ///
-            /// - Throws: as ``init(accessControl:authenticationContext:)``.
+            /// - Throws: The same error as ``init(accessControl:authenticationContext:)``.
             public init(
                 dataRepresentation: some DataProtocol,
                 authenticationContext: LAContext? = nil
@@ -34,22 +36,24 @@ extension SecureEnclave {
 
             /// The public half.
             public var publicKey: Crypto.MLDSA65.PublicKey { switch none {} }
-            /// The representation that a program stores to restore the key.
+            /// The representation with which a program can restore the key.
             public var dataRepresentation: Data { switch none {} }
 
             /// Signs a message.
             public func signature(for data: some DataProtocol) throws -> Data { switch none {} }
 
-            /// Signs a message together with a context, which its verification must name.
+            /// Signs a message together with a context, which is required for verification.
             public func signature(for data: some DataProtocol, context: some DataProtocol) throws -> Data {
                 switch none {}
             }
         }
     }
 
-    /// Keys for ML-DSA 87; no TPM has them.
+    /// ML-DSA 87 keys, which TPMs do not support.
     public enum MLDSA87 {
-        /// A private key, which is never made.
+        /// A private key.
+        ///
+        /// It can never be created.
         public struct PrivateKey: Sendable {
             private let none: Never
 
@@ -65,7 +69,7 @@ extension SecureEnclave {
 
             /// Always fails.
             ///
-            /// - Throws: as ``init(accessControl:authenticationContext:)``.
+            /// - Throws: The same error as ``init(accessControl:authenticationContext:)``.
             public init(
                 dataRepresentation: some DataProtocol,
                 authenticationContext: LAContext? = nil
@@ -75,13 +79,13 @@ extension SecureEnclave {
 
             /// The public half.
             public var publicKey: Crypto.MLDSA87.PublicKey { switch none {} }
-            /// The representation that a program stores to restore the key.
+            /// The representation with which a program can restore the key.
             public var dataRepresentation: Data { switch none {} }
 
             /// Signs a message.
             public func signature(for data: some DataProtocol) throws -> Data { switch none {} }
 
-            /// Signs a message together with a context, which its verification must name.
+            /// Signs a message together with a context, which is required for verification.
             public func signature(for data: some DataProtocol, context: some DataProtocol) throws -> Data {
                 switch none {}
             }

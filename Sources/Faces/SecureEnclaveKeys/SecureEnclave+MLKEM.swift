@@ -3,13 +3,15 @@
 public import Crypto
 public import LocalAuthentication
 
-// Keys that CryptoKit's enclave makes and TPMs do not. The names exist so that a program that offers such a key if it
-// can be made compiles, and uses its fallback. Each algorithm has a type of its own, since programs extend each of them.
+// Keys that CryptoKit's Secure Enclave supports and TPMs do not. The names exist so that programs that use such keys if
+// possible compile, and use their fallback. Each algorithm has a separate type because programs extend each of them.
 
 extension SecureEnclave {
-    /// Keys for ML-KEM 768; no TPM has them.
+    /// ML-KEM 768 keys, which TPMs do not support.
     public enum MLKEM768 {
-        /// A private key, which is never made.
+        /// A private key.
+        ///
+        /// It can never be created.
         public struct PrivateKey: KEMPrivateKey {
             private let none: Never
 
@@ -25,7 +27,7 @@ extension SecureEnclave {
 
             /// Always fails.
             ///
-            /// - Throws: as ``init(accessControl:authenticationContext:)``.
+            /// - Throws: The same error as ``init(accessControl:authenticationContext:)``.
             public init(
                 dataRepresentation: some DataProtocol,
                 authenticationContext: LAContext? = nil
@@ -35,22 +37,24 @@ extension SecureEnclave {
 
             /// Always fails.
             ///
-            /// - Throws: as ``init(accessControl:authenticationContext:)``.
+            /// - Throws: The same error as ``init(accessControl:authenticationContext:)``.
             public static func generate() throws -> PrivateKey { try PrivateKey() }
 
             /// The public half.
             public var publicKey: Crypto.MLKEM768.PublicKey { switch none {} }
-            /// The representation that a program stores to restore the key.
+            /// The representation with which a program can restore the key.
             public var dataRepresentation: Data { switch none {} }
 
-            /// Opens a secret that another party has encapsulated for this key.
+            /// Decapsulates a secret that another party encapsulated for this key.
             public func decapsulate(_ encapsulated: Data) throws -> SymmetricKey { switch none {} }
         }
     }
 
-    /// Keys for ML-KEM 1024; no TPM has them.
+    /// ML-KEM 1024 keys, which TPMs do not support.
     public enum MLKEM1024 {
-        /// A private key, which is never made.
+        /// A private key.
+        ///
+        /// It can never be created.
         public struct PrivateKey: KEMPrivateKey {
             private let none: Never
 
@@ -66,7 +70,7 @@ extension SecureEnclave {
 
             /// Always fails.
             ///
-            /// - Throws: as ``init(accessControl:authenticationContext:)``.
+            /// - Throws: The same error as ``init(accessControl:authenticationContext:)``.
             public init(
                 dataRepresentation: some DataProtocol,
                 authenticationContext: LAContext? = nil
@@ -76,20 +80,20 @@ extension SecureEnclave {
 
             /// Always fails.
             ///
-            /// - Throws: as ``init(accessControl:authenticationContext:)``.
+            /// - Throws: The same error as ``init(accessControl:authenticationContext:)``.
             public static func generate() throws -> PrivateKey { try PrivateKey() }
 
             /// The public half.
             public var publicKey: Crypto.MLKEM1024.PublicKey { switch none {} }
-            /// The representation that a program stores to restore the key.
+            /// The representation with which a program can restore the key.
             public var dataRepresentation: Data { switch none {} }
 
-            /// Opens a secret that another party has encapsulated for this key.
+            /// Decapsulates a secret that another party encapsulated for this key.
             public func decapsulate(_ encapsulated: Data) throws -> SymmetricKey { switch none {} }
         }
     }
 
-    /// Returns the error of making a key that no TPM has.
+    /// Returns the error for creating a key that TPMs do not support.
     static func hasNoKeys(for algorithm: String) -> NSError {
         NSError(status: errSecUnimplemented, "no TPM has keys for \(algorithm)")
     }

@@ -6,52 +6,58 @@ public import Crypto
 internal import WhorlSupport
 public import LocalAuthentication
 
-/// Keys that are made in the chip, the TPM, and never leave it.
+/// Keys that are created in the TPM and never leave it.
 ///
 ///     let key = try SecureEnclave.P256.Signing.PrivateKey()
 ///     let signature = try key.signature(for: message)
 ///
-/// It has the names and the behavior of CryptoKit's. The program stores a key as its `dataRepresentation`: bytes that
-/// are not secret, and that only the chip that made them can use, for the user whose vault it was.
+/// Names and behavior are those of CryptoKit's type. The program stores a key as its `dataRepresentation`. These bytes
+/// are not secret: only the same TPM can use them, and only for the same user's vault.
 public enum SecureEnclave {
-    /// Whether this machine has a chip that this user may use.
+    /// Whether this machine has a TPM that this user may use.
     ///
-    /// It checks the machine on every call, creates nothing, and blocks the caller until the check is done.
+    /// It checks the machine on every call without creating anything, and blocks the caller until the check is done.
     public static var isAvailable: Bool {
         let parts = ContextParts.current
         return WorkerThread.preflights.wait { await parts.hasChip() }
     }
 
-    /// Keys on the curve P-256, the only curve that the chip supports.
+    /// Keys on the curve P-256, the only curve that the TPM supports.
     public enum P256 {
-        /// Keys that sign.
+        /// P-256 keys for signing.
         public enum Signing {}
-        /// Keys that agree on secrets.
+        /// P-256 keys for key agreement.
         public enum KeyAgreement {}
     }
 }
 
-// Apple has two types for one key of the chip, so the two are alike: what they share beyond Apple's shape is `ChipKey`.
+// Apple has two types for TPM keys, which are therefore similar. `ChipKey` implements everything except Apple's
+// interface.
 extension SecureEnclave.P256.Signing {
-    /// A key in the chip that signs.
+    /// A key in the TPM for signing.
     ///
-    /// Its functions block their caller, and may prompt if the key's access control requires something.
+    /// Its functions block their caller, and may prompt if the key's access control requires authentication.
     public struct PrivateKey: Sendable {
         private let key: ChipKey
 
         /// The public half.
         public let publicKey: Crypto.P256.Signing.PublicKey
 
-        /// The representation that a program stores to restore the key: not secret, and only usable with the chip.
+        /// The representation with which a program can restore the key.
+        ///
+        /// It is not secret, and usable only with the same TPM.
         public var dataRepresentation: Data { key.dataRepresentation }
 
-        /// Makes a key; this does not prompt.
+        /// Creates a key.
+        ///
+        /// Does not prompt.
         ///
         /// - Parameters:
-        ///   - compactRepresentable: Ignored: every key that the chip makes is accepted.
-        ///   - accessControl: The requirements to use the key; if there are any, it needs `privateKeyUsage`.
-        ///   - authenticationContext: The context that the key is used with; without one each use has its own.
-        /// - Throws: an `NSError` of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a chip.
+        ///   - compactRepresentable: Ignored. Every key that the TPM creates is accepted.
+        ///   - accessControl: The requirements for using the key. If it requires authentication, it must include
+        ///     `privateKeyUsage`.
+        ///   - authenticationContext: The context with which the key is used. Without one, each use creates a new one.
+        /// - Throws: An `NSError` of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a TPM.
         public init(
             compactRepresentable: Bool = true,
             accessControl: SecAccessControl = .ofEnclaveKeys,
@@ -60,12 +66,14 @@ extension SecureEnclave.P256.Signing {
             try self.init(ChipKey(accessControl, authenticationContext))
         }
 
-        /// Restores a key that was stored; this does not use the chip yet.
+        /// Restores a stored key.
+        ///
+        /// Does not access the TPM yet.
         ///
         /// - Parameters:
         ///   - dataRepresentation: The value of ``dataRepresentation``.
-        ///   - authenticationContext: The context that the key is used with; without one each use has its own.
-        /// - Throws: an `NSError` of `NSOSStatusErrorDomain` for any other bytes.
+        ///   - authenticationContext: The context with which the key is used. Without one, each use creates a new one.
+        /// - Throws: An `NSError` of `NSOSStatusErrorDomain` for any other bytes.
         public init(dataRepresentation: Data, authenticationContext: LAContext? = nil) throws {
             try self.init(ChipKey(dataRepresentation, authenticationContext))
         }
@@ -85,11 +93,11 @@ extension SecureEnclave.P256.Signing {
             return try .init(rawRepresentation: key.signature(over: hash))
         }
 
-        /// Signs the SHA-256 of some data.
+        /// Signs the SHA-256 hash of a message.
         ///
         /// - Parameter data: The message.
         /// - Returns: The signature.
-        /// - Throws: as for a hash.
+        /// - Throws: The same errors as for a hash.
         public func signature<D: DataProtocol>(for data: D) throws -> Crypto.P256.Signing.ECDSASignature {
             try signature(for: SHA256.hash(data: data))
         }
@@ -97,25 +105,30 @@ extension SecureEnclave.P256.Signing {
 }
 
 extension SecureEnclave.P256.KeyAgreement {
-    /// A key in the chip that agrees on secrets.
+    /// A key in the TPM for key agreement.
     ///
-    /// Its functions block their caller, and may prompt if the key's access control requires something.
+    /// Its functions block their caller, and may prompt if the key's access control requires authentication.
     public struct PrivateKey: Sendable {
         private let key: ChipKey
 
         /// The public half.
         public let publicKey: Crypto.P256.KeyAgreement.PublicKey
 
-        /// The representation that a program stores to restore the key: not secret, and only usable with the chip.
+        /// The representation with which a program can restore the key.
+        ///
+        /// It is not secret, and usable only with the same TPM.
         public var dataRepresentation: Data { key.dataRepresentation }
 
-        /// Makes a key; this does not prompt.
+        /// Creates a key.
+        ///
+        /// Does not prompt.
         ///
         /// - Parameters:
-        ///   - compactRepresentable: Ignored: every key that the chip makes is accepted.
-        ///   - accessControl: The requirements to use the key; if there are any, it needs `privateKeyUsage`.
-        ///   - authenticationContext: The context that the key is used with; without one each use has its own.
-        /// - Throws: an `NSError` of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a chip.
+        ///   - compactRepresentable: Ignored. Every key that the TPM creates is accepted.
+        ///   - accessControl: The requirements for using the key. If it requires authentication, it must include
+        ///     `privateKeyUsage`.
+        ///   - authenticationContext: The context with which the key is used. Without one, each use creates a new one.
+        /// - Throws: An `NSError` of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a TPM.
         public init(
             compactRepresentable: Bool = true,
             accessControl: SecAccessControl = .ofEnclaveKeys,
@@ -124,12 +137,14 @@ extension SecureEnclave.P256.KeyAgreement {
             try self.init(ChipKey(accessControl, authenticationContext))
         }
 
-        /// Restores a key that was stored; this does not use the chip yet.
+        /// Restores a stored key.
+        ///
+        /// Does not access the TPM yet.
         ///
         /// - Parameters:
         ///   - dataRepresentation: The value of ``dataRepresentation``.
-        ///   - authenticationContext: The context that the key is used with; without one each use has its own.
-        /// - Throws: an `NSError` of `NSOSStatusErrorDomain` for any other bytes.
+        ///   - authenticationContext: The context with which the key is used. Without one, each use creates a new one.
+        /// - Throws: An `NSError` of `NSOSStatusErrorDomain` for any other bytes.
         public init(dataRepresentation: Data, authenticationContext: LAContext? = nil) throws {
             try self.init(ChipKey(dataRepresentation, authenticationContext))
         }
@@ -142,7 +157,7 @@ extension SecureEnclave.P256.KeyAgreement {
         /// Returns the shared secret of this key and another party's public key.
         ///
         /// - Parameter publicKeyShare: The other party's public key.
-        /// - Returns: The secret, from which keys are derived.
+        /// - Returns: The shared secret, from which keys can be derived.
         /// - Throws: `LAError` if the owner was not recognized; otherwise an `NSError` of `NSOSStatusErrorDomain`.
         public func sharedSecretFromKeyAgreement(
             with publicKeyShare: Crypto.P256.KeyAgreement.PublicKey

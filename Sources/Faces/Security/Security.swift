@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Apple's name for the keychain's module; `import LocalAuthentication` brings the same names without it.
+// Apple's name for the keychain module. `import LocalAuthentication` provides the same names.
 @_exported public import KeychainServices

@@ -2,35 +2,35 @@
 
 internal import FoundationEssentials
 
-/// An answer of greetd.
+/// A response from greetd.
 public enum Answer: Equatable, Sendable {
-    /// The request was carried out; a login that was begun may be started.
+    /// The request succeeded. A login that was begun can be started.
     case success
-    /// PAM did not let the person in.
+    /// PAM did not authenticate the user.
     case refused(String)
-    /// Something went wrong that is no decision about the person.
+    /// An error that is not a decision about the user.
     case failed(String)
-    /// PAM says something, or asks.
+    /// A message or a question from PAM.
     case sentence(Kind, String)
 
-    /// The kinds of sentences.
+    /// The kinds of PAM messages.
     public enum Kind: Equatable, Sendable {
-        /// A question whose answer is shown while it is typed.
+        /// A question whose answer is visible while it is typed.
         case visible
-        /// A question whose answer is not shown.
+        /// A question whose answer is hidden while it is typed.
         case secret
-        /// A sentence that asks nothing.
+        /// An informational message, which requires no answer.
         case info
-        /// A sentence about something that went wrong, which asks nothing.
+        /// An error message, which requires no answer.
         case error
     }
 
-    /// Reads a message; `nil` for what is no answer of greetd, of which nothing may be believed.
+    /// Parses a message; `nil` if it is not a valid response from greetd, in which case none of it can be trusted.
     ///
-    /// - Parameter message: The bytes of one message, without their length.
+    /// - Parameter message: The bytes of one message, without its length.
     public init?(_ message: [UInt8]) {
         guard message.count <= Frames.limit,
-            // A message that cannot be read is told from others by nothing else.
+            // Why a message cannot be parsed makes no difference.
             let message = try? JSONDecoder().decode(Message.self, from: Data(message))
         else { return nil }
         switch message.type {
@@ -51,7 +51,7 @@ public enum Answer: Equatable, Sendable {
         }
     }
 
-    /// The members of greetd's answers.
+    /// The members of greetd's responses.
     private struct Message: Decodable {
         var type: String
         var errorType: String?

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The numbers of badges and the people who carry them.
+/// The numbers of badges, and the users who carry them.
 ///
-/// A badge says who somebody is, and proves nothing: the touch does.
+/// A badge identifies a user but proves nothing; the touch does.
 public struct Badges: Equatable, Sendable {
     private var names: [String: String] = [:]
 
-    /// Makes an empty list.
+    /// Creates an empty list.
     public init() {}
 
-    /// Reads the list of the machine.
+    /// Reads the machine's list of badges.
     ///
     /// - Parameters:
-    ///   - path: The file's path; without the file there are no badges.
-    ///   - owner: The user whom the file belongs to.
-    /// - Throws: ``FileFault`` for a file that is wrong, or that others may change.
+    ///   - path: The file's path. If the file does not exist, there are no badges.
+    ///   - owner: The user who must own the file.
+    /// - Throws: ``FileFault`` if the file is invalid or others can change it.
     public init(path: String, owner: UInt32 = 0) throws(FileFault) {
         try self.init(lines: Lines.read(path, owner: owner) ?? [], of: path)
     }
 
-    /// Reads lines with a number and a name in each.
+    /// Parses lines with a number and a name each.
     init(lines: [Substring], of file: String) throws(FileFault) {
         for (index, line) in lines.enumerated() {
             let line = Lines.content(line)
@@ -45,13 +45,15 @@ public struct Badges: Equatable, Sendable {
     }
 }
 
-/// The person whom a typed line means.
+/// The user identified by a typed line.
 enum Person: Equatable {
     case name(String)
     case unknownBadge
     case none
 
-    /// Reads what was typed: digits are a badge's number, anything else is a name.
+    /// Parses typed text.
+    ///
+    /// Digits are a badge number; anything else is a name.
     init(typed line: String, _ badges: Badges) {
         let line = Lines.content(Substring(line.prefix(100)))
         if Badges.isNumber(line) {
@@ -61,7 +63,7 @@ enum Person: Equatable {
         }
     }
 
-    /// Returns whether a text may be the name of a user: letters, digits and a few signs, and not digits alone.
+    /// Returns whether a string can be a user name: letters, digits and a few symbols, and not only digits.
     static func isName(_ text: Substring) -> Bool {
         let bytes = text.utf8
         guard (1...64).contains(bytes.count), let first = bytes.first, first != UInt8(ascii: "-") else {

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The choices of the kiosk's administrator.
+/// The kiosk's configuration, set by its administrator.
 public struct Configuration: Equatable, Sendable {
-    /// The uses of a touch.
+    /// The effects of a touch.
     public enum Mode: String, Equatable, Sendable {
-        /// It starts the person's session.
+        /// Starts the user's session.
         case session
-        /// It checks the person in, and the screen stays.
+        /// Checks the user in. The screen stays.
         case counter
     }
 
-    /// The use of a touch.
+    /// The effect of a touch.
     public var mode = Mode.session
-    /// A line for `sh`, run in a terminal in cage as a person who has checked in; `nil` for none.
+    /// A command for `sh`, run in a terminal in cage as a user who has checked in; `nil` for none.
     public var till: String?
-    /// A line for `sh`, run in cage as the person who was let in; empty where none begins a session.
+    /// A command for `sh`, run in cage as the authenticated user; empty if touches do not start a session.
     public var command = ""
-    /// The words above the field.
+    /// The title above the field.
     public var title = "Welcome"
-    /// Whether a password is taken where no touch can be asked for.
+    /// Whether to accept a password if no touch is possible.
     public var takesPasswords = false
-    /// The seconds after which a screen that waits for keys goes back to the first one.
+    /// The number of seconds after which a screen that waits for keys returns to the first page.
     public var idle = 30
-    /// The seconds for which a reason is shown.
+    /// The number of seconds for which a reason is shown.
     public var reason = 8
 
-    /// Makes the choices that hold without a file.
+    /// Creates the default configuration.
     public init() {}
 
-    /// Reads the choices of the machine.
+    /// Reads the machine's configuration.
     ///
     /// - Parameters:
     ///   - path: The file's path.
-    ///   - owner: The user whom the file belongs to.
-    /// - Throws: ``FileFault`` for a file that is missing or wrong, or that others may change.
+    ///   - owner: The user who must own the file.
+    /// - Throws: ``FileFault`` if the file is missing or invalid, or others can change it.
     public init(path: String, owner: UInt32 = 0) throws(FileFault) {
         guard let lines = try Lines.read(path, owner: owner) else {
             throw FileFault(path, nil, "this file does not exist")
@@ -41,7 +41,7 @@ public struct Configuration: Equatable, Sendable {
         try self.init(lines: lines, of: path)
     }
 
-    /// Reads lines with a choice in each: `Name=value`.
+    /// Parses lines with one setting each: `Name=value`.
     init(lines: [Substring], of file: String) throws(FileFault) {
         for (index, line) in lines.enumerated() {
             let line = Lines.content(line)
@@ -57,9 +57,9 @@ public struct Configuration: Equatable, Sendable {
         if mode == .session, command.isEmpty { throw FileFault(file, nil, "Command= is missing") }
     }
 
-    /// The command line of a person's session, as greetd takes it.
+    /// The command line of a user's session, for greetd.
     ///
-    /// It runs in cage, never on a bare console, which other keys lead away from.
+    /// It runs in cage, never on a bare console, where keys could switch to another one.
     var sessionCommand: String { Self.inCage(Self.shell(command)) }
 
     /// The command line of the till, in a terminal; `nil` for none.
@@ -67,12 +67,13 @@ public struct Configuration: Equatable, Sendable {
 
     /// Returns a command line that runs another one in cage.
     ///
-    /// cage ends when no process has its pipe any more, and what a person leaves running has it. So it is ended here.
+    /// cage ends only when no process has its pipe open, and processes that the user leaves running keep it open. The
+    /// command line therefore ends cage itself.
     private static func inCage(_ command: String) -> String {
         #"cage -- /bin/sh -c '"$@"; kill "$PPID"' sh \#(command)"#
     }
 
-    /// Returns the words that have `sh` run a line, quoted for the shell by which greetd starts them.
+    /// Returns the words that run a command with `sh`, quoted for the shell with which greetd starts them.
     private static func shell(_ line: String) -> String {
         let parts = line.split(separator: "'", omittingEmptySubsequences: false)
         return "/bin/sh -c '\(parts.joined(separator: #"'\''"#))'"

@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The bytes that have come from greetd, cut into messages.
+/// The bytes received from greetd, split into messages.
 public struct Frames: Sendable {
-    /// The largest message that is taken; greetd's own are below 11 KB.
+    /// The maximum size of a message in bytes.
+    ///
+    /// Those of greetd are smaller than 11 KB.
     public static let limit = 64 << 10
 
     private var bytes: [UInt8] = []
     private var isBroken = false
 
-    /// Begins without a byte.
+    /// Creates an empty buffer.
     public init() {}
 
-    /// The results of a look at the bytes so far.
+    /// The result of parsing the bytes received so far.
     public enum Next: Equatable, Sendable {
-        /// The message is not whole yet.
+        /// The message is not complete yet.
         case more
         /// The next message, without its length.
         case message([UInt8])
-        /// The length that was told is none of a message; nothing more is read.
+        /// The length is not valid. Nothing more can be read.
         case broken
     }
 
-    /// Takes bytes that have come.
+    /// Appends received bytes.
     ///
     /// - Parameter new: The bytes.
     public mutating func append(_ new: some Sequence<UInt8>) {
         if !isBroken { bytes.append(contentsOf: new) }
     }
 
-    /// Takes the next message out.
+    /// Removes the next message from the buffer and returns it.
     ///
     /// - Returns: The message, or the reason why there is none.
     public mutating func next() -> Next {

@@ -1,43 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The course of a login, without a socket and a window: what happens goes in, what to do comes out.
+/// The course of a login as a pure state machine, without a socket or a window.
 ///
-/// The decision about a person is greetd's. This value asks for a session only after greetd has said that the login which
-/// is on the screen has succeeded, and cancels a login that succeeds after its person has gone.
+/// greetd decides about the user. The state machine requests a session only after greetd has reported that the login on
+/// the screen succeeded. It cancels a login that succeeds after its user has left.
 public struct Greeting: Sendable {
     /// The events.
     public enum Event: Sendable {
         /// A line was typed on the first page.
         case name(String)
-        /// The person who has checked in wants to go on to the till.
+        /// A user who has checked in wants to use the till.
         case till
         /// An answer to PAM's question was typed.
         case typed(SecretText)
-        /// The person wants to go back.
+        /// The user wants to go back.
         case escape
-        /// Timed out.
+        /// Nothing was typed for some time.
         case idle
-        /// The reason was on the screen for long enough.
+        /// The reason was shown long enough.
         case reasonRead
         /// The pause after an unknown number is over.
         case paused
-        /// An answer of greetd came.
+        /// greetd sent a response.
         case answer(Answer)
-        /// greetd has gone, or says what cannot be read.
+        /// greetd has ended, or sent an invalid message.
         case lost
     }
 
-    /// The steps that follow an event.
+    /// The steps to take after an event.
     public enum Step: Sendable {
-        /// The request is sent.
+        /// Send the request.
         case send(Request)
-        /// An event comes after so many seconds, until which nothing is taken.
+        /// Send an event after this number of seconds. Until then, input is ignored.
         case pause(seconds: Int)
-        /// The program ends: with 0 for a session that begins, else greetd starts it again.
+        /// End the program: with 0 to start a session, otherwise greetd starts it again.
         case end(status: Int32)
     }
 
-    /// The requests whose answers are waited for; greetd takes one at a time.
+    /// The requests that are waiting for a response.
+    ///
+    /// greetd accepts one at a time.
     private enum Awaited { case login, start, cancellation }
 
     /// The content of the screen.
@@ -45,39 +47,43 @@ public struct Greeting: Sendable {
     private let configuration: Configuration
     private let badges: Badges
     private var awaited: Awaited?
-    /// The line that was typed while a person who has checked in was on the screen.
+    /// The line that was typed while a user who has checked in was shown.
     private var next: String?
-    /// The name of the login, which is not shown before PAM has let the person in.
+    /// The name of the login.
+    ///
+    /// It is not shown until PAM has authenticated the user.
     private var name = ""
-    /// The sentences of the login.
+    /// The messages of the login.
     private var heard = Sentences.Heard()
-    /// The numbers in a row that no badge has.
+    /// The number of unknown badge numbers in a row.
     private var unknownNumbers = 0
-    /// The longest pause after an unknown number, in seconds.
+    /// The maximum pause after an unknown number, in seconds.
     private static let longestPause = 60
 
-    /// Begins with the first page.
+    /// Starts with the first page.
     ///
     /// - Parameters:
-    ///   - configuration: The administrator's choices.
-    ///   - badges: The badges that are known.
+    ///   - configuration: The configuration.
+    ///   - badges: The known badges.
     public init(_ configuration: Configuration, _ badges: Badges) {
         (self.configuration, self.badges) = (configuration, badges)
     }
 
-    /// Begins with the page that tells of a wrong file; no one is let in.
+    /// Starts with the page that reports an invalid file.
     ///
-    /// - Parameter fault: The fault.
+    /// No one can log in.
+    ///
+    /// - Parameter fault: The problem with the file.
     public init(fault: FileFault) {
         self.init(Configuration(), Badges())
         screen.page = .broken
         screen.sentence = fault.sentence
     }
 
-    /// Takes an event.
+    /// Handles an event.
     ///
     /// - Parameter event: The event.
-    /// - Returns: The step that follows; `nil` for none.
+    /// - Returns: The next step; `nil` for none.
     public mutating func take(_ event: Event) -> Step? {
         switch event {
         case .lost: return .end(status: 1)
@@ -116,7 +122,7 @@ public struct Greeting: Sendable {
         switch Person(typed: line, badges) {
         case .none: screen.reason = Sentences.noName
         case .unknownBadge:
-            // Each number in a row costs a second more than the one before.
+            // Each unknown number in a row adds a second to the pause.
             unknownNumbers += 1
             screen = Screen()
             show(.pause, Sentences.beginning)
@@ -137,7 +143,7 @@ public struct Greeting: Sendable {
         return .send(.answer(text))
     }
 
-    /// Starts a session of the person who was let in.
+    /// Starts a session of the authenticated user.
     private mutating func start(_ command: String) -> Step {
         awaited = .start
         screen.offersTill = false
@@ -146,7 +152,9 @@ public struct Greeting: Sendable {
         return .send(.start(command: command))
     }
 
-    /// Shows that the person was let in; the login ends without a session unless the till is asked for.
+    /// Shows that the user was authenticated.
+    ///
+    /// The login ends without a session unless the user opens the till.
     private mutating func arrive() -> Step? {
         awaited = nil
         unknownNumbers = 0
@@ -165,7 +173,7 @@ public struct Greeting: Sendable {
         return .send(.cancel)
     }
 
-    /// Goes back to the first page, as soon as greetd takes a request.
+    /// Returns to the first page as soon as greetd accepts a request.
     private mutating func leave(because reason: String) -> Step? {
         switch screen.page {
         case .ask: screen.reason = ""
@@ -183,14 +191,14 @@ public struct Greeting: Sendable {
             if answer == .success { return .end(status: 0) }
             return cancel(because: Sentences.notStarted(answer))
         case .cancellation:
-            // Whatever greetd says to it, no login is under way now.
+            // Whatever the response is, no login is running now.
             awaited = nil
             let reason = screen.reason
             screen = Screen()
             screen.reason = reason
             defer { next = nil }
             return next.flatMap { begin($0) }
-        // An answer to no question: whose it is cannot be told.
+        // A response without a request cannot be attributed to a user.
         case nil: return .end(status: 1)
         }
     }

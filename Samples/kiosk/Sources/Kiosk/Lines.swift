@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// The problem with a file of the administrator's, in a sentence for the screen.
+/// A problem with one of the administrator's files, as a message for the screen.
 public struct FileFault: Error, Equatable {
-    /// The sentence.
+    /// The message.
     public let sentence: String
 
     init(_ file: String, _ line: Int?, _ problem: String) {
@@ -18,8 +18,8 @@ enum Lines {
 
     /// Reads a file.
     ///
-    /// - Returns: Its lines; `nil` if there is no such file.
-    /// - Throws: ``FileFault`` where others than root may change the file or its folder, or it is too long.
+    /// - Returns: The file's lines; `nil` if it does not exist.
+    /// - Throws: ``FileFault`` if users other than root can change the file or its folder, or if the file is too long.
     static func read(_ path: String, owner: uid_t = 0) throws(FileFault) -> [Substring]? {
         try checkFolder(of: path, owner)
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -51,7 +51,7 @@ enum Lines {
         return lines
     }
 
-    /// Refuses a folder that users other than root can change: they could put another file into the place of this one.
+    /// Rejects a folder that users other than root can change, because they could replace the file.
     private static func checkFolder(of path: String, _ owner: uid_t) throws(FileFault) {
         let end = path.lastIndex(of: "/")
         let folder = end.map { String(path[..<$0]) } ?? "."
@@ -66,15 +66,15 @@ enum Lines {
         }
     }
 
-    /// Cuts bytes into lines; `nil` for what is no text.
+    /// Splits bytes into lines; `nil` if they are not text.
     static func of(_ bytes: some RandomAccessCollection<UInt8>) -> [Substring]? {
-        // A carriage return and a line feed are one character of a text, and two bytes.
+        // A carriage return and a line feed are a single character of a string, but two bytes.
         let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
         let texts = lines.compactMap { String(validating: $0, as: UTF8.self).map { Substring($0) } }
         return texts.count == lines.count ? texts : nil
     }
 
-    /// Returns a line without its comment and the space around it.
+    /// Returns a line without its comment and surrounding spaces.
     static func content(_ line: Substring) -> Substring {
         let line = line.drop { $0 == " " || $0 == "\t" }
         guard line.first != "#" else { return "" }

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request to greetd; greetd-ipc(7) describes them.
+/// A request to greetd, as described in greetd-ipc(7).
 public enum Request: Sendable {
-    /// Asks greetd to begin a login of a person.
+    /// Begins a login of a user.
     case create(name: String)
-    /// Answers a question of PAM, or confirms that one of its sentences was shown.
+    /// Answers a question of PAM, or confirms that a message was shown.
     case answer(SecretText)
-    /// Asks greetd to run a command as the person who was let in, after this program has ended.
+    /// Runs a command as the authenticated user after this program has ended.
     case start(command: String)
     /// Ends the login that was begun.
     case cancel
 
-    /// The search path of a session: greetd reads none from the person's files or the system's.
+    /// The search path of a session.
+    ///
+    /// greetd does not read one from the user's files or the system's.
     private static let path = "PATH=/usr/local/bin:/usr/bin:/bin"
 
-    /// The answer to a sentence that asks nothing.
+    /// The answer to a message that requires none.
     public static var confirmation: Request { .answer(SecretText(count: 0) { _ in }) }
 
-    /// The message as greetd reads it: its length in four bytes of this machine's order, then JSON.
+    /// The message for greetd: its length in four bytes in native byte order, followed by JSON.
     public var message: SecretText {
         switch self {
         case .create(let name):
@@ -34,7 +36,7 @@ public enum Request: Sendable {
         }
     }
 
-    /// Puts a text into JSON between two parts that are JSON already.
+    /// Inserts a string between two parts of JSON.
     private static func frame(_ before: String, _ text: SecretText?, _ after: String) -> SecretText {
         let escaped = text?.read { $0.reduce(0) { $0 + (escape($1) == nil ? 1 : 6) } } ?? 0
         let length = before.utf8.count + escaped + after.utf8.count
@@ -61,7 +63,7 @@ public enum Request: Sendable {
         }
     }
 
-    /// The hexadecimal digits of a byte that JSON does not take as it is.
+    /// Returns the hexadecimal digits of a byte that JSON must escape.
     private static func escape(_ byte: UInt8) -> (UInt8, UInt8)? {
         guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f else {
             return nil
@@ -72,7 +74,7 @@ public enum Request: Sendable {
 }
 
 extension SecretText {
-    /// Copies a text that is no secret.
+    /// Copies text that is not secret.
     convenience init(text: String) {
         let bytes = Array(text.utf8)
         self.init(count: bytes.count) { $0.copyBytes(from: bytes) }

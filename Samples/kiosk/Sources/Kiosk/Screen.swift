@@ -4,43 +4,45 @@
 public struct Screen: Equatable, Sendable {
     /// The pages.
     public enum Page: String, Equatable, Sendable {
-        /// A name or a badge's number is asked for.
+        /// Prompts for a name or a badge number.
         case ask
-        /// An unknown number was typed, and the next one has to wait.
+        /// An unknown number was typed, and the next one must wait.
         case pause
-        /// PAM is at work: it waits for a touch, or compares.
+        /// PAM is busy: it waits for a touch or compares.
         case wait
-        /// PAM asks something that is typed and may be seen.
+        /// PAM asks a question whose answer may be visible.
         case question
-        /// PAM asks for a password.
+        /// PAM prompts for a password.
         case password
-        /// The person has gone, and PAM has not ended yet.
+        /// The user has left, and PAM has not ended yet.
         case leaving
-        /// A person has checked in, and the next one may type.
+        /// A user has checked in, and the next one can type.
         case arrived
-        /// The session begins.
+        /// The session starts.
         case farewell
-        /// The kiosk takes no one: a file of the administrator's is wrong.
+        /// The kiosk cannot be used, because one of the administrator's files is invalid.
         case broken
     }
 
-    /// The page.
+    /// The current page.
     public var page = Page.ask
-    /// The name of the person who was let in; empty before that, so that a number shows no one's name.
+    /// The name of the authenticated user.
+    ///
+    /// Until then it is empty, so that a badge number does not reveal a name.
     public var person = ""
-    /// The sentence of PAM or of the kiosk itself.
+    /// The message from PAM or from the kiosk.
     public var sentence = ""
-    /// The reason why the first page has come back, until it could be read.
+    /// The reason for returning to the first page, until it could be read.
     public var reason = ""
 
-    /// Whether the person may go on to the till.
+    /// Whether the user can open the till.
     public var offersTill = false
 
     init() {}
 
-    /// Whether something can be typed, so that the screen is left when nothing is.
+    /// Whether something can be typed, so that the page times out without input.
     public var waitsForKeys: Bool { takesNames || page == .question || page == .password }
 
-    /// Whether a name or a badge's number can be typed.
+    /// Whether a name or a badge number can be typed.
     public var takesNames: Bool { page == .ask || page == .arrived }
 }

@@ -2,14 +2,14 @@
 
 import Glibc
 
-/// Bytes that are overwritten when the last reference to them goes: a typed password, or a message with one in it.
+/// Bytes that are overwritten when they are released: a typed password, or a message that contains one.
 ///
-/// They are never a `String`, whose copies cannot be counted.
+/// They are never stored as a `String`, whose copies cannot be controlled.
 public final class SecretText: @unchecked Sendable {
-    // Written by `init` alone, and read afterwards.
+    // Written only by `init`, and read afterwards.
     private let bytes: UnsafeMutableRawBufferPointer
 
-    /// Makes room, which a function fills.
+    /// Allocates memory, which a function fills.
     ///
     /// - Parameters:
     ///   - count: The number of bytes.
@@ -22,7 +22,7 @@ public final class SecretText: @unchecked Sendable {
 
     /// Copies bytes.
     ///
-    /// - Parameter source: The bytes, whose own memory the caller looks after.
+    /// - Parameter source: The bytes, whose memory the caller manages.
     public convenience init(_ source: UnsafeRawBufferPointer) {
         self.init(count: source.count) { $0.copyMemory(from: source) }
     }
@@ -35,9 +35,9 @@ public final class SecretText: @unchecked Sendable {
     /// The number of bytes.
     public var count: Int { bytes.count }
 
-    /// Lends the bytes to a function.
+    /// Calls a function with the bytes.
     ///
-    /// - Parameter body: The function, which keeps no pointer.
+    /// - Parameter body: The function, which must not store the pointer.
     /// - Returns: The function's result.
     public func read<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         body(UnsafeRawBufferPointer(bytes))

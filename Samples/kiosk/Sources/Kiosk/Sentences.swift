@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kiosk's own sentences.
+/// The kiosk's own messages.
 enum Sentences {
     static let beginning = "One moment…"
     static let checking = "Checking…"
@@ -13,18 +13,18 @@ enum Sentences {
 
     static let notLetIn = "You were not let in."
 
-    /// The sentences of PAM in one login.
+    /// The messages of PAM in one login.
     struct Heard {
-        /// The first one, which says how to touch the reader, and the last one.
+        /// The first message, which says how to touch the reader, and the last one.
         private var told: (first: String, last: String)?
-        /// The last one about something that went wrong, such as a locked finger.
+        /// The last error message, such as a lockout.
         var verdict: String?
-        /// Whether the person has answered a question.
+        /// Whether the user has answered a question.
         var isAnswered = false
 
         mutating func add(_ text: String) { told = (told?.first ?? text, text) }
 
-        /// The reason for which the person was not let in.
+        /// The reason why the user was not authenticated.
         var reason: String {
             if let verdict { return "\(Sentences.notLetIn) \(verdict)" }
             if isAnswered { return Sentences.notLetIn }
@@ -32,7 +32,7 @@ enum Sentences {
                 return "Touch is not available: no reader is connected, you have no enrolled finger, "
                     + "or the fingerprint service is not running."
             }
-            // The module says how to touch the reader, and says more only when it goes on without a match.
+            // The module says how to touch the reader. It says more only when it continues without a match.
             guard told.last != told.first else {
                 return "No finger was recognized in time, or the fingerprint service stopped. "
                     + "Please start over."
@@ -41,12 +41,12 @@ enum Sentences {
         }
     }
 
-    /// The reason after something went wrong that is no decision about the person.
+    /// Returns the message for an error that is not a decision about the user.
     static func failed(_ text: String) -> String {
         text.isEmpty ? notLetIn : "Login failed: \(text)"
     }
 
-    /// The reason after greetd did not start a session.
+    /// Returns the message for a session that greetd did not start.
     static func notStarted(_ answer: Answer) -> String {
         switch answer {
         case .refused(let text) where !text.isEmpty, .failed(let text) where !text.isEmpty:

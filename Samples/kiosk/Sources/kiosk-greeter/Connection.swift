@@ -6,14 +6,14 @@ import Kiosk
 
 /// The connection to greetd, on GTK's thread.
 ///
-/// It never waits for an answer.
+/// It never waits for a response.
 @MainActor
 final class Connection {
     private let descriptor: Int32
     private let receive: (Greeting.Event) -> Void
     private var frames = Frames()
 
-    /// Connects to greetd's socket, whose path greetd has put into the environment; `nil` without one.
+    /// Connects to greetd's socket, whose path is in the environment; `nil` without one.
     init?(_ receive: @escaping (Greeting.Event) -> Void) {
         guard let path = getenv("GREETD_SOCK").map({ String(cString: $0) }) else { return nil }
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -37,7 +37,7 @@ final class Connection {
 
     /// Sends a request.
     ///
-    /// One message is far smaller than the socket's room, so a send that does not take it is an error.
+    /// A message is much smaller than the socket's buffer, so a send that would block is an error.
     func send(_ request: Request) {
         let message = request.message
         let sent = message.read { bytes in
@@ -52,13 +52,13 @@ final class Connection {
             let connection = Unmanaged<Connection>.fromOpaque(data).takeUnretainedValue()
             return MainActor.assumeIsolated { connection.read() } ? 1 : 0
         }
-        // The connection lives as long as the program.
+        // The connection exists as long as the program.
         let this = Unmanaged.passRetained(self).toOpaque()
         let conditions = GIOCondition(rawValue: G_IO_IN.rawValue | G_IO_HUP.rawValue | G_IO_ERR.rawValue)
         g_unix_fd_add(descriptor, conditions, ready, this)
     }
 
-    /// Reads what has come, and hands whole answers over.
+    /// Reads received bytes, and passes on complete responses.
     private func read() -> Bool {
         var room = [UInt8](repeating: 0, count: 4096)
         let count = recv(descriptor, &room, room.count, Int32(MSG_DONTWAIT))

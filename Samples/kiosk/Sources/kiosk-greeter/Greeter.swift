@@ -4,15 +4,17 @@ import CKioskGTK
 import Glibc
 import Kiosk
 
-/// The greeter, which carries events between the screen, the course of the login, and greetd.
+/// The greeter, which passes events between the screen, the state machine, and greetd.
 ///
-/// All of it is on GTK's thread.
+/// It runs on GTK's thread.
 @MainActor
 final class Greeter {
-    /// The greeter of this program, where GTK's callbacks find it.
+    /// The greeter of this program, for GTK's callbacks.
     private(set) static var running: Greeter?
 
-    /// The seconds after which PAM is taken to be stuck: more than the longest time for which it may wait for a touch.
+    /// The number of seconds after which PAM is considered stuck.
+    ///
+    /// It is longer than PAM's longest wait for a touch.
     private static let patience = 360
 
     private let configuration: Configuration
@@ -27,7 +29,7 @@ final class Greeter {
         (self.configuration, self.greeting) = (configuration, greeting)
     }
 
-    /// Connects to greetd, and shows the first page.
+    /// Connects to greetd and shows the first page.
     func begin() {
         Greeter.running = self
         connection = Connection { [weak self] event in self?.take(event) }
@@ -57,7 +59,9 @@ final class Greeter {
 
     func openTill() { take(.till) }
 
-    /// Gives the person more time; one who has checked in gets none, so that no one keeps that page for the till.
+    /// Gives the user more time.
+    ///
+    /// A user who has checked in gets none, so that no one keeps that page open for the till.
     func keyCame() { if greeting.screen.waitsForKeys, greeting.screen.page != .arrived { restartIdle() } }
 
     private func take(_ event: Greeting.Event) {

@@ -4,10 +4,12 @@ import CKioskGTK
 import Glibc
 import Kiosk
 
-/// The first screen of a kiosk, which greetd starts.
+/// The first screen of a kiosk, started by greetd.
 @main
 enum Program {
-    /// The folder with the administrator's files; greetd's configuration may name another one.
+    /// The folder with the administrator's files.
+    ///
+    /// greetd's configuration can specify another one.
     private static var folder: String {
         switch CommandLine.arguments.dropFirst() {
         case []: "/etc/whorl-kiosk"
@@ -20,7 +22,7 @@ enum Program {
     static func main() {
         guard kiosk_hide_memory() != 0 else { fail("Cannot protect this program's memory from other programs.") }
         g_set_prgname("kiosk-greeter")
-        // A small screen is drawn without the graphics card, whose libraries need much memory and time.
+        // A small screen is drawn without the graphics card, whose libraries need a lot of memory and time.
         setenv("GSK_RENDERER", "cairo", 0)
         guard gtk_init_check() != 0 else { fail("No display found.") }
         kiosk_hold_cursor()
@@ -28,7 +30,9 @@ enum Program {
         g_main_loop_run(g_main_loop_new(nil, 0))
     }
 
-    /// Makes the greeter from the administrator's files; a wrong one is told on the screen, and lets no one in.
+    /// Creates the greeter from the administrator's files.
+    ///
+    /// If one is invalid, the screen says so, and no one can log in.
     @MainActor
     private static func greeter() -> Greeter {
         let folder = folder
@@ -40,9 +44,9 @@ enum Program {
         }
     }
 
-    /// Writes a line for the journal.
+    /// Writes a line to the journal.
     ///
-    /// A typed text is never written there.
+    /// Typed text is never written there.
     static func write(_ text: String) {
         let line = Array("kiosk-greeter: \(text)\n".utf8)
         _ = Glibc.write(STDERR_FILENO, line, line.count)

@@ -5,13 +5,13 @@ import CKioskGTK
 typealias Widget = UnsafeMutablePointer<GtkWidget>
 
 extension Widget {
-    /// The same object as one of its type's bases or heirs.
+    /// Returns the same object as one of its base types or subtypes.
     func of<Object>(_ type: Object.Type) -> UnsafeMutablePointer<Object> {
         UnsafeMutableRawPointer(self).assumingMemoryBound(to: type)
     }
 }
 
-/// Calls the greeter at each signal of an object that has no arguments.
+/// Calls the greeter whenever an object emits a signal without arguments.
 @MainActor
 func connect(_ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping Call.Body) {
     let emitted: @convention(c) (gpointer?, gpointer?) -> Void = { _, data in
@@ -32,7 +32,7 @@ func connect(_ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escap
     )
 }
 
-/// A closure that GTK's own thread calls.
+/// A closure that is called on GTK's thread.
 final class Call: Sendable {
     typealias Body = @MainActor @Sendable () -> Void
     let body: Body
@@ -40,12 +40,12 @@ final class Call: Sendable {
     init(_ body: @escaping Body) { self.body = body }
 }
 
-/// A call that comes once, after a while, unless it is taken back.
+/// A delayed call, which can be canceled.
 @MainActor
 final class Alarm {
     private var source: guint = 0
 
-    /// Calls a function after so many seconds, in place of an earlier one.
+    /// Calls a function after a number of seconds, instead of an earlier one.
     func set(seconds: Int, _ body: @escaping Call.Body) {
         stop()
         let run: GSourceFunc = { data in

@@ -6,7 +6,7 @@ import Kiosk
 
 /// The widgets of the screen.
 ///
-/// Every text is set as plain text, never as markup.
+/// All text is set as plain text, never as markup.
 @MainActor
 struct Widgets {
     private typealias KeyPressed =
@@ -15,7 +15,7 @@ struct Widgets {
     private let window: Widget = gtk_window_new()
     private let title = label(GTK_ACCESSIBLE_ROLE_LABEL, "kiosk-title")
     private let person = label(GTK_ACCESSIBLE_ROLE_LABEL, "kiosk-person")
-    // A screen reader reads changes of these roles by itself.
+    // Screen readers read changes of these roles automatically.
     private let sentence = label(GTK_ACCESSIBLE_ROLE_STATUS, "kiosk-sentence")
     private let reason = label(GTK_ACCESSIBLE_ROLE_ALERT, "kiosk-reason")
     private let name: Widget = gtk_entry_new()
@@ -55,7 +55,7 @@ struct Widgets {
         )
     }
 
-    /// Connects what the person does with the greeter.
+    /// Connects user input to the greeter.
     func connect(to greeter: Greeter) {
         kiosk_greeter.connect(name, "activate") { greeter.submitName() }
         kiosk_greeter.connect(password, "activate") { greeter.submitAnswer() }
@@ -70,7 +70,7 @@ struct Widgets {
             nil,
             GConnectFlags(0)
         )
-        // The compositor gives the keys to the window only after it has shown it.
+        // The compositor sends keys to the window only after it has shown it.
         let activated: @convention(c) (gpointer?, OpaquePointer?, gpointer?) -> Void = { window, _, _ in
             guard let window, gtk_window_is_active(window.assumingMemoryBound(to: GtkWindow.self)) != 0 else {
                 return
@@ -106,7 +106,7 @@ struct Widgets {
         gtk_widget_add_controller(window, keys)
     }
 
-    /// Shows the content, under the title that the administrator has chosen.
+    /// Shows the content, with the configured title.
     func show(_ screen: Screen, title text: String) {
         set(title, text)
         set(person, screen.person)
@@ -122,7 +122,7 @@ struct Widgets {
         kiosk_set_accessible_label(password, screen.sentence)
     }
 
-    /// Clears the fields, and puts the focus into the one that is shown.
+    /// Clears the fields, and moves the focus to the visible one.
     func beginTyping(on page: Screen.Page) {
         clear()
         _ = gtk_widget_grab_focus(page == .password ? password : name)
@@ -130,7 +130,9 @@ struct Widgets {
 
     func present() { gtk_window_present(window.of(GtkWindow.self)) }
 
-    /// Clears the fields; GTK wipes the memory of the password's (`GtkPasswordEntryBuffer`).
+    /// Clears the fields.
+    ///
+    /// GTK wipes the memory of the password field (`GtkPasswordEntryBuffer`).
     func clear() {
         for field in [name, password] { gtk_editable_set_text(OpaquePointer(field), "") }
     }
@@ -139,7 +141,7 @@ struct Widgets {
         gtk_editable_get_text(OpaquePointer(name)).map { String(cString: $0) } ?? ""
     }
 
-    /// Takes what was typed as an answer to PAM's question; `nil` if it is too long for greetd.
+    /// Returns the typed text as an answer to PAM's question; `nil` if it is too long for greetd.
     func takeAnswer(on page: Screen.Page) -> SecretText? {
         defer { clear() }
         guard let text = gtk_editable_get_text(OpaquePointer(page == .password ? password : name)) else {
@@ -153,7 +155,7 @@ struct Widgets {
     private func set(_ label: Widget, _ text: String) {
         gtk_widget_set_visible(label, text.isEmpty ? 0 : 1)
         let label = OpaquePointer(label)
-        // An unchanged text is not announced again.
+        // Unchanged text is not announced again.
         if String(cString: gtk_label_get_text(label)) != text { gtk_label_set_text(label, text) }
     }
 
@@ -170,7 +172,7 @@ struct Widgets {
 }
 
 extension Screen {
-    /// The keys that do something besides typing.
+    /// The keys that have other functions than typing.
     fileprivate var help: String {
         switch page {
         case .ask, .pause, .farewell, .broken: ""

@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// Random numbers that are the same in each run.
+    /// Random numbers that are the same in every run.
     private struct Numbers: RandomNumberGenerator {
         var state: UInt64
 

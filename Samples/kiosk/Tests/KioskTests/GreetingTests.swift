@@ -4,11 +4,11 @@ import Testing
 
 @testable import Kiosk
 
-/// The course of a login, against a greetd that says what each test wants.
+/// The course of a login, with a simulated greetd.
 @Suite struct GreetingTests {
     private static let touch = "Swipe your finger across the reader."
 
-    /// A greeting and the steps that it has asked for, as text.
+    /// A greeting and its steps, as text.
     private struct Course {
         var greeting: Greeting
         var steps: [String] = []
@@ -29,7 +29,7 @@ import Testing
                 case .send(.answer(let text)):
                     steps.append("answer \(text.read { String(decoding: $0, as: UTF8.self) })")
                 case .send(.start(let command)):
-                    // Behind the words that run it in cage.
+                    // After the words that run it in cage.
                     steps.append("start \(command.split(separator: " sh ").last ?? "")")
                 case .send(.cancel): steps.append("cancel")
                 case .pause(let seconds): steps.append("pause \(seconds)")
@@ -51,7 +51,7 @@ import Testing
         #expect(course.page == .wait)
         course.take(.answer(.sentence(.info, Self.touch)))
         #expect(course.greeting.screen.sentence == Self.touch)
-        // A number shows no name before the touch.
+        // A number does not show a name before the touch.
         #expect(course.greeting.screen.person.isEmpty)
         course.take(.answer(.success))
         #expect(course.page == .farewell && course.greeting.screen.person == "ada")
@@ -219,7 +219,7 @@ import Testing
         }
         #expect(course.steps.prefix(3) == ["pause 1", "pause 2", "pause 3"])
         #expect(course.steps.count == 70 && course.steps.suffix(11).allSatisfy { $0 == "pause 60" })
-        // A late end of a pause changes no other page.
+        // If a pause ends late, it does not change another page.
         course.take(.name("7"), .paused)
         #expect(course.page == .wait && course.steps.last == "create ada")
     }

@@ -2,10 +2,10 @@
 
 package import WhorlService
 
-/// The authentication that a protected item requires, and the times at which it can be opened at all.
+/// The authentication that a protected item requires, and the times at which it can be opened.
 ///
-/// Made by ``SecAccessControlCreateWithFlags(_:_:_:_:)``. Two access controls are equal if their protection and their
-/// flags are equal.
+/// Create one with ``SecAccessControlCreateWithFlags(_:_:_:_:)``. Two access controls are equal if their protection and
+/// their flags are equal.
 public final class SecAccessControl: NSObject, Sendable {
     /// One of the `kSecAttrAccessible…` values.
     package let protection: String
@@ -18,14 +18,14 @@ public final class SecAccessControl: NSObject, Sendable {
         super.init()
     }
 
-    /// Whether the other access control has the same protection and requires the same authentication.
+    /// Returns whether the other access control has the same protection and requires the same authentication.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? SecAccessControl else { return false }
         return other.protection == protection && other.demanded == demanded
     }
 
-    /// The flags in canonical form: `and` is left out as the default, and a single constraint has neither `and` nor
-    /// `or`.
+    /// The flags in canonical form: without `and`, which is the default, and without a connective for a single
+    /// constraint.
     private var demanded: SecAccessControlCreateFlags {
         let constraints = flags.intersection(.constraints)
         let isOne = constraints.rawValue.nonzeroBitCount < 2
@@ -48,56 +48,59 @@ public final class SecAccessControl: NSObject, Sendable {
 public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     /// The flags as a bit mask.
     public let rawValue: CFOptionFlags
-    /// Makes a set of flags from a bit mask.
+    /// Creates a set of flags from a bit mask.
     public init(rawValue: CFOptionFlags) { self.rawValue = rawValue }
 
-    /// A finger or the passcode.
+    /// A fingerprint or the passcode.
     public static let userPresence = SecAccessControlCreateFlags(rawValue: 1 << 0)
-    /// Any enrolled finger, also one that is added later.
+    /// Any enrolled finger, including fingers added later.
     public static let biometryAny = SecAccessControlCreateFlags(rawValue: 1 << 1)
     /// The earlier name of ``biometryAny``.
     public static let touchIDAny = biometryAny
-    /// A finger of the set that is enrolled when the item is made; adding or removing a finger makes the item unusable
-    /// for good.
+    /// A finger that is enrolled when the item is created.
+    ///
+    /// Adding or removing a finger makes the item permanently unusable.
     public static let biometryCurrentSet = SecAccessControlCreateFlags(rawValue: 1 << 3)
     /// The earlier name of ``biometryCurrentSet``.
     public static let touchIDCurrentSet = biometryCurrentSet
     /// The passcode.
     public static let devicePasscode = SecAccessControlCreateFlags(rawValue: 1 << 4)
-    /// A paired device close by; no Linux machine has one, so on its own this constraint is never met.
+    /// A paired device nearby.
+    ///
+    /// Linux machines have none, so this constraint alone is never met.
     public static let companion = SecAccessControlCreateFlags(rawValue: 1 << 5)
     /// The earlier name of ``companion``.
     public static let watch = companion
     /// Any one of the constraints is enough.
     public static let or = SecAccessControlCreateFlags(rawValue: 1 << 14)
-    /// All of the constraints are needed, which is the default.
+    /// All of the constraints are required, which is the default.
     public static let and = SecAccessControlCreateFlags(rawValue: 1 << 15)
     /// The constraints apply to the use of a private key.
     public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
-    /// In addition, a password that the program supplies.
+    /// A password that the program supplies, in addition to the other constraints.
     public static let applicationPassword = SecAccessControlCreateFlags(rawValue: 1 << 31)
 
-    /// The flags that stand for a kind of authentication by the owner.
+    /// The flags that require the owner to authenticate.
     static let constraints: SecAccessControlCreateFlags = [
         .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion,
     ]
-    /// The flags that protect an item: the owner authenticates, or the program supplies a password.
+    /// The flags that protect an item: either the owner authenticates, or the program supplies a password.
     static let protecting: SecAccessControlCreateFlags = [constraints, .applicationPassword]
     static let all: SecAccessControlCreateFlags = [
         constraints, .or, .and, .privateKeyUsage, .applicationPassword,
     ]
 }
 
-/// Makes an access control.
+/// Creates an access control.
 ///
 /// - Parameters:
 ///   - allocator: Ignored.
 ///   - protection: One of the seven `kSecAttrAccessible…` values.
-///   - flags: The required authentication. More than one constraint without ``SecAccessControlCreateFlags/or`` means
-///     all of them.
+///   - flags: The required authentication. Several constraints without ``SecAccessControlCreateFlags/or`` must all be
+///     met.
 ///   - error: Receives an error with the code `errSecParam`.
-/// - Returns: The access control; `nil` for another protection, `or` together with `and`, `biometryAny` together with
-///   `biometryCurrentSet`, `userPresence` together with another constraint or a connective, and unknown flags.
+/// - Returns: The access control. `nil` for an unknown protection, unknown flags, and these combinations: `or` with
+///   `and`, `biometryAny` with `biometryCurrentSet`, or `userPresence` with another constraint or a connective.
 @discardableResult
 public func SecAccessControlCreateWithFlags(
     _ allocator: CFAllocator?,
@@ -125,11 +128,11 @@ public func SecAccessControlCreateWithFlags(
     return SecAccessControl(protection: protection, flags: flags)
 }
 
-/// Returns the type identifier, which no other class of this package has.
+/// Returns the type identifier of access controls, which is unique within this package.
 public func SecAccessControlGetTypeID() -> CFTypeID { 0x5345_4301 }
 
 extension NSError {
-    /// Makes an error with a Security status and a description.
+    /// Creates an error with a Security status and a description.
     package convenience init(status: OSStatus, _ reason: String) {
         self.init(
             domain: NSOSStatusErrorDomain,
@@ -140,14 +143,14 @@ extension NSError {
 }
 
 extension SecAccessControl {
-    /// Whether the owner must authenticate before the item is opened.
+    /// Whether the owner must authenticate to open the item.
     package var isConstrained: Bool {
         !flags.isDisjoint(with: .protecting)
     }
 
-    /// Returns the access control that the chip enforces.
+    /// Returns the access control that the TPM enforces.
     ///
-    /// A companion device is never available on Linux: as one of several alternatives it is left out, and an access
+    /// Companion devices do not exist on Linux. As one of several alternatives, the companion is left out; an access
     /// control that requires it cannot be met.
     ///
     /// - Throws: `accessRefused` if no Linux machine can meet the access control.

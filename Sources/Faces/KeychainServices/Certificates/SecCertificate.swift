@@ -5,8 +5,7 @@ package import WhorlService
 
 /// An X.509 certificate: its bytes and the fields parsed from them.
 ///
-/// The signature is not verified, and a `SecCertificate` says nothing about trust. Two certificates are equal if their
-/// bytes are equal.
+/// The signature is not verified, and trust is not evaluated. Two certificates are equal if their bytes are equal.
 public final class SecCertificate: NSObject, Sendable {
     let bytes: Data
     let parts: CertificateReader
@@ -19,7 +18,7 @@ public final class SecCertificate: NSObject, Sendable {
         super.init()
     }
 
-    /// Whether the other object is a certificate with the same bytes.
+    /// Returns whether the other object is a certificate with the same bytes.
     public override func isEqual(_ object: Any?) -> Bool {
         (object as? SecCertificate)?.bytes == bytes
     }
@@ -30,10 +29,10 @@ public final class SecCertificate: NSObject, Sendable {
     /// A human-readable description with the subject's name.
     public override var description: String { "<SecCertificate: \(parts.subject.summary ?? "no name")>" }
 
-    /// SHA-1 of the public key, by which the keychain finds the private key for it.
+    /// SHA-1 of the public key, which the keychain uses to find the matching private key.
     var publicKeyHash: Data { Data(Insecure.SHA1.hash(data: parts.publicKey)) }
 
-    /// The attributes by which the keychain finds the certificate.
+    /// The attributes that queries match.
     var described: [String: Any] {
         var told: [CFString: Any] = [
             kSecAttrCertificateType: parts.version,
@@ -50,12 +49,13 @@ public final class SecCertificate: NSObject, Sendable {
     }
 }
 
-/// Makes a certificate from its bytes.
+/// Creates a certificate from its bytes.
 ///
 /// - Parameters:
 ///   - allocator: Ignored.
-///   - data: X.509 in DER; not PEM.
-/// - Returns: The certificate; `nil` for any other data, and for more than 1 MiB. Signature and dates are not checked.
+///   - data: X.509 in DER. PEM is not supported.
+/// - Returns: The certificate, or `nil` if the data is not a certificate or is larger than 1 MiB. The signature and the
+///   dates are not checked.
 @discardableResult
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
     SecCertificate(Data(referencing: data))
@@ -71,7 +71,7 @@ public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { ce
 /// Returns the public key that a certificate certifies.
 ///
 /// - Parameter certificate: The certificate.
-/// - Returns: The key; `nil` for keys that are neither RSA nor on P-256, P-384 or P-521.
+/// - Returns: The key, or `nil` if it is not an RSA, P-256, P-384 or P-521 key.
 @discardableResult
 public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
     let info = certificate.parts.publicKeyInfo
@@ -107,15 +107,17 @@ public func SecCertificateCopyCommonName(
 ///
 /// - Parameters:
 ///   - certificate: The certificate.
-///   - error: Never set, since every certificate has a serial number.
-/// - Returns: The number's bytes, big endian.
+///   - error: Never set, because every certificate has a serial number.
+/// - Returns: The bytes of the number, big endian.
 @discardableResult
 public func SecCertificateCopySerialNumberData(
     _ certificate: SecCertificate,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? { certificate.parts.serialNumber as NSData }
 
-/// Returns the issuer's name normalized for comparison: printable text in capitals and with single spaces.
+/// Returns the issuer's name, normalized for comparison.
+///
+/// Printable strings are in uppercase and with single spaces.
 ///
 /// - Parameter certificate: The certificate.
 /// - Returns: A `Name` in DER.
@@ -124,7 +126,9 @@ public func SecCertificateCopyNormalizedIssuerSequence(_ certificate: SecCertifi
     certificate.parts.issuer.normalized as NSData
 }
 
-/// Returns the subject's name normalized for comparison: printable text in capitals and with single spaces.
+/// Returns the subject's name, normalized for comparison.
+///
+/// Printable strings are in uppercase and with single spaces.
 ///
 /// - Parameter certificate: The certificate.
 /// - Returns: A `Name` in DER.
@@ -133,29 +137,31 @@ public func SecCertificateCopyNormalizedSubjectSequence(_ certificate: SecCertif
     certificate.parts.subject.normalized as NSData
 }
 
-/// Returns the beginning of a certificate's validity.
+/// Returns the start of a certificate's validity period.
 ///
 /// - Parameter certificate: The certificate.
-/// - Returns: The first instant at which the certificate is valid; `nil` if its encoding is not one of RFC 5280.
+/// - Returns: The first moment at which the certificate is valid, or `nil` if it is not encoded as RFC 5280 requires.
 @discardableResult
 public func SecCertificateCopyNotValidBeforeDate(_ certificate: SecCertificate) -> CFDate? {
     certificate.parts.notBefore.map { $0 as NSDate }
 }
 
-/// Returns the end of a certificate's validity.
+/// Returns the end of a certificate's validity period.
 ///
 /// - Parameter certificate: The certificate.
-/// - Returns: The last instant at which the certificate is valid; `nil` if its encoding is not one of RFC 5280.
+/// - Returns: The last moment at which the certificate is valid, or `nil` if it is not encoded as RFC 5280 requires.
 @discardableResult
 public func SecCertificateCopyNotValidAfterDate(_ certificate: SecCertificate) -> CFDate? {
     certificate.parts.notAfter.map { $0 as NSDate }
 }
 
-/// Copies the e-mail addresses of the subject: those of the alternative names first, then those of its name.
+/// Copies the email addresses of the subject.
+///
+/// Addresses from the subject alternative names come first, then those from the subject's name.
 ///
 /// - Parameters:
 ///   - certificate: The certificate.
-///   - emailAddresses: Receives the addresses as texts; an empty array if the subject has none.
+///   - emailAddresses: Receives the addresses as strings; an empty array if the subject has none.
 /// - Returns: `errSecSuccess`.
 @discardableResult
 public func SecCertificateCopyEmailAddresses(
@@ -166,11 +172,11 @@ public func SecCertificateCopyEmailAddresses(
     return errSecSuccess
 }
 
-/// Returns the type identifier, which no other class of this package has.
+/// Returns the type identifier of certificates, which is unique within this package.
 public func SecCertificateGetTypeID() -> CFTypeID { 0x5345_4303 }
 
 extension ECPublicKey {
-    /// Parses a `SubjectPublicKeyInfo` with a point of one of the curves; `nil` for anything else.
+    /// Parses a `SubjectPublicKeyInfo` with a point on a supported curve; `nil` for anything else.
     fileprivate init?(info: Data) {
         let point =
             (try? P256.Signing.PublicKey(derRepresentation: info))?.x963Representation

@@ -6,7 +6,7 @@ internal import SwiftASN1
 struct DistinguishedName: Sendable {
     /// The name as encoded in the certificate.
     let der: Data
-    /// The name with printable text in capitals and single spaces, so that equivalent names are equal.
+    /// The name with printable strings in uppercase and single spaces, so that equivalent names compare equal.
     let normalized: Data
     private let attributes: [Attribute]
 
@@ -41,28 +41,28 @@ struct DistinguishedName: Sendable {
         normalized = Data(DistinguishedName.wrap(0x30, sequence.flatMap(\.self)))
     }
 
-    /// Reads a `Name` in DER; `nil` for anything else, and for more than 64 KiB.
+    /// Parses a `Name` in DER; `nil` for anything else, and for more than 64 KiB.
     init?(_ bytes: Data) {
         guard bytes.count <= 64 << 10 else { return nil }
         do { try self.init(DER.parse([UInt8](bytes))) } catch { return nil }
     }
 
-    /// The texts of all attributes.
+    /// The strings of all attributes.
     var texts: [String] { attributes.compactMap(\.text) }
 
-    /// The texts of the attributes `emailAddress` (PKCS #9).
+    /// The strings of the `emailAddress` attributes (PKCS #9).
     var emailAddresses: [String] {
         attributes.filter { $0.name == [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09, 0x01] }
             .compactMap(\.text)
     }
 
-    /// Returns the last text with the attribute type 2.5.4.`number`, which is the most specific one.
+    /// Returns the last string with the attribute type 2.5.4.`number`, which is the most specific one.
     func text(_ number: UInt8) -> String? {
         attributes.last { $0.name == [0x55, 0x04, number] && $0.text?.isEmpty == false }?.text
     }
 
     static let commonName: UInt8 = 3
-    /// A human-readable summary: the common name, else the organizational unit, else the organization.
+    /// A human-readable summary: the common name, otherwise the organizational unit, otherwise the organization.
     var summary: String? {
         text(DistinguishedName.commonName) ?? text(11) ?? text(10) ?? attributes.last?.text
     }
@@ -81,14 +81,14 @@ struct DistinguishedName: Sendable {
 }
 
 extension ASN1Node {
-    /// The text of a string of any of the ASN.1 types that names use.
+    /// The string of a node of any ASN.1 type that names use.
     fileprivate var text: String? {
         guard case .primitive(let bytes) = content else { return nil }
         switch identifier {
         case .utf8String: return String(validating: bytes, as: UTF8.self)
         case .printableString, .ia5String:
             return bytes.allSatisfy { $0 < 0x80 } ? String(validating: bytes, as: UTF8.self) : nil
-        // In practice Latin-1.
+        // Latin-1 in practice.
         case .teletexString: return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         case .bmpString:
             guard bytes.count.isMultiple(of: 2) else { return nil }
@@ -99,7 +99,9 @@ extension ASN1Node {
         }
     }
 
-    /// The encoding, with a printable string trimmed, in capitals and with single spaces; other types are unchanged.
+    /// The encoding.
+    ///
+    /// Printable strings are trimmed, in uppercase and with single spaces; other types are unchanged.
     fileprivate var normalizedText: [UInt8] {
         guard identifier == .printableString, let text else { return Array(encodedBytes) }
         let words = text.split(separator: " ").joined(separator: " ").uppercased()

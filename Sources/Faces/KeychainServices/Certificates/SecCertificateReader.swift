@@ -6,18 +6,18 @@ internal import SwiftASN1
 ///
 /// The encoding is checked strictly as DER; trust in the certificate is not evaluated.
 struct CertificateReader: Sendable {
-    /// The size in bytes of the largest certificate that is read.
+    /// The maximum size of a certificate in bytes.
     static let largest = 1 << 20
 
     /// The X.509 version, 1 to 3.
     let version: Int
-    /// The number's bytes as they are encoded: big endian, two's complement.
+    /// The encoded bytes of the serial number: big endian, two's complement.
     let serialNumber: Data
     let issuer: DistinguishedName
     let subject: DistinguishedName
-    /// The beginning of the validity; `nil` if its encoding is not one of RFC 5280.
+    /// The start of the validity period; `nil` if it is not encoded as RFC 5280 requires.
     let notBefore: Date?
-    /// The end of the validity; `nil` if its encoding is not one of RFC 5280.
+    /// The end of the validity period; `nil` if it is not encoded as RFC 5280 requires.
     let notAfter: Date?
     /// `SubjectPublicKeyInfo` in DER.
     let publicKeyInfo: Data
@@ -26,7 +26,7 @@ struct CertificateReader: Sendable {
     /// The extensions that the keychain reads.
     let extensions: CertificateExtensions
 
-    /// The e-mail addresses of the subject; `nil` if its alternative names cannot be read.
+    /// The email addresses of the subject; `nil` if its alternative names cannot be read.
     var emailAddresses: [String]? { extensions.emailAddresses.map { $0 + subject.emailAddresses } }
 
     /// Parses an X.509 certificate in DER; `nil` for anything else.
@@ -48,7 +48,7 @@ struct CertificateReader: Sendable {
 
         version = try body.take(.explicit(0)).map { try $0.onlyNumber() + 1 } ?? 1
         serialNumber = Data(try body.next().value(.integer))
-        // The signature algorithm is named twice, and its second occurrence is not signed.
+        // The signature algorithm appears twice, and its second occurrence is not signed.
         guard try body.next().encodedBytes == algorithm.encodedBytes else { throw Malformed() }
         issuer = try DistinguishedName(body.next())
         var validity = try body.next().fields(.sequence)
@@ -71,7 +71,7 @@ struct CertificateReader: Sendable {
     }
 }
 
-/// An error of data that does not have the expected encoding.
+/// The error for data that is not encoded as expected.
 struct Malformed: Error {}
 
 extension ASN1Identifier {
@@ -81,7 +81,7 @@ extension ASN1Identifier {
     fileprivate static func implicit(_ number: UInt) -> ASN1Identifier { explicit(number) }
 }
 
-/// The child nodes of a constructed node, taken in order.
+/// The child nodes of a constructed node, read in order.
 struct ASN1Fields {
     private var rest: ASN1NodeCollection.Iterator
     private var peeked: ASN1Node?
@@ -101,7 +101,7 @@ struct ASN1Fields {
         return node
     }
 
-    /// Takes the next node if it has this tag.
+    /// Reads the next node if it has this tag.
     mutating func take(_ identifier: ASN1Identifier) throws -> ASN1Node? {
         guard let peeked, peeked.identifier == identifier else { return nil }
         return try next()
@@ -111,7 +111,7 @@ struct ASN1Fields {
 }
 
 extension ASN1Node {
-    /// Returns the only number in the node, 0 to 127.
+    /// Returns the number in the node, 0 to 127, which must be its only content.
     fileprivate func onlyNumber() throws -> Int {
         var numbers = try fields(identifier)
         let bytes = try numbers.next().value(.integer)
@@ -141,7 +141,7 @@ extension ASN1Node {
 struct CertificateExtensions: Sendable {
     /// The identifier of the subject's key, if the certificate has one.
     private(set) var subjectKeyID: Data?
-    /// The e-mail addresses among the subject's alternative names; `nil` if those names cannot be read.
+    /// The email addresses among the subject's alternative names; `nil` if those names cannot be read.
     private(set) var emailAddresses: [String]? = []
 
     init() {}
@@ -165,8 +165,9 @@ struct CertificateExtensions: Sendable {
         }
     }
 
-    /// Reads `GeneralNames ::= SEQUENCE OF CHOICE { rfc822Name [1] IA5String … }`; a certificate whose names cannot be
-    /// read is a certificate all the same.
+    /// Parses `GeneralNames ::= SEQUENCE OF CHOICE { rfc822Name [1] IA5String … }`.
+    ///
+    /// A certificate whose alternative names cannot be read is still a certificate.
     private mutating func addNames(_ encoded: [UInt8]) {
         do {
             var names = try DER.parse(encoded).fields(.sequence)
@@ -187,9 +188,9 @@ struct CertificateExtensions: Sendable {
 }
 
 extension ASN1Node {
-    /// The instant of a `Time` (RFC 5280, 4.1.2.5); `nil` for any other value.
+    /// The moment of a `Time` (RFC 5280, 4.1.2.5); `nil` for any other value.
     var time: Date? {
-        // A value that is not a time of DER is left out; the certificate is then valid at no time that is known.
+        // A value that is not a valid DER time is left out. The certificate's validity is then unknown.
         switch identifier {
         case .utcTime:
             guard let time = try? UTCTime(derEncoded: self, withIdentifier: .utcTime) else { return nil }
@@ -205,9 +206,11 @@ extension ASN1Node {
 }
 
 extension Date {
-    /// The instant of a date of the Gregorian calendar in UTC, whose parts are in their ranges.
+    /// The moment of a date in the Gregorian calendar in UTC.
+    ///
+    /// All components must be in range.
     fileprivate init(_ year: Int, _ month: Int, _ day: Int, _ hours: Int, _ minutes: Int, _ seconds: Int) {
-        // The year begins in March, so that the leap day is its last day.
+        // The year starts in March, so that the leap day is its last day.
         let years = month > 2 ? year : year - 1
         let days = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
         // 1 March of the year 0 is 719,468 days before 1970.

@@ -2,14 +2,14 @@
 
 internal import WhorlService
 
-/// A certificate together with the private key whose public half it certifies.
+/// A certificate together with its private key.
 ///
 /// Two identities are equal if their certificates and their keys are.
 public final class SecIdentity: NSObject, Sendable {
     let certificate: SecCertificate
     let key: SecKey
 
-    /// Makes an identity; `nil` if the certificate certifies another key, and for a public key.
+    /// Creates an identity; `nil` if the certificate is for another key, or if the key is a public key.
     init?(_ certificate: SecCertificate, _ key: SecKey) {
         guard key.material.keyClass == .private,
             let certified = SecCertificateCopyKey(certificate)?.material,
@@ -20,7 +20,7 @@ public final class SecIdentity: NSObject, Sendable {
         super.init()
     }
 
-    /// Whether the other object is an identity of the same certificate and key.
+    /// Returns whether the other object is an identity with the same certificate and key.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? SecIdentity else { return false }
         return other.certificate == certificate && other.key == key
@@ -50,7 +50,9 @@ public func SecIdentityCopyCertificate(
     return errSecSuccess
 }
 
-/// Copies the private key of an identity, without asking the owner: the key asks when it is used.
+/// Copies the private key of an identity, without prompting the owner.
+///
+/// Using the key may prompt.
 ///
 /// - Parameters:
 ///   - identityRef: The identity.
@@ -65,13 +67,13 @@ public func SecIdentityCopyPrivateKey(
     return errSecSuccess
 }
 
-/// Makes an identity of a certificate and the private key for it that the keychain has.
+/// Creates an identity from a certificate and its private key in the keychain.
 ///
 /// - Parameters:
-///   - keychainOrArray: Ignored, since there is only one keychain.
-///   - certificateRef: The certificate, which need not be stored.
+///   - keychainOrArray: Ignored, because there is only one keychain.
+///   - certificateRef: The certificate, which does not have to be stored.
 ///   - identityRef: Receives the identity.
-/// - Returns: `errSecSuccess`; `errSecItemNotFound` if the keychain has no such key; otherwise the statuses of
+/// - Returns: `errSecSuccess`, `errSecItemNotFound` if the keychain does not contain the key, or a status of
 ///   ``SecItemCopyMatching(_:_:)``.
 @discardableResult
 public func SecIdentityCreateWithCertificate(
@@ -94,5 +96,5 @@ public func SecIdentityCreateWithCertificate(
     return errSecSuccess
 }
 
-/// Returns the type identifier, which no other class of this package has.
+/// Returns the type identifier of identities, which is unique within this package.
 public func SecIdentityGetTypeID() -> CFTypeID { 0x5345_4305 }

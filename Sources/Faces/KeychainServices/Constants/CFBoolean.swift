@@ -2,28 +2,31 @@
 
 public import Foundation
 
-/// A Boolean as an object, which is not a ``CFNumber``: a program may extend the two types alike.
+/// A Boolean as an object.
 ///
-/// The keychain takes it wherever it takes a Boolean. `as? Bool` returns `nil` for it, since Foundation for Linux
-/// bridges Booleans to `NSNumber`: ``CFBooleanGetValue(_:)`` returns the value.
+/// It is not a ``CFNumber``, so that a program can extend both types with the same members. The keychain accepts it
+/// wherever it accepts a Boolean. `as? Bool` returns `nil` for it because Foundation for Linux bridges Booleans to
+/// `NSNumber`; use ``CFBooleanGetValue(_:)`` instead.
 public final class CFBoolean: NSObject, Sendable, ExpressibleByBooleanLiteral {
     let value: Bool
 
-    /// Makes a Boolean of the literal.
+    /// Creates a Boolean from the literal.
     public init(booleanLiteral value: Bool) { self.value = value }
 
-    /// Whether the other object is a Boolean with the same value.
+    /// Returns whether the other object is a Boolean with the same value.
     public override func isEqual(_ object: Any?) -> Bool { (object as? CFBoolean)?.value == value }
 
     /// The hash of the value.
     public override var hash: Int { value.hashValue }
 
-    /// The value as a word.
+    /// `true` or `false`.
     public override var description: String { value.description }
 }
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// The Boolean true as an object; an implicitly unwrapped optional, since programs write `kCFBooleanTrue!`.
+/// The Boolean true as an object.
+///
+/// It is implicitly unwrapped because programs write `kCFBooleanTrue!`.
 public let kCFBooleanTrue: CFBoolean! = true
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// The Boolean false as an object.

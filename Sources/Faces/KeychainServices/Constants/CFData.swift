@@ -2,16 +2,16 @@
 
 public import Foundation
 
-// Core Foundation's functions that make a data object from bytes and read it.
+// Core Foundation's functions that create and read a data object.
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// Makes a data object with a copy of the given bytes.
+/// Creates a data object with a copy of the given bytes.
 ///
 /// - Parameters:
 ///   - allocator: Ignored.
 ///   - bytes: The address of the bytes; may be `nil` if `length` is 0.
 ///   - length: The number of bytes.
-/// - Returns: The object; `nil` for a negative length, and for a length without bytes.
+/// - Returns: The object; `nil` for a negative length, or if `bytes` is missing.
 public func CFDataCreate(
     _ allocator: CFAllocator!,
     _ bytes: UnsafePointer<UInt8>!,
@@ -22,7 +22,7 @@ public func CFDataCreate(
 }
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// Makes a data object from bytes without copying them.
+/// Creates a data object from bytes without copying them.
 ///
 /// The bytes must stay unchanged for the lifetime of the object.
 ///
@@ -30,9 +30,9 @@ public func CFDataCreate(
 ///   - allocator: Ignored.
 ///   - bytes: The address of the bytes; may be `nil` if `length` is 0.
 ///   - length: The number of bytes.
-///   - bytesDeallocator: ``kCFAllocatorNull`` leaves the bytes to their owner; any other allocator frees them with
-///     `free` when the object is deallocated.
-/// - Returns: The object; `nil` for a negative length, and for a length without bytes, in which case nothing is freed.
+///   - bytesDeallocator: With ``kCFAllocatorNull``, the caller frees the bytes. With any other allocator, `free` frees
+///     them when the object is deallocated.
+/// - Returns: The object; `nil` for a negative length, or if `bytes` is missing. Nothing is freed then.
 public func CFDataCreateWithBytesNoCopy(
     _ allocator: CFAllocator!,
     _ bytes: UnsafePointer<UInt8>!,
@@ -59,7 +59,7 @@ public func CFDataGetLength(_ theData: CFData!) -> CFIndex { theData?.length ?? 
 /// Returns the address of a data object's bytes, which stays valid for the lifetime of the object.
 ///
 /// - Parameter theData: The object.
-/// - Returns: The address, from which as many bytes can be read as ``CFDataGetLength(_:)`` returns; `nil` for `nil`.
+/// - Returns: The address of ``CFDataGetLength(_:)`` bytes; `nil` for `nil`.
 public func CFDataGetBytePtr(_ theData: CFData!) -> UnsafePointer<UInt8>! {
     theData?.bytes.assumingMemoryBound(to: UInt8.self)
 }

@@ -2,16 +2,16 @@
 
 public import Foundation
 
-// Core Foundation's functions for errors. They accept `nil`, as Apple's signatures do, and then return 0 or `nil`.
+// Core Foundation's functions for errors. As in Apple's signatures, they accept `nil` and then return 0 or `nil`.
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// Makes an error.
+/// Creates an error.
 ///
 /// - Parameters:
 ///   - allocator: Ignored.
 ///   - domain: The error's domain.
 ///   - code: The error's code.
-///   - userInfo: Texts and values under the `NSError` keys; `nil` for none.
+///   - userInfo: The values of the `NSError` keys; `nil` for none.
 /// - Returns: The error; `nil` without a domain.
 public func CFErrorCreate(
     _ allocator: CFAllocator!,
@@ -21,7 +21,7 @@ public func CFErrorCreate(
 ) -> CFError! {
     guard let domain else { return nil }
     var info: [String: Any] = [:]
-    // Each key on its own: one that is not a text does not lose the others.
+    // Key by key, so that one key that is not a string does not lose the others.
     for (key, value) in userInfo ?? [:] {
         if let key = key as? String { info[key] = value }
     }
@@ -46,7 +46,7 @@ public func CFErrorGetDomain(_ err: CFError!) -> CFErrorDomain! { err.map { $0.d
 /// Returns an error's user info dictionary.
 ///
 /// - Parameter err: The error.
-/// - Returns: Texts and values under the `NSError` keys; empty if the error has none.
+/// - Returns: The values of the `NSError` keys; empty if the error has none.
 public func CFErrorCopyUserInfo(_ err: CFError!) -> CFDictionary! { err.map { $0.userInfo as NSDictionary } }
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals

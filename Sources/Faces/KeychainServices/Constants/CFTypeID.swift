@@ -2,7 +2,7 @@
 
 import Foundation
 
-// The type identifiers by which programs determine the type of a call's result. They are valid within one process.
+// The type identifiers with which programs check the type of a result. They are valid within one process.
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// Returns the type identifier of an object.
@@ -22,7 +22,7 @@ public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID {
     case is NSArray: CFArrayGetTypeID()
     case is NSSet: CFSetGetTypeID()
     case is CFBoolean: CFBooleanGetTypeID()
-    // Swift's `true` as an object is a number: the identifier tells which cast succeeds.
+    // In Swift, `true` as an object is a number. The identifier shows which cast succeeds.
     case is NSNumber: CFNumberGetTypeID()
     case is NSDate: CFDateGetTypeID()
     case is NSError: CFErrorGetTypeID()
@@ -31,7 +31,7 @@ public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID {
     }
 }
 
-/// Returns the type identifier of texts.
+/// Returns the type identifier of strings.
 public func CFStringGetTypeID() -> CFTypeID { 0x4346_0001 }
 /// Returns the type identifier of data objects.
 public func CFDataGetTypeID() -> CFTypeID { 0x4346_0002 }

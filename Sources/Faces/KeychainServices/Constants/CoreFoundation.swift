@@ -4,15 +4,15 @@
 @_exported public import Foundation
 
 // Core Foundation's names in the signatures of Apple's Security framework, as aliases of the classes that Foundation
-// bridges to. With these aliases `query as CFDictionary`, `item as? Data` and dictionaries with keys of both spellings
-// compile and behave as on Apple's systems. The module CoreFoundation has types of these names to which `[String: Any]`
-// cannot be cast.
+// bridges to. `query as CFDictionary`, `item as? Data` and dictionaries with keys of both spellings then compile and
+// behave as on Apple's systems. The module CoreFoundation has types with these names, but `[String: Any]` cannot be
+// cast to them.
 
 /// Any object.
 public typealias CFTypeRef = AnyObject
-/// A text.
+/// A string.
 public typealias CFString = NSString
-/// A sequence of bytes.
+/// A byte buffer.
 public typealias CFData = NSData
 /// A dictionary.
 public typealias CFDictionary = NSDictionary
@@ -22,7 +22,9 @@ public typealias CFMutableDictionary = NSMutableDictionary
 public typealias CFArray = NSArray
 /// A set.
 public typealias CFSet = NSSet
-/// A number; ``CFBoolean`` is a type of its own.
+/// A number.
+///
+/// Booleans have a separate type, ``CFBoolean``.
 public typealias CFNumber = NSNumber
 /// A point in time.
 public typealias CFDate = NSDate
@@ -32,7 +34,9 @@ public typealias CFError = NSError
 public typealias CFErrorDomain = CFString
 /// A universally unique identifier.
 public typealias CFUUID = NSUUID
-/// An allocator of memory: only the three below exist, and the default one is `nil`.
+/// A memory allocator.
+///
+/// Only the three below exist; the default one is `nil`.
 public final class CFAllocator: Sendable {
     fileprivate init() {}
 }
@@ -44,9 +48,9 @@ public typealias CFOptionFlags = UInt
 public typealias CFTypeID = UInt
 /// The result of a call; 0 means success.
 public typealias OSStatus = Int32
-/// Four characters as one number.
+/// Four characters encoded as a number.
 public typealias FourCharCode = UInt32
-/// A kind of file or program, as four characters.
+/// The kind of a file or program, as four characters.
 public typealias OSType = FourCharCode
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
@@ -56,8 +60,8 @@ public let kCFAllocatorDefault: CFAllocator! = nil
 /// The allocator that frees memory with `free`.
 public let kCFAllocatorMalloc: CFAllocator! = CFAllocator()
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// The allocator that frees nothing: for bytes that their owner frees.
+/// An allocator that frees nothing, for bytes that the caller frees.
 public let kCFAllocatorNull: CFAllocator! = CFAllocator()
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// The key of a program's identifier in the dictionary of its bundle.
+/// The key of a program's identifier in its bundle's dictionary.
 nonisolated(unsafe) public let kCFBundleIdentifierKey: CFString! = "CFBundleIdentifier"

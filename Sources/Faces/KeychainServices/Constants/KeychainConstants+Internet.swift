@@ -2,7 +2,7 @@
 
 // The attributes of internet passwords, and their values.
 //
-// An `NSString` of a literal never changes, which the compiler cannot see: hence `nonisolated(unsafe)`.
+// The compiler cannot see that an `NSString` created from a literal never changes: hence `nonisolated(unsafe)`.
 
 /// The server's name or address.
 nonisolated(unsafe) public let kSecAttrServer: CFString = "srvr"

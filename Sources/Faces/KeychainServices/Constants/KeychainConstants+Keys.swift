@@ -2,7 +2,7 @@
 
 // The attributes of keys and certificates, and their values.
 //
-// An `NSString` of a literal never changes, which the compiler cannot see: hence `nonisolated(unsafe)`.
+// The compiler cannot see that an `NSString` created from a literal never changes: hence `nonisolated(unsafe)`.
 
 // MARK: - Attributes of keys
 
@@ -14,9 +14,11 @@ nonisolated(unsafe) public let kSecAttrKeyClassPublic: CFString = "0"
 nonisolated(unsafe) public let kSecAttrKeyClassPrivate: CFString = "1"
 /// A symmetric key.
 nonisolated(unsafe) public let kSecAttrKeyClassSymmetric: CFString = "2"
-/// The identifier by which programs find the key: for a key pair, SHA-1 of the public key.
+/// The identifier with which programs find the key.
+///
+/// For a key pair, it is SHA-1 of the public key.
 nonisolated(unsafe) public let kSecAttrApplicationLabel: CFString = "klbl"
-/// Bytes that the program defines to find the key.
+/// Bytes with which the program identifies the key.
 nonisolated(unsafe) public let kSecAttrApplicationTag: CFString = "atag"
 /// The kind of key: one of the values below.
 nonisolated(unsafe) public let kSecAttrKeyType: CFString = "type"
@@ -50,28 +52,28 @@ nonisolated(unsafe) public let kSecAttrEffectiveKeySize: CFString = "esiz"
 nonisolated(unsafe) public let kSecAttrIsPermanent: CFString = "perm"
 /// Whether the key can be exported only in encrypted form.
 nonisolated(unsafe) public let kSecAttrIsSensitive: CFString = "sens"
-/// Whether the key can be exported at all.
+/// Whether the key can be exported.
 nonisolated(unsafe) public let kSecAttrIsExtractable: CFString = "extr"
-/// Whether the key encrypts.
+/// Whether the key can encrypt.
 nonisolated(unsafe) public let kSecAttrCanEncrypt: CFString = "encr"
-/// Whether the key decrypts.
+/// Whether the key can decrypt.
 nonisolated(unsafe) public let kSecAttrCanDecrypt: CFString = "decr"
 /// Whether other keys can be derived from the key.
 nonisolated(unsafe) public let kSecAttrCanDerive: CFString = "drve"
-/// Whether the key signs.
+/// Whether the key can sign.
 nonisolated(unsafe) public let kSecAttrCanSign: CFString = "sign"
-/// Whether the key verifies signatures.
+/// Whether the key can verify signatures.
 nonisolated(unsafe) public let kSecAttrCanVerify: CFString = "vrfy"
-/// Whether the key encrypts keys.
+/// Whether the key can encrypt keys.
 nonisolated(unsafe) public let kSecAttrCanWrap: CFString = "wrap"
-/// Whether the key decrypts keys.
+/// Whether the key can decrypt keys.
 nonisolated(unsafe) public let kSecAttrCanUnwrap: CFString = "unwp"
 /// The token that holds the key.
 nonisolated(unsafe) public let kSecAttrTokenID: CFString = "tkid"
-/// The token of keys in the chip, the TPM.
+/// The token of keys in the TPM.
 nonisolated(unsafe) public let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
 
-// MARK: - Making keys
+// MARK: - Key creation
 
 /// The attributes of the private half.
 nonisolated(unsafe) public let kSecPrivateKeyAttrs: CFString = "private"

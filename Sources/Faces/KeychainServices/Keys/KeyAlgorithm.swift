@@ -6,12 +6,12 @@ import WhorlSecretHash
 
 /// An algorithm that this module supports, parsed from its name.
 enum KeyAlgorithm: Equatable {
-    /// ECDSA over a hash, or over a message that is hashed first; if no hash function is named, the input is a hash of
-    /// any size.
+    /// ECDSA over a hash, or over a message that is hashed first. Without a hash function, the input is a hash of any
+    /// size.
     case ecdsa(SignatureForm, Input)
     /// An RSA signature.
     case rsaSignature(SignaturePadding, Input)
-    /// ECDH and a key derivation from its result; without a hash function, nothing is derived.
+    /// ECDH and a key derivation from its result. Without a hash function, no key is derived.
     case keyExchange(HashKind?)
     /// ECIES: ECDH with an ephemeral key, the key derivation of ANSI X9.63, and AES-GCM.
     case ecies(HashKind, isIVDerived: Bool)
@@ -34,7 +34,7 @@ enum KeyAlgorithm: Equatable {
         case message(HashKind)
         /// A hash of this kind.
         case digest(HashSize)
-        /// A hash of an unnamed kind.
+        /// A hash of any kind.
         case anyDigest
     }
 
@@ -45,7 +45,7 @@ enum KeyAlgorithm: Equatable {
         case oaep(HashKind)
     }
 
-    /// Parses an algorithm's name; `nil` for an algorithm that this module does not support.
+    /// Parses the name of an algorithm; `nil` if this module does not support the algorithm.
     init?(_ algorithm: SecKeyAlgorithm) {
         let parts = algorithm.name.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard parts.count >= 3, parts[0] == "algid" else { return nil }
@@ -55,7 +55,7 @@ enum KeyAlgorithm: Equatable {
         case ("sign", "RSA"): self.init(rsaSignature: rest)
         case ("encrypt", "ECIES"): self.init(ecies: rest)
         case ("encrypt", "RSA"): self.init(rsaEncryption: rest)
-        // All of the curves have cofactor 1, so both algorithms are the same.
+        // All of the curves have cofactor 1, so the two algorithms are identical.
         case ("keyexchange", "ECDH"), ("keyexchange", "ECDHC"): self.init(keyExchange: rest)
         default: return nil
         }
@@ -81,7 +81,7 @@ enum KeyAlgorithm: Equatable {
             let input = Input(words[0], parts[1])
         else { return nil }
         if padding == .pss {
-            // The mask uses the same hash function, and the salt has the hash's size: Apple names no other
+            // The mask uses the same hash function, and the salt has the size of the hash. Apple names no other
             // combinations.
             guard let hash = HashSize(rawValue: parts[1]), parts[2] == parts[1],
                 parts[3] == String(hash.byteCount)
@@ -138,14 +138,16 @@ extension KeyAlgorithm.Input {
     }
 }
 
-/// The hash functions that the library offers for signatures and derivations, which exclude SHA-224 and MD5.
+/// The hash functions that the library offers for signatures and derivations.
+///
+/// SHA-224 and MD5 are not among them.
 enum HashKind: String, CaseIterable {
     case sha1 = "SHA1"
     case sha256 = "SHA256"
     case sha384 = "SHA384"
     case sha512 = "SHA512"
 
-    /// The size and name of the function's hashes.
+    /// The size and name of the hash.
     var size: HashSize {
         switch self {
         case .sha1: .sha1
@@ -165,7 +167,7 @@ enum HashKind: String, CaseIterable {
         }
     }
 
-    /// Derives a key as in ANSI X9.63 with this function.
+    /// Derives a key as specified in ANSI X9.63 with this function.
     func derive(from secret: borrowing SecretBytes, sharedInfo: Data, count: Int) -> SecretBytes {
         switch self {
         case .sha1: X963KDF<Insecure.SHA1>.derive(from: secret, sharedInfo: sharedInfo, count: count)
@@ -178,13 +180,13 @@ enum HashKind: String, CaseIterable {
 
 /// The key derivation of ANSI X9.63: the concatenated hashes of secret, counter and shared info.
 ///
-/// The library implements it only for its own shared secrets, not for a shared secret of the chip.
+/// The library implements it only for its own shared secrets, not for a shared secret that the TPM computed.
 package enum X963KDF<Function: HashFunction> {
     /// Derives a key.
     ///
     /// - Parameters:
     ///   - secret: The result of a key exchange.
-    ///   - sharedInfo: The data that is added to each hash.
+    ///   - sharedInfo: Data that is included in each hash.
     ///   - count: The number of bytes to derive, 0 or more.
     /// - Returns: A key of `count` bytes.
     package static func derive(
@@ -213,7 +215,7 @@ package enum X963KDF<Function: HashFunction> {
     }
 }
 
-/// The kinds of hashes that can be signed, including hashes that the caller computes.
+/// The kinds of hashes that can be signed, including hashes computed by the caller.
 enum HashSize: String {
     case sha1 = "SHA1"
     case sha224 = "SHA224"
@@ -232,7 +234,9 @@ enum HashSize: String {
     }
 }
 
-/// A hash that the caller computed, in the form that the library's ECDSA takes, which uses only the bytes.
+/// A hash computed by the caller, in the form that the library's ECDSA accepts.
+///
+/// ECDSA uses only its bytes.
 struct GivenDigest: Digest {
     static let byteCount = 32
     private let bytes: [UInt8]

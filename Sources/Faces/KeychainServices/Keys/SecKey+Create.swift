@@ -10,9 +10,9 @@ private struct KeyRequest {
     let isInChip: Bool
     let attributes: KeyAttributes
     let context: KeyContext?
-    /// The keychain attributes with which a permanent key is stored.
+    /// The keychain attributes of a permanent key.
     let place: [String: Any]
-    /// The attributes of the public half and those with which it is stored; `nil` if it is not stored.
+    /// The attributes and keychain attributes of the public half; `nil` if it is not stored.
     let publicHalf: (attributes: KeyAttributes, place: [String: Any])?
 
     init(_ dictionary: CFDictionary) throws(NSError) {
@@ -103,7 +103,9 @@ extension KeyAttributes {
 }
 
 extension KeyParameters {
-    /// Returns whether the key is an RSA key; otherwise it is on an elliptic curve.
+    /// Returns whether the key is an RSA key.
+    ///
+    /// Otherwise, it is an elliptic curve key.
     fileprivate func isRSA() throws(NSError) -> Bool {
         switch try text(kSecAttrKeyType) {
         case String(describing: kSecAttrKeyTypeRSA): return true
@@ -121,7 +123,9 @@ extension KeyParameters {
         return true
     }
 
-    /// Returns a tag or label as bytes; programs give them as bytes or as text.
+    /// Returns a tag or label as bytes.
+    ///
+    /// Programs pass either bytes or a string.
     fileprivate func bytes(_ key: CFString) throws(NSError) -> Data? {
         if let text = self[key] as? String { return Data(text.utf8) }
         return try data(key)
@@ -146,20 +150,22 @@ extension KeyParameters {
 
 // MARK: - Apple's functions
 
-/// Makes a private key, whose public half ``SecKeyCopyPublicKey(_:)`` returns.
+/// Creates a private key.
 ///
-/// With `kSecAttrTokenIDSecureEnclave` under `kSecAttrTokenID` the key is made in the chip and never leaves it. Such a
-/// key must be on P-256, and an access control that requires authentication must have
-/// ``SecAccessControlCreateFlags/privateKeyUsage``. Making it shows no prompt. Without a token the key is in this
+/// ``SecKeyCopyPublicKey(_:)`` returns its public half.
+///
+/// If `kSecAttrTokenID` is `kSecAttrTokenIDSecureEnclave`, the TPM creates the key, and the key never leaves it. Such a
+/// key must be on P-256, and an access control that requires authentication must include
+/// ``SecAccessControlCreateFlags/privateKeyUsage``. Creating it does not prompt. Without a token, the key is in this
 /// process: P-256, P-384, P-521, or RSA of 1,024 to 8,192 bits.
 ///
 /// - Parameters:
-///   - parameters: `kSecAttrKeyType` and `kSecAttrKeySizeInBits`; in `kSecPrivateKeyAttrs`, which take precedence over
-///     the same keys outside of it, `kSecAttrIsPermanent`, `kSecAttrApplicationTag`, `kSecAttrLabel`,
-///     `kSecAttrAccessControl` and `kSecUseAuthenticationContext`, the context that the key is used with from then on.
-///     The public half is stored as well if `kSecPublicKeyAttrs` has `kSecAttrIsPermanent`.
-///   - error: Receives an error of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a chip, `errSecParam` for
-///     parameters that contradict each other, `errSecDuplicateItem` for a permanent key that exists already.
+///   - parameters: `kSecAttrKeyType` and `kSecAttrKeySizeInBits`. The dictionary under `kSecPrivateKeyAttrs` takes
+///     precedence over the same keys outside of it. It may contain `kSecAttrIsPermanent`, `kSecAttrApplicationTag`,
+///     `kSecAttrLabel`, `kSecAttrAccessControl` and `kSecUseAuthenticationContext`, the context with which the key is
+///     used from then on. The public half is stored as well if `kSecPublicKeyAttrs` contains `kSecAttrIsPermanent`.
+///   - error: Receives an error of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a TPM, `errSecParam` for
+///     contradictory parameters, `errSecDuplicateItem` for a permanent key that already exists.
 /// - Returns: The key; `nil` with an error.
 @discardableResult
 public func SecKeyCreateRandomKey(
@@ -171,7 +177,7 @@ public func SecKeyCreateRandomKey(
     }
 }
 
-/// Makes a key pair; deprecated by Apple in favor of ``SecKeyCreateRandomKey(_:_:)``.
+/// Creates a key pair; deprecated by Apple in favor of ``SecKeyCreateRandomKey(_:_:)``.
 ///
 /// - Parameters:
 ///   - parameters: The parameters of ``SecKeyCreateRandomKey(_:_:)``.
@@ -193,15 +199,17 @@ public func SecKeyGeneratePair(
     return errSecSuccess
 }
 
-/// Makes a key from bytes.
+/// Creates a key from bytes.
+///
+/// The key is not stored.
 ///
 /// - Parameters:
-///   - keyData: Elliptic curves: ANSI X9.63, 0x04, X, Y, followed by the private number for a private key. RSA: PKCS#1
-///     in DER.
-///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`; `kSecAttrKeySizeInBits`, if given, must be correct. Keys
-///     in the chip cannot be made from bytes.
-///   - error: Receives an error of `NSOSStatusErrorDomain`; `errSecDecode` for bytes that are not such a key.
-/// - Returns: The key, which is not stored; `nil` with an error.
+///   - keyData: For elliptic curves, ANSI X9.63: 0x04, X, Y, followed by the private number for a private key. For RSA,
+///     PKCS#1 in DER.
+///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`. `kSecAttrKeySizeInBits` is optional, but must be correct.
+///     Keys in the TPM cannot be created from bytes.
+///   - error: Receives an error of `NSOSStatusErrorDomain`; `errSecDecode` for bytes that cannot be parsed.
+/// - Returns: The key; `nil` with an error.
 @discardableResult
 public func SecKeyCreateWithData(
     _ keyData: CFData,
@@ -232,7 +240,7 @@ public func SecKeyCreateWithData(
 }
 
 extension KeyMaterial {
-    /// Parses a key's bytes; `nil` for bytes that are not such a key.
+    /// Parses a key's bytes; `nil` for bytes that cannot be parsed.
     init?(_ data: Data, isRSA: Bool, isPrivate: Bool) {
         switch (isRSA, isPrivate) {
         case (false, false): self.init(ECPublicKey(x963: data).map(KeyMaterial.publicEC))

@@ -4,18 +4,18 @@ internal import WhorlContext
 package import WhorlSecretMemory
 import WhorlService
 
-/// A key in the chip, for the module that offers such keys under CryptoKit's names.
+/// A key in the TPM, for the module that provides such keys under CryptoKit's names.
 package struct EnclaveKey: Sendable {
     /// The key.
     package let key: SecKey
     /// The public key in ANSI X9.63, 65 bytes.
     package let publicKey: Data
-    /// The encoding of the key that the caller stores.
+    /// The encoding of the key, for the caller to store.
     package let dataRepresentation: Data
 }
 
 extension SecKey {
-    /// Makes a key in the chip without storing it.
+    /// Creates a key in the TPM without storing it.
     ///
     /// - Throws: The same errors as ``SecKeyCreateRandomKey(_:_:)``.
     package static func inChip(
@@ -27,7 +27,7 @@ extension SecKey {
         return try EnclaveKey(context.makeKey(access), access, context)
     }
 
-    /// Makes a key from the encoding that the caller stored.
+    /// Creates a key from an encoding that the caller stored.
     package static func inChip(
         _ dataRepresentation: Data,
         _ context: (any ContextHolder)?
@@ -80,12 +80,14 @@ extension SecAccessControl {
     }
 }
 
-/// A program's context that a key holds.
+/// The program's context, held by a key.
 struct KeyContext: Sendable {
     let core: ContextCore
-    /// The context object, which the key retains, since a context ends when it is deallocated.
+    /// The context object.
     ///
-    /// No method of it is ever called, so any thread may release it last.
+    /// The key retains it because a context ends when it is deallocated.
+    ///
+    /// Its methods are never called, so any thread may release it last.
     nonisolated(unsafe) private let holder: any ContextHolder
 
     init(_ holder: any ContextHolder) {
@@ -95,7 +97,7 @@ struct KeyContext: Sendable {
 }
 
 extension KeyContext? {
-    /// Runs an operation in the chip, through the program's context or a new one for this operation.
+    /// Performs an operation in the TPM, in the program's context or in a new one for this operation.
     func run<Value: Sendable>(_ operation: @escaping ContextCore.Operation<Value>) -> Result<
         Value, ServiceError
     > {
@@ -104,14 +106,14 @@ extension KeyContext? {
         return core.releaseBlocking(operation)
     }
 
-    /// Decodes a sealed item that the caller stored, with the service of the context; `nil` for other bytes.
+    /// Decodes a sealed item that the caller stored, using the context's service; `nil` for other bytes.
     func item(encoded: Data) -> SealedItem? {
         let service: any ServiceAsker = self?.core.asker ?? ContextParts.current
-        // The only failure is that these bytes are no sealed item.
+        // Decoding fails only for bytes that are not a sealed item.
         return try? service.sealedItem(encoded: encoded)
     }
 
-    /// Makes a key in the chip.
+    /// Creates a key in the TPM.
     func makeKey(_ access: SecAccessControl?) throws(NSError) -> KeyMaterial {
         let made = run { parts, request, _ throws(ServiceError) in
             try await parts.makeKey(
@@ -128,7 +130,7 @@ extension KeyContext? {
 }
 
 extension KeyMaterial {
-    /// Makes the material of a key in the chip; `nil` if the item is not a P-256 key.
+    /// Creates the material of a key in the TPM; `nil` if the item is not a P-256 key.
     init?(sealed item: SealedItem) {
         guard item.kind == .key, let point = item.publicKey.flatMap(ECPublicKey.init(x963:)),
             point.curve == .p256
@@ -138,10 +140,10 @@ extension KeyMaterial {
 }
 
 extension SecKey {
-    /// Signs a hash in the chip.
+    /// Signs a hash in the TPM.
     ///
-    /// The chip signs 32 bytes. ECDSA over P-256 takes the first 256 bits of a longer hash, and pads a shorter hash
-    /// with leading zeros (FIPS 186-5, 6.4); this method does both.
+    /// The TPM signs 32 bytes. As FIPS 186-5, 6.4, requires for ECDSA over P-256, this method uses the first 256 bits
+    /// of a longer hash, and pads a shorter hash with leading zeros.
     func chipSignature(
         over hash: Data,
         with item: SealedItem,
@@ -163,7 +165,7 @@ extension SecKey {
         }
     }
 
-    /// Computes the shared secret with another party's public key in the chip.
+    /// Computes the shared secret with another party's public key in the TPM.
     func chipSharedSecret(with other: ECPublicKey, of item: SealedItem) throws(NSError) -> SecretBox {
         guard other.curve == .p256 else { throw .status(errSecParam, "the keys lie on different curves") }
         return try context.run { parts, request, presenter throws(ServiceError) in

@@ -3,13 +3,13 @@
 internal import Crypto
 internal import WhorlSecretMemory
 
-// Apple's formats, so that each system can decrypt what the other encrypted:
+// Apple's formats, so that each system can decrypt data that the other encrypted:
 //
 // - ECIES: an ephemeral public key (ANSI X9.63), the ciphertext, and the 16-byte tag of AES-GCM. The AES key is derived
 //   from the shared secret by ANSI X9.63 with that public key as shared info: 16 bytes for P-256, 32 bytes for larger
 //   curves. The IV has 16 bytes: zeros, or the bytes that the derivation produces after the key.
 // - RSA envelope: an AES key encrypted with RSA (16 bytes, or 32 bytes for RSA keys of 4,096 bits and more), the
-//   ciphertext, and the tag; the IV is 16 zeros, and the tag covers the public key (PKCS#1) too.
+//   ciphertext, and the tag. The IV is 16 zeros, and the tag also covers the public key (PKCS#1).
 
 extension SecKey {
     func encrypted(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(NSError) -> Data {
@@ -142,7 +142,7 @@ private struct GCM {
 /// - Parameters:
 ///   - key: A public key.
 ///   - algorithm: An algorithm for which ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns `true` for encryption.
-///   - plaintext: The data to encrypt; less than a block for RSA without AES-GCM.
+///   - plaintext: The data to encrypt; shorter than a block for RSA without AES-GCM.
 ///   - error: Receives an error of `NSOSStatusErrorDomain`.
 /// - Returns: The encrypted data, in Apple's format; `nil` with an error.
 @discardableResult
@@ -159,15 +159,15 @@ public func SecKeyCreateEncryptedData(
 
 /// Decrypts data with a private key.
 ///
-/// For a key in the chip, the chip performs the key exchange after the authentication that the key's access control
-/// requires, which may show a prompt and blocks the caller. The plaintext is in ordinary memory, as on Apple's systems.
+/// For a key in the TPM, the key's access control may require authentication: the call then shows a prompt and blocks.
+/// The TPM performs the key exchange. As on Apple's systems, the plaintext is in ordinary memory.
 ///
 /// - Parameters:
 ///   - key: A private key.
 ///   - algorithm: The algorithm that the data was encrypted with.
 ///   - ciphertext: The encrypted data, in Apple's format.
-///   - error: Receives an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognized;
-///     `errSecParam` for data that was not encrypted for this key, or was changed.
+///   - error: Receives an error of `NSOSStatusErrorDomain`, or of `LAErrorDomain` if the owner was not recognized.
+///     `errSecParam` means that the data was not encrypted for this key, or was changed.
 /// - Returns: The plaintext; `nil` with an error.
 @discardableResult
 public func SecKeyCreateDecryptedData(

@@ -3,7 +3,7 @@
 internal import WhorlSecretMemory
 
 extension SecKey {
-    /// Returns the X coordinate of this private key's product with a public key.
+    /// Returns the X coordinate of the product of this private key and a public key.
     func sharedSecret(with other: ECPublicKey) throws(NSError) -> SecretBox {
         switch material {
         case .privateEC(let key): try key.sharedSecret(with: other)
@@ -40,8 +40,9 @@ extension SecKey {
 
 /// The parameters of a key exchange.
 package struct ExchangeParameters: Sendable {
-    /// The maximum size in bytes, larger than any cipher needs, so that a wrong number is an error instead of
-    /// exhausting the memory.
+    /// The maximum size in bytes.
+    ///
+    /// It exceeds the needs of any cipher; a wrong number fails instead of exhausting memory.
     static let largest = 1 << 20
 
     let requestedSize: Int?
@@ -53,7 +54,7 @@ package struct ExchangeParameters: Sendable {
         sharedInfo = try parameters.data(SecKeyKeyExchangeParameter.sharedInfo.name) ?? Data()
     }
 
-    /// Reads a program's parameters, whose keys are ``SecKeyKeyExchangeParameter`` values or their texts.
+    /// Parses a program's parameters, whose keys are ``SecKeyKeyExchangeParameter`` values or their strings.
     ///
     /// - Throws: `errSecParam` for a value of the wrong type.
     package init(named parameters: [AnyHashable: Any]) throws(NSError) {
@@ -66,17 +67,16 @@ package struct ExchangeParameters: Sendable {
 
 /// Returns the shared secret of a private key and another party's public key.
 ///
-/// The standard and the cofactor algorithms without a derivation return the X coordinate; those with ANSI X9.63 return
-/// as many bytes as `kSecKeyKeyExchangeParameterRequestedSize` requests, 1 byte to 1 MiB, and use
-/// `kSecKeyKeyExchangeParameterSharedInfo` as input. The result is in ordinary memory, as on Apple's systems.
+/// Algorithms without a key derivation return the X coordinate. Algorithms with ANSI X9.63 return
+/// `kSecKeyKeyExchangeParameterRequestedSize` bytes, 1 byte to 1 MiB, and use `kSecKeyKeyExchangeParameterSharedInfo`
+/// as input. As on Apple's systems, the result is in ordinary memory.
 ///
 /// - Parameters:
-///   - privateKey: A private key; for a key in the chip, the chip computes the secret, which may show a prompt and
-///     blocks the caller.
+///   - privateKey: A private key. A key in the TPM may show a prompt, which blocks the caller.
 ///   - algorithm: An algorithm for which ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns `true` for the key exchange.
 ///   - publicKey: The other party's public key, on the same curve.
 ///   - parameters: The parameters of the algorithm; may be empty.
-///   - error: Receives an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognized.
+///   - error: Receives an error of `NSOSStatusErrorDomain`, or of `LAErrorDomain` if the owner was not recognized.
 /// - Returns: The secret; `nil` with an error.
 @discardableResult
 public func SecKeyCopyKeyExchangeResult(

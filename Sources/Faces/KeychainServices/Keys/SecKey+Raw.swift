@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The functions of earlier systems, which Apple has deprecated in favor of SecKeyCreateSignature and related
-// functions. They take and return bytes in the caller's buffers.
+// Functions of earlier systems, which Apple has deprecated in favor of SecKeyCreateSignature and related functions.
+// They use bytes in buffers that the caller provides.
 
 /// The padding of a signature or a ciphertext.
 public struct SecPadding: OptionSet, Hashable, Sendable {
-    /// The padding as the number that Apple defines.
+    /// Apple's number for the padding.
     public let rawValue: UInt32
-    /// Makes a padding from its number.
+    /// Creates a padding from its number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// PKCS #1 v1.5.
@@ -57,14 +57,14 @@ public struct SecPadding: OptionSet, Hashable, Sendable {
 ///
 /// - Parameters:
 ///   - key: A private key.
-///   - padding: For RSA one of the `PKCS1SHA…` values; for elliptic curves ``SecPadding/sigRaw``, or any other value
+///   - padding: For RSA, one of the `PKCS1SHA…` values. For elliptic curves, ``SecPadding/sigRaw``, or any other value
 ///     for DER.
 ///   - dataToSign: The hash.
 ///   - dataToSignLen: The size of the hash in bytes.
 ///   - sig: Receives the signature.
 ///   - sigLen: The size of the buffer in bytes; receives the size of the signature.
-/// - Returns: `errSecSuccess`, or another status: `errSecParam` for a buffer that is too small, `errSecUnimplemented`
-///   for other paddings.
+/// - Returns: `errSecSuccess`, `errSecParam` if the buffer is too small, `errSecUnimplemented` for other paddings, or
+///   another status.
 @discardableResult
 public func SecKeyRawSign(
     _ key: SecKey,
@@ -114,7 +114,7 @@ public func SecKeyRawVerify(
 /// - Parameters:
 ///   - key: A public key.
 ///   - padding: ``SecPadding/PKCS1`` or ``SecPadding/OAEP``.
-///   - plainText: The data to encrypt, less than a block.
+///   - plainText: The data to encrypt, shorter than a block.
 ///   - plainTextLen: The size of the plaintext in bytes.
 ///   - cipherText: Receives the ciphertext.
 ///   - cipherTextLen: The size of the buffer in bytes; receives the size of the ciphertext.
@@ -169,7 +169,7 @@ private func bytes(_ start: UnsafePointer<UInt8>, _ count: Int) throws(NSError) 
     return Data(bytes: start, count: count)
 }
 
-/// Copies a result into the caller's buffer, or fails if it does not fit.
+/// Copies a result into the caller's buffer; fails if it does not fit.
 private func filling(
     _ buffer: UnsafeMutablePointer<UInt8>,
     _ size: UnsafeMutablePointer<Int>,

@@ -50,7 +50,7 @@ extension KeyAlgorithm.Input {
         }
     }
 
-    /// Passes the hash to `use` with the hash function's type, since RSA signs its name too.
+    /// Passes the hash to `use` with the type of its hash function, because RSA also signs the function's name.
     fileprivate func withDigest<Use: DigestUse>(of data: Data, _ use: Use) throws(NSError) -> Use.Value {
         switch self {
         case .message(let hash): try hash.size.withDigest(hash.hash(data), use)
@@ -87,14 +87,13 @@ extension NSError {
 
 /// Signs a message or a hash.
 ///
-/// A key in the chip signs after the authentication that its access control requires, which may show a prompt and
-/// blocks the caller.
+/// If the access control of a key in the TPM requires authentication, the call shows a prompt and blocks.
 ///
 /// - Parameters:
 ///   - key: A private key.
 ///   - algorithm: An algorithm for which ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns `true` for signing.
 ///   - dataToSign: The message or the hash, depending on the algorithm.
-///   - error: Receives an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognized.
+///   - error: Receives an error of `NSOSStatusErrorDomain`, or of `LAErrorDomain` if the owner was not recognized.
 /// - Returns: The signature; `nil` with an error.
 @discardableResult
 public func SecKeyCreateSignature(
@@ -112,11 +111,11 @@ public func SecKeyCreateSignature(
 ///
 /// - Parameters:
 ///   - key: A public key.
-///   - algorithm: The algorithm that the signature was made with.
+///   - algorithm: The algorithm of the signature.
 ///   - signedData: The message or the hash, depending on the algorithm.
 ///   - signature: The signature to verify.
 ///   - error: Receives an error; `errSecVerifyFailed` for an invalid signature.
-/// - Returns: Whether the signature is valid; `false` always comes with an error.
+/// - Returns: Whether the signature is valid. If not, `error` is always set.
 @discardableResult
 public func SecKeyVerifySignature(
     _ key: SecKey,

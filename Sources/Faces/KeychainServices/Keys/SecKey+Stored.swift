@@ -8,8 +8,10 @@ extension SecKey: ItemReference {
     /// The item class of keys.
     package static let itemClass = KeychainClass.key
 
-    /// Returns the form in which the keychain stores the key: the sealed item of a key in the chip, or the bytes of any
-    /// other key, which the store encrypts, or which the chip seals if an access control requires authentication.
+    /// Returns the form in which the keychain stores the key.
+    ///
+    /// A key in the TPM is stored as its sealed item, any other key as bytes. The store encrypts the bytes; if an
+    /// access control requires authentication, the TPM seals them.
     package func form() throws(KeychainError) -> ReferenceForm {
         var described = described
         described[String(describing: kSecAttrIsPermanent)] = true
@@ -28,7 +30,7 @@ extension SecKey: ItemReference {
                 contents: .plain(material.publicBytes)
             )
         case .privateEC, .privateRSA:
-            // The store takes values as ordinary bytes, which this module can then no longer wipe.
+            // The store takes values as ordinary bytes, which this module can no longer wipe.
             let bytes = material.privateBytes?.bytes.withUnsafeBytes { Data($0) } ?? Data()
             return ReferenceForm(
                 .key,
@@ -39,9 +41,9 @@ extension SecKey: ItemReference {
         }
     }
 
-    /// Stores keys that were made as permanent ones in the keychain, all or none.
+    /// Stores permanent keys in the keychain, all or none.
     ///
-    /// - Parameter keys: Each key with the keychain attributes that determine the access group and the protection.
+    /// - Parameter keys: Each key, with the keychain attributes that determine its access group and protection.
     /// - Throws: The status of the failure.
     static func store(_ keys: [(key: SecKey, place: [String: Any])]) throws(NSError) {
         let items = keys.map { key, place in
@@ -51,7 +53,7 @@ extension SecKey: ItemReference {
         guard status == errSecSuccess else { throw .status(status, "the key was not stored") }
     }
 
-    /// Returns a stored key in the chip.
+    /// Returns a stored key in the TPM.
     static func stored(
         _ record: KeychainRecord,
         _ item: SealedItem,
@@ -63,7 +65,7 @@ extension SecKey: ItemReference {
 
     /// Returns a stored key whose bytes are in this process.
     ///
-    /// - Throws: `errSecInvalidKeyRef` for bytes that a program has stored as a key and that this module cannot read.
+    /// - Throws: `errSecInvalidKeyRef` if a program stored bytes as a key that this module cannot read.
     static func stored(_ record: KeychainRecord, _ bytes: Data) throws(KeychainError) -> SecKey {
         let isRSA = record.code(kSecAttrKeyType) == String(describing: kSecAttrKeyTypeRSA)
         let isPrivate = record.code(kSecAttrKeyClass) == String(describing: kSecAttrKeyClassPrivate)
@@ -90,7 +92,7 @@ extension KeychainRecord {
         return text
     }
 
-    /// Returns the bytes of an attribute that is a text or bytes.
+    /// Returns the bytes of an attribute that is a string or data.
     fileprivate func bytes(_ key: CFString) -> Data? {
         switch attributes[String(describing: key)] {
         case .text(let text): Data(text.utf8)
@@ -101,7 +103,7 @@ extension KeychainRecord {
 }
 
 extension KeychainClass {
-    /// Returns those of the described attributes that items of the class have.
+    /// Returns the described attributes that items of the class can have.
     func attributes(_ described: [String: Any]) throws(KeychainError) -> [String: AttributeValue] {
         var attributes: [String: AttributeValue] = [:]
         for (name, value) in described {

@@ -4,17 +4,17 @@ internal import Crypto
 internal import WhorlSecretMemory
 internal import WhorlService
 
-/// A key: public, private in this process, or private in the chip.
+/// A key: public, private in this process, or private in the TPM.
 ///
-/// A key in the chip is one that was made with `kSecAttrTokenIDSecureEnclave`: its private half never leaves the chip,
-/// and is used there after the authentication that its access control requires. Functions that use such a key may show
-/// a prompt; they block only the calling thread.
+/// Keys created with `kSecAttrTokenIDSecureEnclave` are in the TPM. Their private half never leaves it, and is used
+/// there after the authentication that the access control requires. Functions that use such a key may show a prompt;
+/// they block only the calling thread.
 ///
-/// Two keys are equal when they are the same key, whatever their labels.
+/// Two keys are equal if they are the same key, whatever their labels.
 public final class SecKey: NSObject, Sendable {
     let material: KeyMaterial
     let attributes: KeyAttributes
-    /// The program's context that operations use; without it each operation uses a new context.
+    /// The program's context, in which operations run; without it, each operation uses a new context.
     let context: KeyContext?
 
     init(_ material: KeyMaterial, _ attributes: KeyAttributes = KeyAttributes(), context: KeyContext? = nil) {
@@ -24,7 +24,7 @@ public final class SecKey: NSObject, Sendable {
         super.init()
     }
 
-    /// Whether the other object is the same key; private keys in this process are compared in constant time.
+    /// Returns whether the other object is the same key; private keys in this process are compared in constant time.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? SecKey else { return false }
         return other === self || other.material.isSame(as: material)
@@ -38,7 +38,7 @@ public final class SecKey: NSObject, Sendable {
         return hasher.finalize()
     }
 
-    /// A human-readable description with kind and size, which reveals nothing of the key itself.
+    /// A human-readable description with kind and size, without any part of the key.
     public override var description: String {
         "<SecKey: \(material.isInChip ? "enclave " : "")\(material.keyClass) key, "
             + "\(material.isRSA ? "RSA" : "EC") \(material.bitCount)>"
@@ -51,7 +51,7 @@ enum KeyMaterial: Sendable {
     case publicRSA(RSAPublicKey)
     case privateEC(ECPrivateKey)
     case privateRSA(RSAPrivateKey)
-    /// A private key in the chip, with its public half.
+    /// A private key in the TPM, with its public half.
     case enclave(SealedItem, ECPublicKey)
 
     /// The class of a key: public or private.
@@ -131,16 +131,16 @@ enum KeyMaterial: Sendable {
 struct KeyAttributes: Sendable {
     var label: String?
     var applicationTag: Data?
-    /// The identifier that a program gave; `nil` for Apple's default, the hash of the public key.
+    /// The identifier that the program set; `nil` for Apple's default, the hash of the public key.
     var applicationLabel: Data?
     var accessControl: SecAccessControl?
     var isPermanent = false
 }
 
-/// Returns the type identifier, which no other class of this package has.
+/// Returns the type identifier of keys, which is unique within this package.
 public func SecKeyGetTypeID() -> CFTypeID { 0x5345_4302 }
 
-/// Returns the public half of a key, without asking the owner.
+/// Returns the public half of a key, without prompting the owner.
 ///
 /// - Parameter key: A private or public key.
 /// - Returns: The public key.
@@ -151,7 +151,7 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? { SecKey(key.material.
 ///
 /// - Parameters:
 ///   - key: A public key, or a private key in this process.
-///   - error: Receives an error of `NSOSStatusErrorDomain`: `errSecUnimplemented` for a private key in the chip, which
+///   - error: Receives an error of `NSOSStatusErrorDomain`: `errSecUnimplemented` for a private key in the TPM, which
 ///     never leaves it.
 /// - Returns: Elliptic curves: ANSI X9.63, 65 bytes for a public key on P-256. RSA: PKCS#1 in DER. `nil` with an error.
 ///   The returned bytes of a private key are in ordinary memory.
@@ -174,19 +174,19 @@ public func SecKeyCopyExternalRepresentation(
 ///
 /// - Parameter key: The key.
 /// - Returns: `kSecAttrKeyType`, `kSecAttrKeyClass`, `kSecAttrKeySizeInBits`, `kSecAttrApplicationLabel`, the
-///   operations that it supports, and the attributes that it was made with. The key's bytes are not included.
+///   operations that the key supports, and the attributes with which it was created. The key's bytes are not included.
 @discardableResult
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? { key.described as NSDictionary }
 
 /// Returns the block size of a key.
 ///
 /// - Parameter key: The key.
-/// - Returns: The size in bytes: of a coordinate for elliptic curves, of the modulus for RSA.
+/// - Returns: The size in bytes of a coordinate for elliptic curves, or of the modulus for RSA.
 @discardableResult
 public func SecKeyGetBlockSize(_ key: SecKey) -> Int { (key.material.bitCount + 7) / 8 }
 
 extension SecKey {
-    /// The identifier by which programs find both halves: SHA-1 of the public key, or one that the program chose.
+    /// The identifier with which programs find both halves: SHA-1 of the public key, or one that the program set.
     var applicationLabel: Data {
         attributes.applicationLabel ?? Data(Insecure.SHA1.hash(data: material.publicBytes))
     }

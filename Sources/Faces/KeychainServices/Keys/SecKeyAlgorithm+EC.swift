@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The algorithms of elliptic curve keys. "Message" algorithms hash their input, "digest" algorithms take a hash. X962
-// signatures are `SEQUENCE { r, s }` in DER (ANSI X9.62), RFC4754 signatures r and s concatenated.
+// The algorithms of elliptic curve keys. "Message" algorithms hash their input; "digest" algorithms expect a hash. X962
+// signatures are `SEQUENCE { r, s }` in DER (ANSI X9.62). RFC4754 signatures are r and s concatenated.
 
 extension SecKeyAlgorithm {
     // MARK: - Signatures

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The algorithms of RSA keys. "Message" algorithms hash their input, "digest" algorithms take a hash.
+// The algorithms of RSA keys. "Message" algorithms hash their input; "digest" algorithms expect a hash.
 
 extension SecKeyAlgorithm {
     // MARK: - Signatures

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An algorithm of a key: the cryptographic scheme, its input and its encoding; the raw values are Apple's.
+/// An algorithm of a key: the cryptographic scheme, its input and its encoding.
 ///
-/// ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns whether a key supports an algorithm here.
+/// The raw values are Apple's. ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns whether a key supports an algorithm here.
 public struct SecKeyAlgorithm: RawRepresentable, Hashable, Sendable {
     let name: String
 
     /// Apple's name of the algorithm.
     public var rawValue: CFString { name as NSString }
 
-    /// Makes a value from a name, known or not.
+    /// Creates a value from any name, even an unknown one.
     public init(rawValue: CFString) { name = String(describing: rawValue) }
 
     init(_ name: String) { self.name = name }
@@ -36,19 +36,19 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
     /// The parameter's key in the dictionary.
     public var rawValue: CFString { name as NSString }
 
-    /// Makes a value from a name, known or not.
+    /// Creates a value from any name, even an unknown one.
     public init(rawValue: CFString) { name = String(describing: rawValue) }
 
     /// The number of bytes to derive.
     public static let requestedSize = SecKeyKeyExchangeParameter(rawValue: "requestedSize")
-    /// The shared info: additional input of the key derivation.
+    /// The shared info: additional input for the key derivation.
     public static let sharedInfo = SecKeyKeyExchangeParameter(rawValue: "sharedInfo")
 }
 
 extension SecKey {
-    /// Returns the algorithm of a name.
+    /// Returns the algorithm with this name.
     ///
-    /// - Throws: An error for an algorithm with which this key does not support the operation.
+    /// - Throws: An error if this key does not support the operation with the algorithm.
     func supported(
         _ algorithm: SecKeyAlgorithm,
         _ operation: SecKeyOperationType
@@ -94,14 +94,14 @@ extension KeyAlgorithm.Input {
 
 /// Returns whether a key supports an operation with an algorithm.
 ///
-/// SHA-224 of a message, MD5, RSA without padding and OAEP with SHA-224, SHA-384 and SHA-512 are not supported on
-/// Linux, and the result for them is `false`.
+/// Returns `false` for SHA-224 of a message, MD5, RSA without padding, and OAEP with SHA-224, SHA-384 or SHA-512, which
+/// are not supported on Linux. Never prompts.
 ///
 /// - Parameters:
 ///   - key: The key.
 ///   - operation: The operation.
 ///   - algorithm: The algorithm.
-/// - Returns: Whether the key supports the operation; the owner is not asked.
+/// - Returns: Whether the key supports the operation.
 @discardableResult
 public func SecKeyIsAlgorithmSupported(
     _ key: SecKey,

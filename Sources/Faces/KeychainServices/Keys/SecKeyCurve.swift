@@ -11,7 +11,7 @@ enum KeyCurve: Int, Sendable, CaseIterable {
 
     /// The size of a coordinate in bytes.
     var byteCount: Int { (rawValue + 7) / 8 }
-    /// The size of a public key in ANSI X9.63 in bytes: 0x04, X, Y.
+    /// The size in bytes of a public key in ANSI X9.63: 0x04, X, Y.
     var publicByteCount: Int { 1 + 2 * byteCount }
     /// The size of a private key in bytes: the public key, followed by the private number.
     var privateByteCount: Int { 1 + 3 * byteCount }
@@ -23,7 +23,7 @@ struct ECPublicKey: Sendable, Hashable {
     /// The key in ANSI X9.63, uncompressed: 0x04, X, Y.
     let x963: Data
 
-    /// Parses a public key; `nil` for bytes that are not a point of one of the curves.
+    /// Parses a public key; `nil` for bytes that are not a point on one of the curves.
     init?(x963: Data) {
         let curve = KeyCurve.allCases.first { $0.publicByteCount == x963.count }
         guard let curve, x963.first == 4 else { return nil }
@@ -40,7 +40,7 @@ struct ECPublicKey: Sendable, Hashable {
         self.x963 = Data(x963)
     }
 
-    /// Whether a signature over a hash was made with this key; `false` also for bytes that are not a signature.
+    /// Returns whether a signature over a hash was created with this key; `false` for bytes that are not a signature.
     func isValid(_ signature: Data, _ form: KeyAlgorithm.SignatureForm, over hash: Data) -> Bool {
         guard !signature.isEmpty, !hash.isEmpty else { return false }
         let digest = GivenDigest(hash)
@@ -73,8 +73,8 @@ struct ECPublicKey: Sendable, Hashable {
 
 /// The private half of an elliptic curve key in this process.
 ///
-/// Between uses it is only in the project's own memory for secrets; the library's copy exists for one operation, and
-/// the library wipes it.
+/// Between uses, the key is only in this project's protected memory for secrets. The library's copy exists for one
+/// operation, after which the library wipes it.
 struct ECPrivateKey: Sendable {
     let publicKey: ECPublicKey
     /// The key in ANSI X9.63: 0x04, X, Y, and the private number.
@@ -82,9 +82,9 @@ struct ECPrivateKey: Sendable {
 
     var curve: KeyCurve { publicKey.curve }
 
-    /// Makes a new key.
+    /// Creates a new key.
     init(_ curve: KeyCurve) throws(NSError) {
-        // The library returns the key as ordinary bytes, which are wiped as soon as they are copied.
+        // The library returns the key as ordinary bytes, which are wiped immediately after copying.
         var bytes =
             switch curve {
             case .p256: P256.Signing.PrivateKey(compactRepresentable: false).x963Representation
@@ -98,7 +98,7 @@ struct ECPrivateKey: Sendable {
         self = key
     }
 
-    /// Parses a private key; `nil` for bytes that are not a key of one of the curves, or whose halves do not match.
+    /// Parses a private key; `nil` for bytes that are not a key on one of the curves, or whose halves do not match.
     init?(x963 secret: SecretBox) {
         let curve = KeyCurve.allCases.first { $0.privateByteCount == secret.bytes.count }
         guard let curve else { return nil }
@@ -139,7 +139,7 @@ struct ECPrivateKey: Sendable {
         return signature
     }
 
-    /// Returns the X coordinate of the product with another party's public key.
+    /// Returns the X coordinate of the product of this key and another party's public key.
     func sharedSecret(with other: ECPublicKey) throws(NSError) -> SecretBox {
         guard other.curve == curve else {
             throw .status(errSecParam, "the keys lie on different curves")

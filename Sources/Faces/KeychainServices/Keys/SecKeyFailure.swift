@@ -3,18 +3,20 @@
 internal import WhorlService
 
 extension ServiceError {
-    /// The error for a key that was not used: one of `LAErrorDomain` if the owner was not recognized or the context has
-    /// ended, otherwise one with a status.
+    /// The error for a failed use of a key.
+    ///
+    /// It is of `LAErrorDomain` if the owner was not recognized or the context has ended; otherwise it has a status.
     var ofKeyUse: NSError { code.appleCode == nil ? statusOfKey : LAError(self)._nsError }
 
-    /// The error for a key that was not made: the owner is not asked then, so only the context's errors are of
-    /// `LAErrorDomain`.
+    /// The error for a key that could not be created.
+    ///
+    /// Creating a key does not prompt, so only errors of the context are of `LAErrorDomain`.
     var ofKeyMaking: NSError {
         [.invalidContext, .appCancel, .notInteractive].contains(code) ? LAError(self)._nsError : statusOfKey
     }
 
     private var statusOfKey: NSError {
-        // A key that can never be used again counts as missing.
+        // A key that can never be used again is treated as missing.
         let isGone = [.chipCleared, .counterLost, .itemTampered].contains(code)
         return NSError(
             domain: NSOSStatusErrorDomain,
@@ -25,10 +27,10 @@ extension ServiceError {
 }
 
 extension NSError {
-    /// Makes an error with a status, and the reason in words.
+    /// Creates an error with a status and a reason.
     static func status(_ status: OSStatus, _ reason: String) -> NSError { NSError(status: status, reason) }
 
-    /// The status that stands for the error in functions that return one.
+    /// The error as a status, for functions that return one.
     var status: OSStatus {
         guard domain != NSOSStatusErrorDomain else { return OSStatus(code) }
         return (userInfo[NSUnderlyingErrorKey] as? ServiceError)?.code.keychainStatus ?? errSecAuthFailed
@@ -38,7 +40,9 @@ extension NSError {
 /// A pointer through which one of Apple's functions returns its error.
 typealias CFErrorPointer = UnsafeMutablePointer<Unmanaged<CFError>?>?
 
-/// Runs the body of one of Apple's functions; if it fails, stores its error at the caller's pointer and returns `nil`.
+/// Runs the body of one of Apple's functions.
+///
+/// If it fails, stores its error in the caller's pointer and returns `nil`.
 func reporting<Value>(
     to error: CFErrorPointer,
     _ body: () throws(NSError) -> Value

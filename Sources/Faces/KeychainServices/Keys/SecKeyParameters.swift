@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A program's dictionary about a key, read strictly: a value of the wrong type is an error instead of being ignored.
+/// A program's dictionary about a key, parsed strictly: a value of the wrong type is an error instead of being ignored.
 struct KeyParameters {
     private var values: [String: Any]
 
@@ -15,7 +15,7 @@ struct KeyParameters {
         self.values = values
     }
 
-    /// Returns these parameters merged with those of the dictionary under a key, which take precedence.
+    /// Returns these parameters merged with those in the nested dictionary, which take precedence.
     func taking(_ key: CFString) throws(NSError) -> KeyParameters {
         guard let inner = try nested(key) else { return self }
         var all = self
@@ -23,7 +23,7 @@ struct KeyParameters {
         return all
     }
 
-    /// Returns only the parameters of the dictionary under a key; `nil` if the key is missing.
+    /// Returns only the parameters of the nested dictionary; `nil` if the key is missing.
     func nested(_ key: CFString) throws(NSError) -> KeyParameters? {
         guard let value = self[key] else { return nil }
         guard let dictionary = value as? NSDictionary ?? (value as? [String: Any]).map({ $0 as NSDictionary })
@@ -34,7 +34,7 @@ struct KeyParameters {
     func text(_ key: CFString) throws(NSError) -> String? {
         guard let value = self[key] else { return nil }
         if let text = value as? String ?? (value as? NSString).map(String.init(describing:)) { return text }
-        // Apple's constants for kinds of keys are numbers written as text, and programs give them both ways.
+        // Apple's constants for key types are numbers written as strings, and programs use both forms.
         if let number = value as? NSNumber { return number.stringValue }
         throw .wrong(key)
     }
@@ -65,7 +65,7 @@ struct KeyParameters {
         return flag
     }
 
-    /// Returns the values under these keys, unchanged.
+    /// Returns the values of these keys, unchanged.
     func only(_ keys: [CFString]) -> [String: Any] {
         let names = Set(keys.map(String.init(describing:)))
         return values.filter { names.contains($0.key) }

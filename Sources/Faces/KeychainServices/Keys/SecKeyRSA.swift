@@ -6,13 +6,13 @@ internal import WhorlSecretMemory
 
 /// The public half of an RSA key.
 struct RSAPublicKey: Sendable, Hashable {
-    /// The `RSAPublicKey` of PKCS#1, in DER.
+    /// The key as a PKCS#1 `RSAPublicKey` in DER.
     let pkcs1: Data
     let bitCount: Int
 
     var byteCount: Int { (bitCount + 7) / 8 }
 
-    /// Parses PKCS#1 or SubjectPublicKeyInfo with at least 1,024 bits; `nil` for anything else.
+    /// Parses PKCS#1 or SubjectPublicKeyInfo of at least 1,024 bits; `nil` for anything else.
     init?(der: Data) {
         guard !der.isEmpty, let key = try? _RSA.Signing.PublicKey(unsafeDERRepresentation: der) else {
             return nil
@@ -47,10 +47,10 @@ struct RSAPublicKey: Sendable, Hashable {
 /// The private half of an RSA key in this process, protected in memory like ``ECPrivateKey``.
 struct RSAPrivateKey: Sendable {
     let publicKey: RSAPublicKey
-    /// The `RSAPrivateKey` of PKCS#1, in DER.
+    /// The key as a PKCS#1 `RSAPrivateKey` in DER.
     let pkcs1: SecretBox
 
-    /// Makes a new key.
+    /// Creates a new key.
     ///
     /// - Parameter bitCount: 1,024 to 8,192, and a multiple of 8.
     /// - Throws: `errSecParam` for any other size.
@@ -76,7 +76,7 @@ struct RSAPrivateKey: Sendable {
 
     private init?(_ key: _RSA.Signing.PrivateKey) {
         guard let publicKey = RSAPublicKey(der: key.publicKey.pkcs1DERRepresentation) else { return nil }
-        // The library returns the key as ordinary bytes, which are wiped as soon as they are copied.
+        // The library returns the key as ordinary bytes, which are wiped immediately after copying.
         var bytes = key.derRepresentation
         defer { bytes.wipe() }
         self.publicKey = publicKey
@@ -124,20 +124,20 @@ extension KeyAlgorithm.EncryptionPadding {
     }
 }
 
-/// An operation on a hash of one of the library's types.
+/// An operation on a hash whose type is one of the library's.
 protocol DigestUse<Value> {
     associatedtype Value
     func use(_ digest: some Digest) throws(NSError) -> Value
 }
 
 extension HashSize {
-    /// Runs an operation on a hash that the caller computed.
+    /// Performs an operation on a hash computed by the caller.
     ///
-    /// The library's RSA takes the hash's name from its type, and offers no way to make a value of that type from
-    /// bytes. So the bytes are copied over a value of that type, which is then checked: if the library's values have
-    /// another layout, the operation fails instead of using wrong bytes.
+    /// The library's RSA derives the hash's name from its type, and offers no way to create a value of that type from
+    /// bytes. The bytes are therefore copied over such a value, which is then checked. If the layout of the library's
+    /// values differs, the operation fails instead of using wrong bytes.
     ///
-    /// - Throws: `errSecParam` for bytes of another size, and for SHA-224, which the library does not support.
+    /// - Throws: `errSecParam` for bytes of the wrong size, and for SHA-224, which the library does not support.
     func withDigest<Use: DigestUse>(_ bytes: Data, _ use: Use) throws(NSError) -> Use.Value {
         guard bytes.count == byteCount else { throw .status(errSecParam, "the hash has another size") }
         switch self {
@@ -151,7 +151,7 @@ extension HashSize {
 
     private static func lay<Value: Digest>(_ bytes: Data, over value: Value) throws(NSError) -> Value {
         var value = value
-        // `SHA1Digest` has 20 bytes in three words; the rest of the last one is zero.
+        // `SHA1Digest` has 20 bytes in three words; the rest of the last word is zero.
         if _isPOD(Value.self), MemoryLayout<Value>.size >= bytes.count {
             withUnsafeMutableBytes(of: &value) { $0.copyBytes(from: bytes) }
         }

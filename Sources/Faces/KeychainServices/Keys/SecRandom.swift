@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A generator of random bytes, of which only one exists.
+/// A random number generator.
+///
+/// Only one exists.
 public typealias SecRandomRef = OpaquePointer
 
-/// The only generator of random bytes.
+/// The default random number generator.
 ///
 /// It is always `nil` and never dereferenced: hence `nonisolated(unsafe)`.
 nonisolated(unsafe) public let kSecRandomDefault: SecRandomRef? = nil
 
-/// Writes random bytes from the kernel's generator (getrandom(2)), suitable for keys.
+/// Generates random bytes with getrandom(2), suitable for keys.
 ///
 /// - Parameters:
 ///   - rnd: ``kSecRandomDefault``.
 ///   - count: The number of bytes.
-///   - bytes: The buffer for the bytes, which must be large enough.
+///   - bytes: A buffer of at least `count` bytes.
 /// - Returns: `errSecSuccess`; `errSecParam` for another generator or a negative count.
 public func SecRandomCopyBytes(
     _ rnd: SecRandomRef?,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A process whose entitlements are queried; Linux programs have none.
+/// A process whose entitlements can be queried.
+///
+/// Linux programs have none.
 public final class SecTask: NSObject, Sendable {
     fileprivate override init() { super.init() }
 }
@@ -18,7 +20,7 @@ public func SecTaskCreateFromSelf(_ allocator: CFAllocator?) -> SecTask? { SecTa
 ///   - task: The process.
 ///   - entitlement: The name of the entitlement.
 ///   - error: Never set.
-/// - Returns: `nil`, as for a program that was signed without the entitlement: Linux programs are not signed.
+/// - Returns: Always `nil`, as for a program signed without the entitlement, because Linux programs are not signed.
 @discardableResult
 public func SecTaskCopyValueForEntitlement(
     _ task: SecTask,
@@ -26,5 +28,5 @@ public func SecTaskCopyValueForEntitlement(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFTypeRef? { nil }
 
-/// Returns the type identifier, which no other class of this package has.
+/// Returns the type identifier of tasks, which is unique within this package.
 public func SecTaskGetTypeID() -> CFTypeID { 0x5345_4304 }

@@ -2,9 +2,9 @@
 
 package import WhorlService
 
-/// An object that stands for an item: a key, or a certificate (`kSecValueRef`, `kSecReturnRef`).
+/// An object that represents an item: a key or a certificate (`kSecValueRef`, `kSecReturnRef`).
 package protocol ItemReference: AnyObject {
-    /// The class that the object is stored as.
+    /// The item class that stores the object.
     static var itemClass: KeychainClass { get }
 
     /// Returns the class, attributes and value with which the keychain stores and finds the object.
@@ -17,14 +17,16 @@ package protocol ItemReference: AnyObject {
 package struct ReferenceForm: Sendable {
     /// The class of the item.
     package let itemClass: KeychainClass
-    /// The attributes of the object itself; the program's dictionary adds to them.
+    /// The attributes of the object.
+    ///
+    /// The program's dictionary adds to them.
     package let attributes: [String: AttributeValue]
-    /// The access control, if it was fixed when the object was made.
+    /// The access control, if it was set when the object was created.
     package let protection: SecAccessControl?
     /// The value.
     package let contents: NewKeychainContents
 
-    /// Makes the form of an object.
+    /// Creates the form of an object.
     package init(
         _ itemClass: KeychainClass,
         attributes: [String: AttributeValue],
@@ -38,16 +40,16 @@ package struct ReferenceForm: Sendable {
     }
 }
 
-/// Makes objects from stored items, and forms from the bytes of objects.
+/// Converts stored items to objects, and the bytes of objects to forms.
 enum ItemReferences {
     /// Returns the object for a stored key or certificate.
     ///
     /// - Parameters:
     ///   - item: The item.
-    ///   - value: The item's value; `nil` for a key in the chip.
-    ///   - context: The context that authenticates the owner when the object is used; `nil` for a new one.
+    ///   - value: The item's value; `nil` for a key in the TPM.
+    ///   - context: The context that authenticates the owner when the object is used; `nil` to create one.
     /// - Returns: A key or a certificate.
-    /// - Throws: `errSecUnimplemented` for items without objects, such as passwords; `errSecInvalidRecord`.
+    /// - Throws: `errSecUnimplemented` for items that cannot be objects, such as passwords; `errSecInvalidRecord`.
     static func object(
         for item: KeychainRow,
         _ value: Data?,
@@ -65,7 +67,7 @@ enum ItemReferences {
         }
     }
 
-    /// Returns the form of a certificate or a key that is given as bytes (`kSecValueData`).
+    /// Returns the form of a certificate or a key passed as bytes (`kSecValueData`).
     ///
     /// - Returns: The form; `nil` if the bytes are stored unchanged, with only the attributes of the dictionary.
     static func form(
@@ -78,7 +80,9 @@ enum ItemReferences {
         return try certificate.form()
     }
 
-    /// Returns the attributes of a certificate or a key whose bytes are replaced; its label does not change.
+    /// Returns the changed attributes of a certificate or a key whose bytes are replaced.
+    ///
+    /// Its label does not change.
     ///
     /// - Throws: The same errors as ``form(of:_:_:)``.
     static func changes(
@@ -87,7 +91,7 @@ enum ItemReferences {
         _ attributes: [String: AttributeValue]
     ) throws(KeychainError) -> [String: AttributeValue] {
         guard let form = try form(of: data, itemClass, attributes) else { return attributes }
-        // Not every certificate has this attribute, and the previous certificate's must not remain.
+        // Not every certificate has this attribute, and the value of the previous certificate must not remain.
         var changes = ["skid": AttributeValue.data(Data())].merging(form.attributes) { $1 }
         changes["labl"] = nil
         return changes.merging(attributes) { $1 }

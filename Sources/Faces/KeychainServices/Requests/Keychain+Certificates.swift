@@ -2,11 +2,11 @@
 
 internal import WhorlService
 
-/// Finding certificates by their contents, which are in their values and in no column.
+/// Finding certificates by their contents, which are stored in their values and not in columns.
 extension Keychain {
-    /// Returns the certificates that a query selects and its filter lets through.
+    /// Returns the certificates that match a query and its filter.
     ///
-    /// A certificate that the chip seals cannot be read without its owner and is left out.
+    /// Certificates sealed by the TPM are left out because only their owner can read them.
     func certificates(
         _ match: inout KeychainMatch,
         _ filter: CertificateFilter,
@@ -25,14 +25,14 @@ extension Keychain {
         return found
     }
 
-    /// Returns the rows with those of the program's own group first.
+    /// Returns the rows, those of the program's own group first.
     func inOrder(_ rows: [KeychainRow]) -> [KeychainRow] {
         store.groups.flatMap { group in
             rows.filter { $0.record.accessGroup.utf8.elementsEqual(group.utf8) }
         }
     }
 
-    /// Whether an issuer is one of those wanted, or was certified by one of them through certificates of the keychain.
+    /// Returns whether an issuer is among the wanted ones, or was certified by one of them through stored certificates.
     private func isIssued(_ issuer: Data, by wanted: [Data]?) throws(KeychainError) -> Bool {
         guard let wanted else { return true }
         var (issuers, known): ([Data], Set<Data>) = ([issuer], [issuer])
@@ -52,7 +52,7 @@ extension Keychain {
         return false
     }
 
-    /// The largest number of certificates between a certificate and the wanted issuer, as on Apple's systems.
+    /// The maximum number of certificates between a certificate and the wanted issuer, as on Apple's systems.
     private static let longestChain = 10
 
     private func certificates(of subject: Data) throws(KeychainError) -> [KeychainRow] {
@@ -63,33 +63,37 @@ extension Keychain {
     }
 }
 
-/// A filter for certificates by their contents (`kSecMatch…`); all that is asked for must hold.
+/// A filter for certificates by their contents (`kSecMatch…`).
+///
+/// All conditions must match.
 struct CertificateFilter {
-    /// The names of issuers, as they are compared; `nil` for any issuer.
+    /// The normalized names of issuers; `nil` for any issuer.
     ///
-    /// A certificate's issuer is one of them, or was itself certified by one of them, as far as the keychain has the
-    /// certificates in between.
+    /// A certificate's issuer must be one of them, or have been certified by one of them through certificates in the
+    /// keychain.
     private(set) var issuers: [Data]?
-    /// An e-mail address that the certificate has, unless it has none.
+    /// An email address of the certificate.
+    ///
+    /// Certificates without email addresses also match.
     private var emailAddress: String?
     private var subjects: [SubjectRule] = []
-    /// The instant at which the certificate is valid.
+    /// The date on which the certificate is valid.
     private var validOn: Date?
     private var options: String.CompareOptions = []
 
-    /// A text, and its place in one of the subject's texts.
+    /// A string, and its position in one of the subject's strings.
     private struct SubjectRule {
         enum Place { case anywhere, start, end, whole }
         let place: Place
         let text: String
     }
 
-    /// Whether the filter lets every certificate through.
+    /// Whether every certificate matches.
     var isEmpty: Bool { issuers == nil && emailAddress == nil && subjects.isEmpty && validOn == nil }
 
-    /// Reads a key of the dictionary.
+    /// Parses a key of the dictionary.
     ///
-    /// - Returns: Whether the key is one of the filter's.
+    /// - Returns: Whether the key belongs to the filter.
     /// - Throws: `errSecParam` for a value of another type.
     mutating func read(_ key: String, _ value: Any) throws(KeychainError) -> Bool {
         switch key {
@@ -123,7 +127,9 @@ struct CertificateFilter {
         return text
     }
 
-    /// Returns the date; the null object stands for now, as on Apple's systems.
+    /// Returns the date.
+    ///
+    /// The null object means now, as on Apple's systems.
     private static func date(_ value: Any) throws(KeychainError) -> Date {
         if value is NSNull { return Date() }
         guard let date = value as? Date, date.timeIntervalSince1970.isFinite else {
@@ -132,9 +138,10 @@ struct CertificateFilter {
         return date
     }
 
-    /// Returns the names in the form in which they are compared.
+    /// Returns the names in normalized form.
     ///
-    /// - Throws: `errSecParam` for what is no list of names in DER: on Apple's systems such a list limits nothing.
+    /// - Throws: `errSecParam` if the value is not a list of names in DER. On Apple's systems, such a list has no
+    ///   effect.
     private static func names(_ value: Any) throws(KeychainError) -> [Data] {
         guard let list = value as? [Any], list.count <= largest else { throw KeychainError(errSecParam) }
         var names: [Data] = []
@@ -147,14 +154,14 @@ struct CertificateFilter {
         return names
     }
 
-    /// The largest number of issuers.
+    /// The maximum number of issuers.
     private static let largest = 1024
 
-    /// Whether a certificate has all that is asked for but the issuer.
+    /// Returns whether a certificate meets all conditions except the issuer.
     func covers(_ certificate: SecCertificate) -> Bool {
         let parts = certificate.parts
         if let emailAddress {
-            // Addresses that cannot be read are no addresses that match, and no missing ones either.
+            // If the addresses cannot be read, the certificate neither has the address nor counts as having none.
             guard let addresses = parts.emailAddresses,
                 addresses.isEmpty
                     || addresses.contains(where: {

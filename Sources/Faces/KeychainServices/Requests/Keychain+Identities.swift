@@ -3,11 +3,11 @@
 internal import Crypto
 internal import WhorlService
 
-/// Identities: certificates with the private keys for them, each of which is an item of its own.
+/// Identities: certificates with their private keys. Certificate and key are separate items.
 extension Keychain {
     // MARK: - Find
 
-    /// Finds identities, and asks the owner if the values of their keys are requested and protected.
+    /// Finds identities, and prompts the owner if the values of their keys are requested and protected.
     func copyIdentities(
         _ request: KeychainRequest,
         _ values: ProtectedValues
@@ -58,7 +58,9 @@ extension Keychain {
 
     // MARK: - Add
 
-    /// Stores the certificate and the key of an identity; one of them may be there already.
+    /// Stores the certificate and the key of an identity.
+    ///
+    /// One of them may already exist.
     func add(
         _ identity: SecIdentity,
         _ request: KeychainRequest,
@@ -85,15 +87,16 @@ extension Keychain {
 
     // MARK: - Delete
 
-    /// Returns the rows to delete for a query of identities: the certificates, at most as many as the limit, and those
-    /// of their keys that no other certificate is for.
+    /// Returns the rows to delete for a query of identities.
+    ///
+    /// These are the certificates, up to the limit, and those of their keys that belong to no other certificate.
     func deletions(ofIdentities request: KeychainRequest) throws(KeychainError) -> [KeychainMatch] {
         let search = try IdentitySearch(request, store)
         let limit = request.limit ?? .max
         var certificates = inOrder(try store.items(search.certificates, withValues: false))
         var keys: [KeychainRow] = []
         if request.identity != nil {
-            // The object names both halves, also where the other one is gone.
+            // The object contains both halves, even if the other one no longer exists.
             keys = try store.items(search.keys, withValues: true).filter(\.mayBeWhatItSays)
         } else {
             var paired: [KeychainRow] = []
@@ -119,7 +122,7 @@ extension Keychain {
         return try !store.items(match, withValues: false, limit: 1).isEmpty
     }
 
-    /// Returns a filter for one row.
+    /// Returns a filter for a single row.
     private func only(_ row: KeychainRow) -> KeychainMatch {
         var match = KeychainMatch(row.record.itemClass, groups: [row.record.accessGroup])
         match.id = row.id
@@ -129,15 +132,16 @@ extension Keychain {
 }
 
 extension KeychainRequest {
-    /// The dictionaries of an identity's two items, and one that finds them again.
+    /// The dictionaries for the two items of an identity, and one that finds them again.
     fileprivate struct Halves {
         var certificate: KeychainRequest
         var key: KeychainRequest
         var stored: KeychainRequest
     }
 
-    /// Returns the dictionaries for the halves of an identity: each has the attributes of its class, and the access
-    /// control is the key's.
+    /// Returns the dictionaries for the two items of an identity.
+    ///
+    /// Each has the attributes of its class. The access control is the key's.
     fileprivate func halves(_ identity: SecIdentity) throws(KeychainError) -> Halves {
         var halves = Halves(certificate: self, key: self, stored: self)
         halves.certificate.become(.certificate, identity.certificate, returns: [])
@@ -164,16 +168,16 @@ extension KeychainRequest {
     }
 }
 
-/// An identity as the keychain has it: the rows of its certificate and of the private key for it.
+/// A stored identity: the rows of a certificate and its private key.
 struct StoredIdentity {
     let certificate: KeychainRow
     let key: KeychainRow
 }
 
-/// The certificates and the keys whose pairs a query for identities selects.
+/// The certificates and keys that a query for identities matches.
 ///
-/// An attribute that certificates have is compared with the certificate, any other one with the key, as on Apple's
-/// systems. A pair belongs together if the key's application label is the hash of the certified key.
+/// As on Apple's systems, attributes that certificates have are compared with the certificate, and all others with the
+/// key. A certificate and a key form a pair if the key's application label is the hash of the certified key.
 struct IdentitySearch {
     var certificates: KeychainMatch
     var keys: KeychainMatch
@@ -190,7 +194,7 @@ struct IdentitySearch {
                 keys.attributes[name] = value
             }
         }
-        // A query for public keys selects none.
+        // A query for public keys matches nothing.
         keys.attributes["kcls"] = keys.attributes["kcls"] ?? IdentitySearch.privateClass
         if let identity = request.identity {
             let form = try identity.certificate.form()
@@ -220,7 +224,7 @@ struct IdentitySearch {
 
     private static let privateClass = AttributeValue.text(String(describing: kSecAttrKeyClassPrivate))
 
-    /// Returns the keys that may belong to a certificate; `nil` if none can.
+    /// Returns the keys that may belong to a certificate; `nil` if there cannot be any.
     func keys(for certificate: KeychainRow) -> KeychainMatch? {
         guard let hash = certificate.record.attributes["pkhh"], case .data(let bytes) = hash, !bytes.isEmpty,
             keys.attributes["klbl"] == nil || keys.attributes["klbl"] == hash,
@@ -233,13 +237,15 @@ struct IdentitySearch {
 }
 
 extension KeychainRow {
-    /// Whether a private key is the one whose hash is its application label, as far as that is known without asking its
-    /// owner: a program may store any bytes with any label.
+    /// Whether the hash of a private key may be its application label.
+    ///
+    /// Programs can store any bytes with any label. This checks the hash only if the owner does not have to be
+    /// prompted.
     var mayBeWhatItSays: Bool {
         let material: KeyMaterial?
         switch contents {
         case .value(let bytes):
-            // Bytes that are no key have no hash of one.
+            // Bytes that are not a key have no key hash.
             material = (try? SecKey.stored(record, bytes))?.material
         case .sealed(let item) where item.kind == .key: material = KeyMaterial(sealed: item)
         case .sealed, .damaged, .encrypted: return true

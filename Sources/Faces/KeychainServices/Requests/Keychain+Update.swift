@@ -2,14 +2,16 @@
 
 internal import WhorlService
 
-/// Changing items: a change of a protected item requires the same authentication as reading it, as on Apple's systems,
-/// except for keys in the chip, which cannot be read.
+/// Changing items.
+///
+/// As on Apple's systems, changing a protected item requires the same authentication as reading it. Keys in the TPM are
+/// the exception because they cannot be read.
 extension Keychain {
-    /// Changes the items that a query selects, at most as many as its limit.
+    /// Changes the items that match a query, up to its limit.
     ///
-    /// All steps that need the owner or the chip come first; then one transaction changes the rows. If another process
-    /// or thread has changed one of the rows in between, the update starts again: the owner is not asked twice, since
-    /// the context remembers the authentication.
+    /// All steps that require the owner or the TPM come first; then one transaction changes the rows. If another
+    /// process or thread changed one of the rows in the meantime, the update starts again. The owner is not prompted
+    /// twice, because the context remembers the authentication.
     func update(_ request: KeychainRequest, _ change: KeychainRequest) throws(KeychainError) {
         guard request.itemClass != .identity else { throw KeychainError(errSecUnimplemented) }
         let values = try protectedValues(request)
@@ -29,14 +31,14 @@ extension Keychain {
                 switch item.contents {
                 case .value(let value) where !record.protection.isConstrained:
                     return NewKeychainRow(record, .plain(change.value ?? value))
-                // An item that was tampered with is left out when the update starts again.
+                // Items that were tampered with are left out when the update starts again.
                 case .damaged, .encrypted: return nil
                 case .value, .sealed: return prepared[item.version].map { NewKeychainRow(record, $0) }
                 }
             } unless: { old throws(KeychainError) in
                 try values.isDead(old)
             }
-            // Another process or thread has added or changed an item; nothing is written before all items are prepared.
+            // Another process or thread added or changed an item. Nothing is written before all items are prepared.
             guard let count else { continue }
             guard count > 0 else { throw KeychainError(errSecItemNotFound) }
             return
@@ -44,11 +46,12 @@ extension Keychain {
         throw KeychainError(errSecIO)
     }
 
-    /// The maximum number of attempts if other processes or threads keep changing the items.
+    /// The maximum number of attempts while other processes or threads keep changing the items.
     private static let tries = 100
 
-    /// Returns the new values of items that the chip seals, before or after the change, and the items that can never be
-    /// opened again or were tampered with, which are not changed.
+    /// Returns the new values of items that the TPM seals before or after the change.
+    ///
+    /// Also returns the items that can never be opened again or were tampered with. Those are not changed.
     private func prepare(
         _ items: [KeychainRow],
         _ change: KeychainRequest,
@@ -66,8 +69,8 @@ extension Keychain {
             case .sealed(let sealed):
                 let keepsFlags = protection.flags == item.record.protection.flags
                 if sealed.kind == .key {
-                    // The owner is not asked: a change does not read the private half, and cannot remove the access
-                    // control of its use.
+                    // The owner is not prompted: a change neither reads the private half nor removes the access control
+                    // of its use.
                     guard change.value == nil, keepsFlags else { throw KeychainError(errSecParam) }
                     prepared[item.version] = .sealed(sealed)
                     continue
@@ -91,9 +94,9 @@ extension Keychain {
 }
 
 extension KeychainRequest {
-    /// Returns a record with the changes of this dictionary.
+    /// Returns a record with this dictionary's changes.
     ///
-    /// - Throws: `errSecParam` for an empty dictionary, and if the item would contradict itself; `errSecNoSuchAttr`.
+    /// - Throws: `errSecParam` for an empty dictionary, or if the item would be contradictory; `errSecNoSuchAttr`.
     func changed(_ record: KeychainRecord, _ group: String?) throws(KeychainError) -> KeychainRecord {
         var changed = record
         if let group { changed.accessGroup = group }

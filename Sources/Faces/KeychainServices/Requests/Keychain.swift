@@ -3,7 +3,7 @@
 internal import WhorlContext
 import WhorlService
 
-/// The implementation of the four `SecItem` functions, given their parsed dictionaries.
+/// The implementation of the four `SecItem` functions, using parsed dictionaries.
 struct Keychain {
     let store: KeychainStore
     private let parts: ContextParts
@@ -15,7 +15,7 @@ struct Keychain {
 
     // MARK: - Add
 
-    /// Stores an item without asking the owner.
+    /// Stores an item without prompting the owner.
     func add(_ request: KeychainRequest) throws(KeychainError) -> AnyObject? {
         let values = try protectedValues(request)
         if let identity = request.identity { return try add(identity, request, values) }
@@ -25,7 +25,7 @@ struct Keychain {
         return try KeychainResult(request: request, values: values).object(added: item, made)
     }
 
-    /// Stores several items, all or none, in place of those that another query selects.
+    /// Stores several items, all or none, replacing the items that match another query.
     func add(_ requests: [KeychainRequest], inPlaceOf old: KeychainRequest?) throws(KeychainError) {
         var replaced: [KeychainRowVersion] = []
         if let old, let match = try match(old) {
@@ -38,7 +38,7 @@ struct Keychain {
         _ = try store.add(rows, inPlaceOf: replaced) { old throws(KeychainError) in try values.isDead(old) }
     }
 
-    /// Returns the row of a new item, and its value before the chip has sealed it.
+    /// Returns the row of a new item, and its value before the TPM seals it.
     func new(
         _ request: KeychainRequest,
         _ values: ProtectedValues
@@ -72,16 +72,16 @@ struct Keychain {
         return (NewKeychainRow(record, contents), made)
     }
 
-    /// Returns the form of the given object or bytes; `nil` for a password.
+    /// Returns the form of the object or bytes; `nil` for a password.
     private func form(_ request: KeychainRequest) throws(KeychainError) -> ReferenceForm? {
         if let reference = request.reference { return try reference.form() }
         guard let value = request.value, let itemClass = request.storedClass else { return nil }
         return try ItemReferences.form(of: value, itemClass, request.attributes)
     }
 
-    /// Returns the access control of the new item: that of the dictionary, else that of the object.
+    /// Returns the access control of the new item, from the dictionary or otherwise from the object.
     ///
-    /// - Throws: `errSecParam` if the access control differs from the one that the chip enforces for a key.
+    /// - Throws: `errSecParam` if the access control differs from the one that the TPM enforces for a key.
     private func protection(
         _ request: KeychainRequest,
         _ form: ReferenceForm?
@@ -104,14 +104,14 @@ struct Keychain {
 
     // MARK: - Find
 
-    /// Finds items, and asks the owner if their values are requested and protected.
+    /// Finds items, and prompts the owner if their values are requested and protected.
     func copyMatching(_ request: KeychainRequest) throws(KeychainError) -> AnyObject? {
         let values = try protectedValues(request)
         if request.itemClass == .identity { return try copyIdentities(request, values) }
         guard var match = try match(request) else { throw KeychainError(errSecItemNotFound) }
         if request.interface == .skip { match.leaveOutProtected() }
         let result = KeychainResult(request: request, values: values)
-        // An item that can never be opened again is left out, but not deleted, and the next item takes its place.
+        // An item that can never be opened again is skipped but not deleted, and the next item takes its place.
         while true {
             let items =
                 if request.certificates.isEmpty {
@@ -132,14 +132,14 @@ struct Keychain {
         }
     }
 
-    /// Returns the selected items without those that can never be opened again, which `match` leaves out from then on.
+    /// Returns the matching items except those that can never be opened again, and excludes these from `match`.
     func living(
         _ match: inout KeychainMatch,
         _ values: ProtectedValues,
         withValues: Bool,
         limit: Int = .max
     ) throws(KeychainError) -> [KeychainRow] {
-        // The width doubles, so that many items that can never be opened cost few queries.
+        // The width doubles, so that skipping many unusable items requires few queries.
         var width = limit
         while true {
             let items = try store.items(match, withValues: withValues, limit: width)
@@ -153,8 +153,9 @@ struct Keychain {
         }
     }
 
-    /// Deletes the items that any of the queries selects, at most as many of each as its limit, without asking the
-    /// owner.
+    /// Deletes the items that match any of the queries, without prompting the owner.
+    ///
+    /// Each query's limit applies to the items that match it.
     func delete(_ requests: [KeychainRequest]) throws(KeychainError) {
         var matches: [KeychainMatch] = []
         for request in requests {
@@ -168,9 +169,9 @@ struct Keychain {
         guard try store.delete(matches) > 0 else { throw KeychainError(errSecItemNotFound) }
     }
 
-    /// Returns filters for at most as many of the selected items as the limit: those that a search finds.
+    /// Returns filters for matching items that a search finds, up to the limit.
     ///
-    /// An item that can never be opened again, which no search finds, is among them only if all of them are.
+    /// Items that can never be opened again are not found by a search. They are included only if no other item matches.
     private func deletions(
         of match: KeychainMatch,
         limit: Int,
@@ -181,7 +182,7 @@ struct Keychain {
         var rows = try living(&search, values, withValues: false, limit: limit)
         if rows.isEmpty { rows = try store.items(match, withValues: false, limit: limit) }
         return rows.map { row in
-            // The other conditions stay: another process may change the item before it is deleted.
+            // The other conditions remain, because another process may change the item before it is deleted.
             var only = match
             only.id = row.id
             return only
@@ -208,16 +209,16 @@ struct Keychain {
         switch request.synchronizable {
         case .yes: match.isSynchronizable = true
         case .any: match.isSynchronizable = nil
-        // A reference may name an item of either kind.
+        // A reference may identify an item of either kind.
         case nil: match.isSynchronizable = match.id == nil ? false : nil
         case .no: match.isSynchronizable = false
         }
         return match
     }
 
-    /// Returns the chip operations of one call.
+    /// Returns the TPM operations of one call.
     ///
-    /// - Throws: `errSecAuthFailed` for a context that has ended, even if the call does not need it.
+    /// - Throws: `errSecAuthFailed` if the context has ended, even if the call does not need it.
     func protectedValues(_ request: KeychainRequest) throws(KeychainError) -> ProtectedValues {
         if let failure = request.context?.releaseObstacle { throw KeychainError(failure) }
         return ProtectedValues(request, parts)
@@ -231,7 +232,7 @@ extension KeychainRequest {
         return itemClass
     }
 
-    /// Whether the values of items of a class are needed for the requested results: for their bytes or their objects.
+    /// Returns whether the requested results require the values of items of a class, as bytes or as objects.
     func needsValue(of itemClass: KeychainClass) -> Bool {
         if returns.contains(.data) { return true }
         switch itemClass {

@@ -2,24 +2,24 @@
 
 internal import WhorlService
 
-/// The attributes of each class, as Apple's dictionaries have them.
+/// The attributes of each class, as in Apple's dictionaries.
 extension KeychainClass {
-    /// The form in which the value of an attribute may be given.
+    /// The accepted types of an attribute's value.
     enum Form: Sendable {
         case text
-        /// A text, bytes or a number, as Apple's systems take it (`copyBlob` in SecItemServer.c).
+        /// A string, data or a number, as on Apple's systems (`copyBlob` in SecItemServer.c).
         case textOrData
-        /// Bytes; a text becomes its UTF-8.
+        /// Data. A string is converted to UTF-8.
         case bytes
         case textOrNumber
         case number
-        /// A number that Apple's constants write as text; it is stored as text.
+        /// A number that Apple's constants write as a string. It is stored as a string.
         case code
         case flag
         case date
     }
 
-    /// The attributes that items of the class have, apart from those of access group and protection.
+    /// The attributes that items of the class can have, without access group and protection.
     var forms: [String: Form] {
         switch self {
         case .genericPassword: KeychainClass.ofGenericPasswords
@@ -85,12 +85,12 @@ extension KeychainClass {
 }
 
 extension KeychainClass.Form {
-    /// The maximum size of an attribute's text or data, in bytes.
+    /// The maximum size of an attribute's string or data, in bytes.
     static let longest = 64 << 10
 
-    /// Reads a value from a dictionary.
+    /// Parses a value of a dictionary.
     ///
-    /// - Throws: `errSecParam` for a value of another type, and for more than 64 KiB.
+    /// - Throws: `errSecParam` for a value of the wrong type, and for more than 64 KiB.
     func value(_ object: Any) throws(KeychainError) -> AttributeValue {
         let value = try reading(object)
         guard value.size <= KeychainClass.Form.longest else { throw KeychainError(errSecParam) }
@@ -122,10 +122,10 @@ extension KeychainClass.Form {
         throw KeychainError(errSecParam)
     }
 
-    /// Returns a whole number or a Boolean as a number; `nil` for anything else.
+    /// Returns an integer or a Boolean as a number; `nil` for anything else.
     static func number(_ object: Any) -> Int64? {
         guard let number = object as? NSNumber else { return (object as? CFBoolean).map { $0.value ? 1 : 0 } }
-        // Most numbers are exact as `Double` too, and that check is faster.
+        // Most numbers can be represented exactly as `Double`, and that check is faster.
         if Int64(exactly: number.doubleValue) != nil { return number.int64Value }
         return Int64(exactly: number)
     }

@@ -4,7 +4,7 @@ internal import WhorlService
 
 internal import WhorlContext
 
-/// Reads the keys that are not attributes: matching, results, authentication and values.
+/// Parsing of the keys that are not attributes: matching, results, authentication and values.
 extension KeychainRequest {
     mutating func readMatch(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError) {
         let isLimitOfUpdate = purpose == .select && key == "m_Limit"
@@ -19,7 +19,7 @@ extension KeychainRequest {
         case "m_Policy", "m_ItemList": throw KeychainError(errSecUnimplemented)
         default:
             guard try certificates.read(key, value) else { throw KeychainError(errSecParam) }
-            // Deleting takes no filter but attributes, as on Apple's systems.
+            // As on Apple's systems, deleting accepts no filter other than attributes.
             guard purpose == .copy || certificates.isEmpty else { throw KeychainError(errSecUnimplemented) }
         }
     }
@@ -49,7 +49,7 @@ extension KeychainRequest {
         guard try KeychainRequest.flag(value) else { return }
         switch purpose {
         case .add, .copy: returns.insert(kind)
-        // A query that was made for reading may be used for deleting as well.
+        // Programs may use a query for reading to delete items as well.
         case .delete: break
         case .select, .change: throw KeychainError(errSecParam)
         }
@@ -81,7 +81,7 @@ extension KeychainRequest {
         switch key {
         case "v_Data":
             guard let data = DictionaryObjects.data(value) else { throw KeychainError(errSecParam) }
-            // A query may be the dictionary that the item was added with: its value is ignored in searches.
+            // Programs may use the dictionary with which the item was added as a query. Searches ignore its value.
             guard purpose == .add || purpose == .change else { return }
             guard data.count <= KeychainRequest.longestValue else { throw KeychainError(errSecParam) }
             self.value = data

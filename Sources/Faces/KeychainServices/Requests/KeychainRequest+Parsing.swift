@@ -3,19 +3,19 @@
 internal import WhorlContext
 internal import WhorlService
 
-/// Reads a dictionary, whose keys are `String`, `NSString` or a mixture, and whose values may have any type.
+/// Parsing of a dictionary, whose keys are `String`, `NSString` or a mixture, and whose values may have any type.
 ///
-/// The form of a key determines its kind, as on Apple's systems (`query_applier` in SecDbQuery.c): keys of four letters
-/// are attributes, and the first letter of other keys tells their kind. In the second dictionary of an update all keys
-/// except that of the value are attributes.
+/// As on Apple's systems (`query_applier` in SecDbQuery.c), the form of a key determines its kind. Keys of four letters
+/// are attributes. For all others, the first letter determines the kind. In the second dictionary of an update, all
+/// keys except that of the value are attributes.
 extension KeychainRequest {
     /// - Parameters:
     ///   - dictionary: The dictionary from the program.
     ///   - purpose: The purpose of the dictionary.
-    ///   - known: The class, if another dictionary names it.
-    /// - Throws: `errSecParam` for keys that are not texts or of unknown kind, wrong types and contradictions;
-    ///   `errSecNoSuchClass`; `errSecNoSuchAttr` for an attribute that the class does not have; `errSecUnimplemented`
-    ///   for unsupported keys.
+    ///   - known: The class, if another dictionary specifies it.
+    /// - Throws: `errSecParam` for keys that are not strings or of unknown kind, for wrong types, and for
+    ///   contradictions; `errSecNoSuchClass`; `errSecNoSuchAttr` for an attribute that the class does not have;
+    ///   `errSecUnimplemented` for unsupported keys.
     init(
         _ dictionary: CFDictionary,
         for purpose: Purpose,
@@ -43,7 +43,7 @@ extension KeychainRequest {
             default: throw KeychainError(errSecParam)
             }
         }
-        // A reference determines the class, which is needed to read the attributes.
+        // A reference determines the class, which is required to parse the attributes.
         if itemClass == nil { itemClass = namedClass }
         for (key, value) in attributes { try readAttribute(key, value, purpose) }
         try check(purpose)
@@ -55,7 +55,7 @@ extension KeychainRequest {
         return reference.map { .stored(type(of: $0).itemClass) }
     }
 
-    /// - Throws: `errSecNoSuchAttr` for a number, which on Apple's systems stands for a missing attribute.
+    /// - Throws: `errSecNoSuchAttr` for a number, which Apple's systems treat as an unknown attribute.
     private static func key(_ object: Any) throws(KeychainError) -> String {
         if let text = DictionaryObjects.text(object) ?? (object as? AnyHashable)?.base as? String {
             return text
@@ -90,7 +90,7 @@ extension KeychainRequest {
             guard let control = value as? SecAccessControl else { throw KeychainError(errSecParam) }
             accessControl = control
         case "sync": synchronizable = try KeychainRequest.synchronizable(value, purpose)
-        // There is one keychain; the key decides which limits a query may have.
+        // There is only one keychain. The key decides which limits a query may have.
         case "nleg": requestsDataProtection = (KeychainClass.Form.number(value) ?? 0) != 0
         case "acls": throw KeychainError(errSecUnimplemented)
         default: try readOwn(key, value, purpose)
@@ -101,7 +101,7 @@ extension KeychainRequest {
         let form: KeychainClass.Form?
         switch itemClass {
         case .stored(let stored): form = stored.forms[key]
-        // The other dictionary names the class, and the attribute is checked again then.
+        // The other dictionary specifies the class; the attribute is checked again then.
         case nil: form = KeychainClass.allCases.lazy.compactMap { $0.forms[key] }.first
         case .identity: form = KeychainClass.certificate.forms[key] ?? KeychainClass.key.forms[key]
         }
@@ -123,12 +123,14 @@ extension KeychainRequest {
     }
 }
 
-/// Reads a program's dictionary without the cost of Foundation's bridging, since each call reads a query.
+/// Direct access to a program's dictionary.
+///
+/// Each call parses a query, and Foundation's bridging would be slow.
 enum DictionaryObjects {
     /// Returns all keys with their values.
     static func pairs(_ dictionary: CFDictionary) -> Zip2Sequence<[Any], [Any]> {
-        // Foundation's own classes list keys and values in the same order, much faster than their iterator, which looks
-        // up each key again. Other classes may not keep that order.
+        // Foundation's own classes list keys and values in the same order. That is much faster than their iterator,
+        // which looks up each key again. Other classes may use a different order.
         guard
             type(of: dictionary) == NSDictionary.self || type(of: dictionary) == NSMutableDictionary.self
         else {
@@ -146,10 +148,10 @@ enum DictionaryObjects {
         return withExtendedLifetime(data) { Data(bytes: data.bytes, count: data.length) }
     }
 
-    /// Returns the object as a text; `nil` if it is not one.
+    /// Returns the object as a string; `nil` if it is not one.
     static func text(_ object: Any) -> String? {
-        // Dictionaries hold texts as `NSString`; a cast to that class is a comparison, while a cast to `String`
-        // searches for a conversion.
+        // Dictionaries contain strings as `NSString`. A cast to that class is a comparison; a cast to `String` searches
+        // for a conversion.
         if let text = object as? NSString { return text as String }
         return object as? String
     }

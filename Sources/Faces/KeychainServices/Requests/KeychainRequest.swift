@@ -3,7 +3,7 @@
 internal import WhorlContext
 package import WhorlService
 
-/// A keychain dictionary that was parsed and checked.
+/// A parsed and validated keychain dictionary.
 struct KeychainRequest {
     /// The purpose of a dictionary, which determines the permitted keys.
     enum Purpose: Sendable, CaseIterable {
@@ -19,18 +19,18 @@ struct KeychainRequest {
     /// The meaning of a value of `kSecClass`.
     enum Class: Hashable {
         case stored(KeychainClass)
-        /// A certificate with its private key, which are stored as two items.
+        /// A certificate with its private key, stored as two items.
         case identity
     }
 
-    /// A filter for items that may leave the device, that may not, or both.
+    /// A filter for items that may leave the device, items that may not, or both.
     enum Synchronizable: Hashable {
         case yes
         case no
         case any
     }
 
-    /// Whether the owner may be asked.
+    /// Whether a call may show a prompt.
     enum Interface: Hashable {
         case allow
         case fail
@@ -54,11 +54,11 @@ struct KeychainRequest {
     var synchronizable: Synchronizable?
     var value: Data?
     var reference: (any ItemReference)?
-    /// The identity under `kSecValueRef`, which stands for two items.
+    /// The identity under `kSecValueRef`, which consists of two items.
     var identity: SecIdentity?
     var persistentReference: PersistentReference?
     var returns: Returns = []
-    /// The maximum number of items; `nil` if not given, `Int.max` for all.
+    /// The maximum number of items; `nil` if not set, `Int.max` for all.
     var limit: Int?
     /// Whether the query requests the data protection keychain.
     var requestsDataProtection = false
@@ -79,13 +79,15 @@ struct KeychainRequest {
     }
 }
 
-/// A permanent name of one row: its class in four characters, then its number in 8 bytes.
+/// A permanent reference to one row: its class as four characters, followed by its number in 8 bytes.
 package struct PersistentReference: Sendable, Hashable {
     /// The row's class.
     package let itemClass: KeychainClass
     /// The row's number.
     package let id: Int64
-    /// Whether the reference names the identity of a certificate; the row is the certificate's.
+    /// Whether the reference is to the identity of a certificate.
+    ///
+    /// The row is the certificate's.
     package let namesIdentity: Bool
 
     package init(_ itemClass: KeychainClass, _ id: Int64) {
@@ -94,14 +96,16 @@ package struct PersistentReference: Sendable, Hashable {
         namesIdentity = false
     }
 
-    /// Makes the reference of an identity, which is named by its certificate as on Apple's systems.
+    /// Creates the reference to an identity.
+    ///
+    /// As on Apple's systems, it refers to the certificate.
     package init(identityOf certificate: Int64) {
         itemClass = .certificate
         id = certificate
         namesIdentity = true
     }
 
-    /// Reads a reference; `nil` for bytes that are not a reference.
+    /// Parses a reference; `nil` for bytes that are not a reference.
     package init?(_ data: Data) {
         let bytes = Data(data)
         guard bytes.count == 12, let text = String(validating: bytes.prefix(4), as: UTF8.self) else {
@@ -117,7 +121,7 @@ package struct PersistentReference: Sendable, Hashable {
         }
     }
 
-    /// The reference as bytes for the program to store.
+    /// The reference as bytes, for the program to store.
     package var data: Data {
         Data((namesIdentity ? PersistentReference.identity : itemClass.rawValue).utf8)
             + withUnsafeBytes(of: UInt64(bitPattern: id).bigEndian) { Data($0) }
@@ -126,9 +130,10 @@ package struct PersistentReference: Sendable, Hashable {
     private static let identity = "idnt"
 }
 
-/// Checks a dictionary for contradictions.
+/// Checks for contradictions in a dictionary.
 extension KeychainRequest {
-    /// - Throws: `errSecParam`; `errSecNoSuchClass` for a persistent reference of another class, as on Apple's systems.
+    /// - Throws: `errSecParam`; `errSecNoSuchClass` if a persistent reference is of another class, as on Apple's
+    ///   systems.
     func check(_ purpose: Purpose) throws(KeychainError) {
         if let accessControl, let accessible, accessControl.protection != accessible {
             throw KeychainError(errSecParam)
@@ -140,7 +145,7 @@ extension KeychainRequest {
             throw KeychainError(errSecParam)
         }
         if identity != nil, itemClass != .identity { throw KeychainError(errSecParam) }
-        // Nothing but a certificate says what these filters ask for.
+        // These filters apply only to certificates.
         if !certificates.isEmpty, itemClass != .identity, itemClass != .stored(.certificate) {
             throw KeychainError(errSecParam)
         }
@@ -148,8 +153,10 @@ extension KeychainRequest {
         try checkLimit(purpose)
     }
 
-    /// Checks that a limit is one that the kind of keychain accepts, as on macOS: its data protection keychain always
-    /// deletes and changes all that a query selects, and its other kind at most as many items as the limit.
+    /// Checks that the kind of keychain supports the limit.
+    ///
+    /// As on macOS, the data protection keychain always deletes and changes all items that match the query. The other
+    /// kind respects the limit.
     private func checkLimit(_ purpose: Purpose) throws(KeychainError) {
         guard requestsDataProtection, let limit else { return }
         switch purpose {
@@ -158,7 +165,7 @@ extension KeychainRequest {
         }
     }
 
-    /// Checks that a persistent reference, which names one item, is not combined with attributes.
+    /// Checks that a persistent reference, which identifies one item, is not combined with attributes.
     private func checkPersistentReference() throws(KeychainError) {
         guard let persistentReference else { return }
         guard itemClass == persistentReference.requestClass else {
@@ -180,13 +187,15 @@ extension KeychainRequest {
 }
 
 extension PersistentReference {
-    /// The class of what the reference names.
+    /// The class of the referenced item.
     var requestClass: KeychainRequest.Class { namesIdentity ? .identity : .stored(itemClass) }
 }
 
 extension KeychainRecord {
-    /// Whether the item could leave the device: not if it requires authentication, nor if it is in the chip.
+    /// Whether the item could leave the device.
     ///
-    /// "This device only" does not prevent it, as on Apple's systems; in fact no item leaves this machine.
+    /// It could not if it requires authentication or is in the TPM.
+    ///
+    /// As on Apple's systems, "this device only" does not prevent it. Items never actually leave this machine.
     var maySynchronize: Bool { !protection.isConstrained && attributes["tkid"] == nil }
 }

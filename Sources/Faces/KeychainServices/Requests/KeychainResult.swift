@@ -2,32 +2,34 @@
 
 internal import WhorlService
 
-/// Makes the result of a call: a single kind of result is returned directly and several in a dictionary; a single item
-/// is returned directly and several in an array.
+/// Creates the result of a call.
+///
+/// A single kind of result is returned directly, several in a dictionary. A single item is returned directly, several
+/// in an array.
 struct KeychainResult {
     let request: KeychainRequest
     let values: ProtectedValues
 
-    /// The kinds of result that are requested.
+    /// The requested kinds of result.
     var returns: KeychainRequest.Returns { request.returns }
-    /// The program's context, which a returned key is used with.
+    /// The program's context, which returned keys use.
     var boundContext: KeyContext? { request.boundContext }
 
-    /// The outcome for the items that were found.
+    /// The outcome for the found items.
     enum Outcome {
         case object(AnyObject?)
-        /// The numbers of items that can never be opened again, or were tampered with; they are left out.
+        /// The numbers of items that can never be opened again or were tampered with. They are left out.
         case dead([Int64])
     }
 
     /// The outcome for one item's value.
     enum Value {
-        /// The value; `nil` if it was not requested, and for a key that does not leave the chip.
+        /// The value; `nil` if it was not requested, or for a key in the TPM.
         case known(Data?)
         case dead
     }
 
-    /// Returns the result for items that were found, and asks the owner if protected values are requested.
+    /// Returns the result for the found items, and prompts the owner if protected values are requested.
     func outcome(of items: [KeychainRow]) throws(KeychainError) -> Outcome {
         var objects: [AnyObject] = []
         var dead: [Int64] = []
@@ -40,15 +42,15 @@ struct KeychainResult {
         return dead.isEmpty ? result(of: objects) : .dead(dead)
     }
 
-    /// Returns the objects of all items in the form that the query asks for.
+    /// Returns the objects of all items in the requested form.
     func result(of objects: [AnyObject]) -> Outcome {
         guard !request.returns.isEmpty else { return .object(nil) }
         return .object((request.limit ?? 1) == 1 ? objects.first : objects as NSArray)
     }
 
-    /// Checks, before a new item is stored, that the requested results can be returned.
+    /// Checks that the requested results can be returned, before a new item is stored.
     ///
-    /// - Throws: `errSecDataNotAvailable` for the bytes of a key in the chip, `errSecInvalidKeyRef` for bytes that are
+    /// - Throws: `errSecDataNotAvailable` for the bytes of a key in the TPM, `errSecInvalidKeyRef` for bytes that are
     ///   not a key, and `errSecUnimplemented` for the object of a password.
     func check(_ record: KeychainRecord, _ made: NewKeychainContents) throws(KeychainError) {
         switch made {
@@ -62,7 +64,9 @@ struct KeychainResult {
         if request.returns == .reference { try checkObject(of: record) }
     }
 
-    /// Throws `errSecUnimplemented` for a password, which has no object; among other requested results it is left out.
+    /// Throws `errSecUnimplemented` for a password, which cannot be an object.
+    ///
+    /// With other requested results, it is left out.
     private func checkObject(of record: KeychainRecord) throws(KeychainError) {
         switch record.itemClass {
         case .key, .certificate: break
@@ -70,7 +74,9 @@ struct KeychainResult {
         }
     }
 
-    /// Returns the result for an item that was just added, whose value needs no authentication yet.
+    /// Returns the result for an item that was just added.
+    ///
+    /// Its value does not require authentication yet.
     func object(
         added item: KeychainRow,
         _ made: NewKeychainContents
@@ -81,14 +87,14 @@ struct KeychainResult {
         }
     }
 
-    /// Returns the result for one item; `value` is `nil` if it does not leave the chip or was not requested.
+    /// Returns the result for one item; `value` is `nil` if it is in the TPM or was not requested.
     private func object(for item: KeychainRow, _ value: Data?) throws(KeychainError) -> AnyObject? {
         var parts: [String: AnyObject] = [:]
         if returns.contains(.data) {
             guard let value else { throw KeychainError(errSecDataNotAvailable) }
             let bytes = ItemData(value)
             if returns == .data { return bytes }
-            // A dictionary lacks the key of a value that was never given, as on Apple's systems.
+            // As on Apple's systems, the dictionary does not contain a value that was never set.
             if item.record.hasValue { parts["v_Data"] = bytes }
         }
         if returns.contains(.persistentReference) {
@@ -105,19 +111,19 @@ struct KeychainResult {
         return whole(parts, KeychainResult.attributes(of: item))
     }
 
-    /// Returns what was requested of an item in one object.
+    /// Combines the requested results of an item in one object.
     func whole(_ parts: [String: AnyObject], _ attributes: @autoclosure () -> [String: AnyObject])
         -> AnyObject?
     {
         if returns.contains(.attributes) {
             return parts.merging(attributes()) { own, _ in own } as NSDictionary
         }
-        // The requested kinds determine the type, not the available ones: a program casts the result to the expected
-        // type.
+        // The requested kinds determine the type, not the available ones, because programs cast the result to the
+        // expected type.
         return returns.rawValue.nonzeroBitCount <= 1 ? parts.values.first : parts as NSDictionary
     }
 
-    /// Returns the value if it is requested, and asks the owner if it is protected.
+    /// Returns the value if it is requested, and prompts the owner if it is protected.
     func value(of item: KeychainRow) throws(KeychainError) -> Value {
         guard request.needsValue(of: item.record.itemClass) else { return .known(nil) }
         switch item.contents {
@@ -133,7 +139,7 @@ struct KeychainResult {
         }
     }
 
-    /// Returns an item's attributes under the keys that queries use.
+    /// Returns an item's attributes with the keys that queries use.
     static func attributes(of item: KeychainRow) -> [String: AnyObject] {
         let record = item.record
         var attributes = record.attributes.mapValues(\.object)
@@ -146,9 +152,9 @@ struct KeychainResult {
     }
 }
 
-/// Results for identities: the value is that of the key, the attributes are those of both halves.
+/// Results for identities. The value is the key's; the attributes are those of the certificate and the key.
 extension KeychainResult {
-    /// Returns the result for identities that were found, and asks the owner if protected values are requested.
+    /// Returns the result for the found identities, and prompts the owner if protected values are requested.
     func outcome(of identities: [StoredIdentity]) throws(KeychainError) -> Outcome {
         var objects: [AnyObject] = []
         var dead: [Int64] = []
@@ -161,7 +167,9 @@ extension KeychainResult {
         return dead.isEmpty ? result(of: objects) : .dead(dead)
     }
 
-    /// Returns the result for an identity that was just added, whose values need no authentication yet.
+    /// Returns the result for an identity that was just added.
+    ///
+    /// Its values do not require authentication yet.
     func object(
         added stored: StoredIdentity,
         _ identity: SecIdentity,
@@ -176,7 +184,8 @@ extension KeychainResult {
     /// The outcome for one identity.
     private enum Found {
         case known(AnyObject?)
-        /// A row that makes no identity: it can never be opened again, is damaged, or is no key for the certificate.
+        /// A row that is not part of an identity: it can never be opened again, is damaged, or is not the certificate's
+        /// key.
         case useless(Int64)
     }
 
@@ -200,7 +209,7 @@ extension KeychainResult {
         return .known(whole(parts, KeychainResult.attributes(of: identity)))
     }
 
-    /// Returns the object of a stored key; `nil` for bytes that a program has stored as a key and that are none.
+    /// Returns the object of a stored key; `nil` if a program stored bytes as a key that are not a key.
     private func key(of row: KeychainRow, _ value: Data?) throws(KeychainError) -> SecKey? {
         do {
             return try ItemReferences.object(for: row, value, boundContext) as? SecKey

@@ -5,17 +5,17 @@ internal import Foundation
 internal import WhorlSecretMemory
 internal import WhorlService
 
-/// The values that the chip seals and opens during one keychain call: sealing needs no authentication, opening needs
-/// that of the access control.
+/// The values that the TPM seals and opens during one keychain call.
 ///
-/// Between the chip and the program's own `Data` a value is in locked memory.
+/// Sealing requires no authentication. Opening requires the authentication of the access control. Between the TPM and
+/// the program's `Data`, values are in locked memory.
 struct ProtectedValues {
     /// The program's context, or a new one for this call.
     private var context: ContextCore { own.context }
     private let own: CallContext
-    /// Whether the owner may be asked.
+    /// Whether a prompt may be shown.
     let interface: KeychainRequest.Interface
-    /// The reason for the authentication, as the program states it.
+    /// The program's reason for the authentication.
     let prompt: String?
 
     init(_ request: KeychainRequest, _ parts: ContextParts) {
@@ -24,11 +24,14 @@ struct ProtectedValues {
         prompt = request.prompt
     }
 
-    /// The maximum size in bytes of a value that the chip seals: one byte less than a secret, since a leading byte
-    /// allows empty values.
+    /// The maximum size in bytes of a value that the TPM seals.
+    ///
+    /// It is one byte smaller than the maximum size of a secret, because a leading byte allows empty values.
     static let longest = (1 << 20) - 1
 
-    /// Seals a value, which the chip then releases after the authentication that `protection` requires.
+    /// Seals a value.
+    ///
+    /// The TPM releases it only after the authentication that `protection` requires.
     func seal(_ value: Data, _ protection: SecAccessControl) throws(KeychainError) -> SealedItem {
         guard value.count <= ProtectedValues.longest else { throw KeychainError(errSecParam) }
         let secret = SecretBox(
@@ -53,14 +56,13 @@ struct ProtectedValues {
     /// The outcome of opening a value.
     enum Opened {
         case value(Data)
-        /// The value can never be opened again: the chip reports that the set of fingers to which it was bound has
-        /// changed.
+        /// The value can never be opened again: the TPM reports that the enrolled fingers have changed.
         case dead
     }
 
-    /// Opens the value of an item, and asks the owner if needed.
+    /// Opens the value of an item, and prompts the owner if needed.
     ///
-    /// - Throws: The status for the reason that the owner was not recognized, or that the chip refused.
+    /// - Throws: The status for the reason why the owner was not recognized or the TPM failed.
     func open(_ item: SealedItem) throws(KeychainError) -> Opened {
         let mayAsk = interface == .allow
         let result = context.releaseBlocking(reason: prompt) {
@@ -81,10 +83,9 @@ struct ProtectedValues {
         return .value(framed)
     }
 
-    /// Returns the numbers of the items that can never be opened again because the set of fingers has changed, without
-    /// asking the owner.
+    /// Returns the numbers of the items that can never be opened again because the set of fingers has changed.
     ///
-    /// Items whose state the chip could not report are not included.
+    /// The owner is not prompted. Items whose state the TPM cannot report are not included.
     func dead(of items: [KeychainRow]) throws(KeychainError) -> Set<Int64> {
         var (ids, bound): ([Int64], [SealedItem]) = ([], [])
         for item in items {
@@ -104,7 +105,7 @@ struct ProtectedValues {
         return Set(zip(ids, standings).filter { $0.1 == .enrollmentChanged }.map(\.0))
     }
 
-    /// Whether an item can never be opened again.
+    /// Returns whether an item can never be opened again.
     func isDead(_ item: KeychainRow) throws(KeychainError) -> Bool { try !dead(of: [item]).isEmpty }
 }
 
@@ -118,15 +119,17 @@ private final class CallContext {
         self.parts = parts
     }
 
-    /// The context, made when a value is first opened or sealed: most calls need none, and a context has a queue.
+    /// The context, created when a value is first opened or sealed.
+    ///
+    /// Most calls need none, and a context has a queue.
     private(set) lazy var context: ContextCore = given ?? ContextCore { [parts] in parts }
 }
 
-/// The bytes of an item, as a program gets them.
+/// The bytes of an item, as returned to a program.
 ///
-/// Foundation on Linux copies an `NSData` into a `Data` byte by byte, through the class's own methods. The methods of
-/// Foundation's class take 60 nanoseconds for each byte, which made `as? Data` the most expensive part of finding an item;
-/// these take 12.
+/// Foundation on Linux copies an `NSData` into a `Data` byte by byte, using the methods of the class. With the methods
+/// of Foundation's class, each byte takes 60 nanoseconds, which made `as? Data` the most expensive part of finding an
+/// item. With these, it takes 12.
 final class ItemData: NSData {
     private let room: UnsafeMutableRawBufferPointer
 
@@ -146,7 +149,7 @@ final class ItemData: NSData {
     override var length: Int { room.count }
 
     override var bytes: UnsafeRawPointer {
-        // An empty one may have no address; nothing is read there.
+        // Empty data may have no address. Nothing is read from it then.
         UnsafeRawPointer(room.baseAddress ?? ItemData.nowhere)
     }
 
@@ -162,6 +165,6 @@ final class ItemData: NSData {
         block(bytes, NSRange(location: 0, length: length), &isStopped)
     }
 
-    /// An archive can be read by programs that do not know this class.
+    /// Archives can be read by programs that do not have this class.
     override var classForCoder: AnyClass { NSData.self }
 }

@@ -3,20 +3,20 @@
 internal import WhorlService
 internal import WhorlContext
 
-// The four functions block only the calling thread while the owner is asked. They may be called from any thread, but
+// The four functions block only the calling thread while the owner is prompted. They may be called from any thread, but
 // not from a prompt presenter. The dictionaries are Apple's; Docs/Keychain.md lists the differences.
 
 /// Stores an item.
 ///
-/// The owner is not asked, even if the item is protected.
+/// Never prompts, even if the item is protected.
 ///
 /// - Parameters:
 ///   - attributes: Class, attributes, value, protection, and the requested kinds of result.
 ///   - result: Receives the requested result (`kSecReturn…`); `nil` if no result is needed.
 /// - Returns: `errSecSuccess`; `errSecDuplicateItem` if an item of the same class with the same identifying attributes
-///   exists; `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`; `errSecNotAvailable` if nothing could
-///   protect the item; `errSecDataNotAvailable`, `errSecInvalidKeyRef`, `errSecUnimplemented` if `result` cannot be
-///   returned; `errSecAuthFailed`, `errSecDiskFull`, `errSecIO`. After a failure nothing is stored.
+///   exists; `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`; `errSecNotAvailable` if the item cannot be
+///   protected; `errSecDataNotAvailable`, `errSecInvalidKeyRef`, `errSecUnimplemented` if `result` cannot be returned;
+///   `errSecAuthFailed`, `errSecDiskFull`, `errSecIO`. After a failure, nothing is stored.
 @discardableResult
 public func SecItemAdd(
     _ attributes: CFDictionary,
@@ -32,13 +32,13 @@ public func SecItemAdd(
 
 /// Finds items and returns the requested results.
 ///
-/// If the value of a protected item is requested, the owner is asked through the context of the query, or through a new
-/// context for this call.
+/// Requesting the value of a protected item prompts the owner, using the context of the query or a new one for this
+/// call.
 ///
 /// - Parameters:
-///   - query: Class, attributes that the items have, the maximum number of items, and the requested kinds of result.
+///   - query: The class, the attributes to match, the maximum number of items, and the requested kinds of result.
 ///   - result: Receives the result; `nil` to check only whether items exist.
-/// - Returns: `errSecSuccess`; `errSecItemNotFound`, also for an item that can never be opened again;
+/// - Returns: `errSecSuccess`; `errSecItemNotFound`, including for an item that can never be opened again;
 ///   `errSecUserCanceled`, `errSecInteractionNotAllowed`, `errSecAuthFailed` if the owner was not recognized;
 ///   `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`, `errSecNotAvailable`, `errSecIO`.
 @discardableResult
@@ -48,7 +48,7 @@ public func SecItemCopyMatching(
 ) -> OSStatus {
     status { () throws(KeychainError) in
         var request = try KeychainRequest(query, for: .copy)
-        // The owner is not asked for a result that the caller does not receive.
+        // The owner is not prompted for a result that the caller does not receive.
         if result == nil { request.returns = [] }
         let object = try Keychain(.current).copyMatching(request)
         result?.pointee = object
@@ -57,14 +57,14 @@ public func SecItemCopyMatching(
 
 /// Changes all items that match a query.
 ///
-/// For a protected item the owner is asked as for reading. For a key in the chip the owner is not asked: its access
-/// control protects its use, which no change affects.
+/// Changing a protected item prompts the owner, as reading does. Changing a key in the TPM does not prompt, because its
+/// access control protects only its use.
 ///
 /// - Parameters:
-///   - query: Class, and attributes that the items have.
+///   - query: The class, and the attributes to match.
 ///   - attributesToUpdate: The new attributes, value and protection.
 /// - Returns: The statuses of ``SecItemCopyMatching(_:_:)``; `errSecDuplicateItem` if two items would have the same
-///   identifying attributes; `errSecDecode` for a certificate's value that is not a certificate. After a failure no
+///   identifying attributes; `errSecDecode` for a certificate's value that is not a certificate. After a failure, no
 ///   item is changed.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
@@ -76,9 +76,9 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
     }
 }
 
-/// Deletes all items that match a query, without asking the owner.
+/// Deletes all items that match a query, without prompting the owner.
 ///
-/// - Parameter query: Class, and attributes that the items have.
+/// - Parameter query: The class, and the attributes to match.
 /// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`,
 ///   `errSecNotAvailable`, `errSecIO`.
 @discardableResult
@@ -98,14 +98,15 @@ func status(_ body: () throws(KeychainError) -> Void) -> OSStatus {
     }
 }
 
-/// Calls for several items, which Apple's keychain does not have: a program that is killed leaves all of a change,
-/// or nothing.
+/// Calls for several items, which Apple's keychain does not have.
+///
+/// Each call takes effect completely or not at all, even if the program is killed.
 package enum SecItemBatch {
-    /// Stores items as ``SecItemAdd(_:_:)`` does, all or none.
+    /// Stores items like ``SecItemAdd(_:_:)``, all or none.
     ///
     /// - Parameters:
     ///   - items: The dictionaries of the items; no results are returned.
-    ///   - old: A query for items that are deleted if the new ones are stored.
+    ///   - old: A query for items to delete if the new ones are stored.
     /// - Returns: The statuses of ``SecItemAdd(_:_:)``.
     package static func add(_ items: [CFDictionary], inPlaceOf old: CFDictionary? = nil) -> OSStatus {
         status { () throws(KeychainError) in
@@ -116,7 +117,7 @@ package enum SecItemBatch {
         }
     }
 
-    /// Deletes all items that match any of the queries, as ``SecItemDelete(_:)`` does.
+    /// Deletes all items that match any of the queries, like ``SecItemDelete(_:)``.
     ///
     /// - Returns: The statuses of ``SecItemDelete(_:)``.
     package static func delete(_ queries: [CFDictionary]) -> OSStatus {

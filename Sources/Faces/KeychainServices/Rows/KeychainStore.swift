@@ -5,18 +5,20 @@ package import WhorlService
 
 /// The rows of the keychain that a program may use, with Apple's statuses as errors.
 ///
-/// The store never authenticates the owner: its callers enforce access controls. Its calls block the calling thread
-/// until the service has finished, may be made from any thread, and are a transaction each.
+/// The store never authenticates the owner; its callers enforce access controls. Its calls block the calling thread
+/// until the service has finished. They may be made from any thread, and each is a transaction.
 package struct KeychainStore: Sendable {
     private let rows: any KeychainRowService
 
-    /// Makes a store of the rows that a program may use.
+    /// Creates a store of the rows that a program may use.
     package init(_ parts: ContextParts) { rows = parts.keychain }
 
-    /// The program's access groups; items that name no group are stored in the first one.
+    /// The program's access groups.
+    ///
+    /// Items without a group are stored in the first one.
     package var groups: [String] { rows.groups }
 
-    /// Returns the group that a dictionary names, or the program's own group.
+    /// Returns the group specified by a dictionary, or the program's own group.
     ///
     /// - Throws: `errSecMissingEntitlement` for a group that the program may not use.
     package func group(_ named: String?) throws(KeychainError) -> String {
@@ -25,11 +27,11 @@ package struct KeychainStore: Sendable {
         return named
     }
 
-    /// Returns the selected items.
+    /// Returns the matching items.
     ///
     /// - Parameters:
     ///   - match: The filter.
-    ///   - withValues: Whether to decrypt the values that the service encrypts.
+    ///   - withValues: Whether to decrypt values encrypted by the service.
     ///   - limit: The maximum number of items.
     /// - Returns: The items; without a limit, the oldest first.
     /// - Throws: `errSecNotAvailable`, `errSecIO`.
@@ -41,25 +43,25 @@ package struct KeychainStore: Sendable {
         try state(try rows.rows(match, withValues: withValues, limit: limit))
     }
 
-    /// Deletes the items that any of the filters selects, in one transaction.
+    /// Deletes the items that match any of the filters, in one transaction.
     ///
     /// - Returns: The number of deleted items.
     package func delete(_ matches: [KeychainMatch]) throws(KeychainError) -> Int {
         try state(try rows.delete(matches))
     }
 
-    /// Whether the chip reports that an item can never be opened again.
+    /// Returns whether the TPM reports that an item can never be opened again.
     package typealias IsDead = (KeychainRow) throws(KeychainError) -> Bool
 
     /// Stores items, all or none.
     ///
     /// - Parameters:
     ///   - new: The items, whose access groups must be among ``groups``.
-    ///   - replaced: Items that are deleted, unless they have changed or nothing is stored.
-    ///   - isDead: Whether an existing item with the same identifying attributes can never be opened again; if so, the
-    ///     new item replaces it.
-    /// - Returns: The items as they are stored.
-    /// - Throws: `errSecDuplicateItem`; `errSecNotAvailable` if an item needs a passcode and none is set, and if
+    ///   - replaced: Items to delete, unless they have changed or nothing is stored.
+    ///   - isDead: Returns whether an existing item with the same identifying attributes can never be opened again. If
+    ///     so, the new item replaces it.
+    /// - Returns: The stored items.
+    /// - Throws: `errSecDuplicateItem`; `errSecNotAvailable` if an item requires a passcode and none is set, or if
     ///   nothing can be stored; `errSecDiskFull`, `errSecIO`.
     package func add(
         _ new: [NewKeychainRow],
@@ -72,21 +74,21 @@ package struct KeychainStore: Sendable {
         return stored ?? []
     }
 
-    /// Replaces the records and values of items, of all or none.
+    /// Replaces the records and values of items, all or none.
     ///
-    /// If another caller changes one of the items between reading and writing, all are read again.
+    /// If another caller changes one of the items between reading and writing, all items are read again.
     ///
     /// - Parameters:
     ///   - match: The items to change.
     ///   - limit: The maximum number of items.
-    ///   - change: Returns the new record and value of an item; `nil` if they are unknown because another process or
+    ///   - change: Returns the new record and value of an item, or `nil` if they are unknown because another process or
     ///     thread changed the item first. It receives items with their values, and may be called several times.
-    ///   - isDead: Whether an existing item with the new identifying attributes can never be opened again; if so, that
-    ///     item is deleted.
-    /// - Returns: The number of changed items; `nil` if `change` returned `nil` for one of them, in which case nothing
-    ///   was changed.
-    /// - Throws: `errSecDuplicateItem` if two items would have the same identifying attributes, in which case nothing
-    ///   was changed; otherwise the same errors as ``add(_:inPlaceOf:unless:)``.
+    ///   - isDead: Returns whether an existing item with the new identifying attributes can never be opened again. If
+    ///     so, that item is deleted.
+    /// - Returns: The number of changed items; `nil` if `change` returned `nil` for one of them, and nothing was
+    ///   changed.
+    /// - Throws: `errSecDuplicateItem` if two items would have the same identifying attributes, and nothing was
+    ///   changed; otherwise the same errors as ``add(_:inPlaceOf:unless:)``.
     package func update(
         _ match: KeychainMatch,
         limit: Int = .max,
@@ -105,14 +107,14 @@ package struct KeychainStore: Sendable {
         return changed?.count
     }
 
-    /// The maximum number of attempts: each one deletes a row that can never be opened again, or begins again because
-    /// another caller has changed a row.
+    /// The maximum number of attempts.
     ///
-    /// No lock makes the callers wait for each other instead: a call may run a program's main loop while it waits for
-    /// the service, and the loop may begin another call.
+    /// An attempt is repeated after it deleted a row that can never be opened again, or if another caller changed a
+    /// row. A lock cannot replace this: a call may run the program's main loop while it waits for the service, and the
+    /// loop may start another call.
     private static let tries = 1000
 
-    /// Repeats an attempt until it stores its rows; `nil` once the attempt returns `nil`.
+    /// Repeats an attempt until it stores its rows; `nil` if the attempt returns `nil`.
     private func outcome(
         inPlaceOf replaced: [KeychainRowVersion] = [],
         unless isDead: IsDead,
@@ -134,7 +136,7 @@ package struct KeychainStore: Sendable {
         throw KeychainError(errSecIO)
     }
 
-    /// Performs a call of the service, whose error becomes a status.
+    /// Performs a call to the service and converts its error to a status.
     private func state<Value>(_ call: @autoclosure () throws(ServiceError) -> Value) throws(KeychainError)
         -> Value
     {
@@ -142,9 +144,9 @@ package struct KeychainStore: Sendable {
     }
 }
 
-/// The access control of a record, in Apple's terms.
+/// The access control of a record, with Apple's values.
 extension KeychainRecord {
-    /// Makes a record.
+    /// Creates a record.
     package init(
         _ itemClass: KeychainClass,
         accessGroup: String,
@@ -178,7 +180,7 @@ extension KeychainRecord {
 }
 
 extension KeychainMatch {
-    /// Leaves out items for which the owner must authenticate.
+    /// Excludes items that require the owner to authenticate.
     mutating func leaveOutProtected() {
         leftOutFlags = UInt64(SecAccessControlCreateFlags.protecting.rawValue)
     }
@@ -190,7 +192,7 @@ extension KeychainRow {
 }
 
 extension AttributeValue {
-    /// The value as an object for the program.
+    /// The value as an object to return to the program.
     var object: AnyObject {
         switch self {
         case .text(let text): text as NSString

@@ -6,16 +6,16 @@ package import WhorlService
 package struct KeychainError: Error, Sendable, Hashable {
     /// The status that the program receives.
     package let status: OSStatus
-    /// The failure of the service that caused it, if one did.
+    /// The failure of the service that caused the error, if any.
     package let cause: ServiceError?
 
-    /// Makes an error with a status.
+    /// Creates an error with a status.
     package init(_ status: OSStatus) {
         self.status = status
         cause = nil
     }
 
-    /// Makes the error for a failure of the service.
+    /// Creates an error from a failure of the service.
     package init(_ error: ServiceError) {
         status = error.code.keychainStatus
         cause = error

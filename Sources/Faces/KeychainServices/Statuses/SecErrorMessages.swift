@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The message of each status that a function of this package returns.
+/// The message of each status that this package returns.
 let errorMessages: [OSStatus: String] = [
     errSecSuccess: "No error.",
     errSecUnimplemented: "The function or option is not implemented.",
@@ -28,9 +28,9 @@ let errorMessages: [OSStatus: String] = [
 /// Returns the message of a status.
 ///
 /// - Parameters:
-///   - status: The status that a call returned.
+///   - status: The status of a call.
 ///   - reserved: Ignored.
-/// - Returns: A sentence; `OSStatus` and the number for a status that no function of this package returns.
+/// - Returns: A sentence. For a status that this package never returns, `OSStatus` and the number.
 @discardableResult
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
     (errorMessages[status] ?? "OSStatus \(status)") as NSString

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The results of the modules below Apple's keychain: certificates, revocation, time stamps, databases. None of them is
+// The results of the modules below Apple's keychain: certificates, revocation, timestamps, databases. None of them is
 // returned here, but programs compare with them.
 
 /// The service is not available.
@@ -39,7 +39,7 @@ public let errSecIncompatibleDatabaseBlob: OSStatus = -67600
 public let errSecIncompatibleKeyBlob: OSStatus = -67601
 /// The name of the host does not match.
 public let errSecHostNameMismatch: OSStatus = -67602
-/// The critical extension flag is not known.
+/// The critical extension flag is unknown.
 public let errSecUnknownCriticalExtensionFlag: OSStatus = -67603
 /// The basic constraints are missing.
 public let errSecNoBasicConstraints: OSStatus = -67604
@@ -65,13 +65,13 @@ public let errSecCRLExpired: OSStatus = -67613
 public let errSecCRLNotValidYet: OSStatus = -67614
 /// The CRL was not found.
 public let errSecCRLNotFound: OSStatus = -67615
-/// The server of the CRL does not answer.
+/// The CRL server did not respond.
 public let errSecCRLServerDown: OSStatus = -67616
 /// The address of the CRL is not valid.
 public let errSecCRLBadURI: OSStatus = -67617
-/// The certificate extension is not known.
+/// The certificate extension is unknown.
 public let errSecUnknownCertExtension: OSStatus = -67618
-/// The CRL extension is not known.
+/// The CRL extension is unknown.
 public let errSecUnknownCRLExtension: OSStatus = -67619
 /// The CRL is not trusted.
 public let errSecCRLNotTrusted: OSStatus = -67620
@@ -97,11 +97,11 @@ public let errSecSSLBadExtendedKeyUsage: OSStatus = -67629
 public let errSecOCSPBadResponse: OSStatus = -67630
 /// The OCSP request is not valid.
 public let errSecOCSPBadRequest: OSStatus = -67631
-/// The OCSP is not available.
+/// The OCSP responder is not available.
 public let errSecOCSPUnavailable: OSStatus = -67632
-/// The OCSP status is not known.
+/// The OCSP status is unknown.
 public let errSecOCSPStatusUnrecognized: OSStatus = -67633
-/// The data end too early.
+/// The data ends too early.
 public let errSecEndOfData: OSStatus = -67634
 /// The check for certificate revocation is not complete.
 public let errSecIncompleteCertRevocationCheck: OSStatus = -67635
@@ -123,7 +123,7 @@ public let errSecOCSPResponderInternalError: OSStatus = -67642
 public let errSecOCSPResponderTryLater: OSStatus = -67643
 /// The OCSP responder requires a signature.
 public let errSecOCSPResponderSignatureRequired: OSStatus = -67644
-/// The OCSP responder rejected the request as unauthorised.
+/// The OCSP responder rejected the request as unauthorized.
 public let errSecOCSPResponderUnauthorized: OSStatus = -67645
 /// The OCSP response nonce does not match.
 public let errSecOCSPResponseNonceMismatch: OSStatus = -67646
@@ -145,7 +145,7 @@ public let errSecResourceSignBadExtKeyUsage: OSStatus = -67653
 public let errSecTrustSettingDeny: OSStatus = -67654
 /// The subject name is not valid.
 public let errSecInvalidSubjectName: OSStatus = -67655
-/// The qualified certificate statement is not known.
+/// The qualified certificate statement is unknown.
 public let errSecUnknownQualifiedCertStatement: OSStatus = -67656
 /// The MobileMe request was queued.
 public let errSecMobileMeRequestQueued: OSStatus = -67657
@@ -155,11 +155,11 @@ public let errSecMobileMeRequestRedirected: OSStatus = -67658
 public let errSecMobileMeServerError: OSStatus = -67659
 /// The MobileMe server is not available.
 public let errSecMobileMeServerNotAvailable: OSStatus = -67660
-/// The MobileMe server exists already.
+/// The MobileMe server already exists.
 public let errSecMobileMeServerAlreadyExists: OSStatus = -67661
 /// The MobileMe service reported an error.
 public let errSecMobileMeServerServiceErr: OSStatus = -67662
-/// A MobileMe request is pending already.
+/// A MobileMe request is already pending.
 public let errSecMobileMeRequestAlreadyPending: OSStatus = -67663
 /// A MobileMe request is not pending.
 public let errSecMobileMeNoRequestPending: OSStatus = -67664
@@ -201,13 +201,13 @@ public let errSecInvalidDBList: OSStatus = -67681
 public let errSecInvalidPassthroughID: OSStatus = -67682
 /// The network address is not valid.
 public let errSecInvalidNetworkAddress: OSStatus = -67683
-/// The CRL is signed already.
+/// The CRL is already signed.
 public let errSecCRLAlreadySigned: OSStatus = -67684
 /// The number of fields is not valid.
 public let errSecInvalidNumberOfFields: OSStatus = -67685
 /// The verification failed.
 public let errSecVerificationFailure: OSStatus = -67686
-/// The tag is not known.
+/// The tag is unknown.
 public let errSecUnknownTag: OSStatus = -67687
 /// The signature is not valid.
 public let errSecInvalidSignature: OSStatus = -67688
@@ -245,7 +245,7 @@ public let errSecIncompatibleVersion: OSStatus = -67704
 public let errSecPrivilegeNotGranted: OSStatus = -67705
 /// The scope is not valid.
 public let errSecInvalidScope: OSStatus = -67706
-/// The PVC is configured already.
+/// The PVC is already configured.
 public let errSecPVCAlreadyConfigured: OSStatus = -67707
 /// The PVC is not valid.
 public let errSecInvalidPVC: OSStatus = -67708
@@ -267,7 +267,7 @@ public let errSecInvalidAddinFunctionTable: OSStatus = -67716
 public let errSecInvalidServiceMask: OSStatus = -67717
 /// The module is not loaded.
 public let errSecModuleNotLoaded: OSStatus = -67718
-/// The sub service ID is not valid.
+/// The subservice ID is not valid.
 public let errSecInvalidSubServiceID: OSStatus = -67719
 /// The attribute is not in the context.
 public let errSecAttributeNotInContext: OSStatus = -67720
@@ -443,7 +443,7 @@ public let errSecMissingAttributeWrappedKeyFormat: OSStatus = -67805
 public let errSecStagedOperationInProgress: OSStatus = -67806
 /// The staged operation was not started.
 public let errSecStagedOperationNotStarted: OSStatus = -67807
-/// The query size is not known.
+/// The query size is unknown.
 public let errSecQuerySizeUnknown: OSStatus = -67809
 /// The block size does not match.
 public let errSecBlockSizeMismatch: OSStatus = -67810
@@ -513,7 +513,7 @@ public let errSecInvalidTuple: OSStatus = -67841
 public let errSecMultipleValuesUnsupported: OSStatus = -67842
 /// The object is not trusted.
 public let errSecNotTrusted: OSStatus = -67843
-/// A default authority does not exist.
+/// There is no default authority.
 public let errSecNoDefaultAuthority: OSStatus = -67844
 /// The form was rejected.
 public let errSecRejectedForm: OSStatus = -67845

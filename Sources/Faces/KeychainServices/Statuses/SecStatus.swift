@@ -8,37 +8,37 @@ public let errSecSuccess: OSStatus = 0
 public let noErr: OSStatus = 0
 /// The function or one of its options is not implemented.
 public let errSecUnimplemented: OSStatus = -4
-/// The disk or the chip could not be used.
+/// The disk or the TPM could not be accessed.
 public let errSecIO: OSStatus = -36
-/// A parameter is wrong.
+/// A parameter is not valid.
 public let errSecParam: OSStatus = -50
 /// Memory could not be allocated.
 public let errSecAllocate: OSStatus = -108
-/// The person pressed cancel.
+/// The user canceled the prompt.
 public let errSecUserCanceled: OSStatus = -128
-/// The request is wrong.
+/// The request is not valid.
 public let errSecBadReq: OSStatus = -909
 /// The program may not use the access group.
 public let errSecMissingEntitlement: OSStatus = -34018
-/// The keychain is unavailable, or a protected item has no chip.
+/// The keychain is unavailable, or a protected item requires a TPM.
 public let errSecNotAvailable: OSStatus = -25291
 /// The attribute cannot be changed.
 public let errSecReadOnly: OSStatus = -25292
 /// The owner was not recognized.
 public let errSecAuthFailed: OSStatus = -25293
-/// The item exists already.
+/// The item already exists.
 public let errSecDuplicateItem: OSStatus = -25299
-/// No such item exists, or none that can still be opened.
+/// The item does not exist, or can never be opened again.
 public let errSecItemNotFound: OSStatus = -25300
-/// A prompt is needed but not allowed.
+/// A prompt is required but not allowed.
 public let errSecInteractionNotAllowed: OSStatus = -25308
-/// A prompt is needed.
+/// A prompt is required.
 public let errSecInteractionRequired: OSStatus = -25315
 /// The item's data is not available.
 public let errSecDataNotAvailable: OSStatus = -25316
-/// The bytes could not be decoded.
+/// The data could not be decoded.
 public let errSecDecode: OSStatus = -26275
-/// A row is damaged.
+/// A record is damaged.
 public let errSecInvalidRecord: OSStatus = -67701
 /// The key cannot be used for the operation.
 public let errSecInvalidKeyRef: OSStatus = -67712
@@ -53,13 +53,13 @@ public let errSecVerifyFailed: OSStatus = -67808
 public let errSecDiskFull: OSStatus = -34
 /// The disk is full.
 public let errSecDskFull: OSStatus = -34
-/// The file is open for writing already.
+/// The file is already open for writing.
 public let errSecOpWr: OSStatus = -49
-/// The file may not be written.
+/// The file is not writable.
 public let errSecWrPerm: OSStatus = -61
-/// A part of the keychain failed.
+/// A component of the keychain failed.
 public let errSecInternalComponent: OSStatus = -2070
-/// A part of the system failed.
+/// A system component failed.
 public let errSecCoreFoundationUnknown: OSStatus = -4960
 /// The program may not use this function.
 public let errSecRestrictedAPI: OSStatus = -34020
@@ -67,15 +67,15 @@ public let errSecRestrictedAPI: OSStatus = -34020
 public let errSecNoSuchKeychain: OSStatus = -25294
 /// The keychain is not valid.
 public let errSecInvalidKeychain: OSStatus = -25295
-/// The keychain exists already.
+/// The keychain already exists.
 public let errSecDuplicateKeychain: OSStatus = -25296
-/// The callback is installed already.
+/// The callback is already installed.
 public let errSecDuplicateCallback: OSStatus = -25297
 /// The callback is not valid.
 public let errSecInvalidCallback: OSStatus = -25298
 /// The buffer is too small.
 public let errSecBufferTooSmall: OSStatus = -25301
-/// The data are too large.
+/// The data is too large.
 public let errSecDataTooLarge: OSStatus = -25302
 /// The attribute does not exist for this item class.
 public let errSecNoSuchAttr: OSStatus = -25303
@@ -83,21 +83,21 @@ public let errSecNoSuchAttr: OSStatus = -25303
 public let errSecInvalidItemRef: OSStatus = -25304
 /// The search is not valid.
 public let errSecInvalidSearchRef: OSStatus = -25305
-/// The class of items does not exist.
+/// The item class does not exist.
 public let errSecNoSuchClass: OSStatus = -25306
-/// A default keychain does not exist.
+/// There is no default keychain.
 public let errSecNoDefaultKeychain: OSStatus = -25307
 /// The attribute cannot be changed.
 public let errSecReadOnlyAttr: OSStatus = -25309
-/// The keychain was made by another version.
+/// The keychain was created by another version.
 public let errSecWrongSecVersion: OSStatus = -25310
 /// Keys of this size are not allowed.
 public let errSecKeySizeNotAllowed: OSStatus = -25311
-/// The part that stores data is missing.
+/// The storage component is missing.
 public let errSecNoStorageModule: OSStatus = -25312
-/// The part that reads certificates is missing.
+/// The certificate component is missing.
 public let errSecNoCertificateModule: OSStatus = -25313
-/// The part that decides on trust is missing.
+/// The trust policy component is missing.
 public let errSecNoPolicyModule: OSStatus = -25314
 /// The data of the item cannot be changed.
 public let errSecDataNotModifiable: OSStatus = -25317
@@ -121,13 +121,13 @@ public let errSecInvalidOwnerEdit: OSStatus = -25244
 public let errSecTrustNotAvailable: OSStatus = -25245
 /// The format is not supported.
 public let errSecUnsupportedFormat: OSStatus = -25256
-/// The format is not known.
+/// The format is unknown.
 public let errSecUnknownFormat: OSStatus = -25257
 /// The key can be exported only in encrypted form.
 public let errSecKeyIsSensitive: OSStatus = -25258
 /// There is more than one private key.
 public let errSecMultiplePrivKeys: OSStatus = -25259
-/// A passphrase is needed.
+/// A passphrase is required.
 public let errSecPassphraseRequired: OSStatus = -25260
 /// The reference to a password is not valid.
 public let errSecInvalidPasswordRef: OSStatus = -25261

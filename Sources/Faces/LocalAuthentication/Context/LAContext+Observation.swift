@@ -2,14 +2,16 @@
 
 public import Observation
 
-/// `withObservationTracking` observes a context's settings and ``evaluatedPolicyDomainState``.
+/// Support for `withObservationTracking`, which observes a context's settings and ``evaluatedPolicyDomainState``.
 ///
-/// The state of the machine (``biometryType``, ``domainState``) changes independently of the context: observe it with
-/// ``LAEnvironment``.
+/// The state of the machine (``biometryType``, ``domainState``) changes independently of the context. Use
+/// ``LAEnvironment`` to observe it.
 extension LAContext: Observable {}
 
 extension LAContext {
-    /// Returns a setting; an observer that tracks it is notified when it changes.
+    /// Returns a setting.
+    ///
+    /// Observers that track it are notified when it changes.
     func setting<Value>(
         _ property: KeyPath<LAContext, Value>,
         _ value: KeyPath<ContextSettings, Value>
@@ -18,7 +20,7 @@ extension LAContext {
         return core.settings[keyPath: value]
     }
 
-    /// Changes a setting, and notifies the observers that track it.
+    /// Changes a setting and notifies the observers that track it.
     func set<Value>(
         _ property: KeyPath<LAContext, Value>,
         _ value: WritableKeyPath<ContextSettings, Value>,
@@ -29,7 +31,7 @@ extension LAContext {
         }
     }
 
-    /// Notifies the observers of ``evaluatedPolicyDomainState`` when it changes; this does not keep the context alive.
+    /// Notifies the observers of ``evaluatedPolicyDomainState`` when it changes, without retaining the context.
     func trackDomainState() {
         core.onDomainStateChange { [weak self] in
             guard let self else { return }

@@ -6,39 +6,38 @@ internal import Observation
 internal import WhorlSecretMemory
 internal import WhorlService
 
-/// A mechanism for authenticating the owner of the device with a finger or the passcode.
+/// A mechanism for authenticating the device owner with a fingerprint or the passcode.
 ///
 ///     let context = LAContext()
 ///     if try await context.evaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, localizedReason: "open the vault") {
 ///         open()
 ///     }
 ///
-/// It has the names and the behavior of Apple's class. Creating a context opens nothing: the reader and the store are
-/// opened on the first call that needs them. The prompt appears in the terminal, unless the program has its own
-/// (the module `LocalAuthenticationPrompts`).
+/// Names and behavior are those of Apple's class. Creating a context is cheap: the first call that needs the reader and
+/// the store opens them. The prompt appears in the terminal unless the program sets a presenter (see the module
+/// `LocalAuthenticationPrompts`).
 ///
-/// Where Linux differs:
+/// On Linux, it differs as follows:
 ///
-/// - Without a passcode an enrolled finger can still be evaluated, where Apple's systems return `passcodeNotSet`.
-///   There, all biometry depends on the passcode; here the passcode is an independent method.
-/// - An empty or blank reason, which raises an exception on Apple's systems, is an error before any prompt:
-///   ``LAError/invalidContext``, since only that code says that the call is wrong, rather than the person or the
-///   machine.
-/// - `canEvaluatePolicy` and the properties that ask the machine may be called from a reply, and from any thread.
-/// - Cancelling the task of the async form ends the evaluation with ``LAError/appCancel``.
+/// - An enrolled finger can be evaluated even if no passcode is set. Apple's systems return `passcodeNotSet` because
+///   their biometry depends on the passcode; here the passcode is an independent method.
+/// - An empty or blank reason fails with ``LAError/invalidContext`` before any prompt. On Apple's systems, it raises an
+///   exception. Only this code means that the call is wrong, rather than the user or the machine.
+/// - `canEvaluatePolicy` and the properties that query the machine may be called from a reply and from any thread.
+/// - Canceling the task of the `async` variant ends the evaluation with ``LAError/appCancel``.
 ///
-/// A context evaluates one policy at a time: a second evaluation that begins before the first one has ended fails with
-/// ``LAError/systemCancel`` and leaves the first one alone.
+/// A context evaluates one policy at a time. Starting a second evaluation while one is running fails with
+/// ``LAError/systemCancel`` and does not affect the first one.
 ///
-/// It is `@unchecked Sendable` since the compiler cannot check an open class: all of its own state is in its core,
-/// behind the core's lock `state`. A subclass is responsible for the state that it adds.
+/// It is `@unchecked Sendable` because the compiler cannot check an open class. All of its state is in its core,
+/// protected by the core's lock `state`. A subclass must protect the state that it adds.
 open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
-    /// The state of this context and the work on it.
+    /// The state and operations of this context.
     package let core: ContextCore
     /// The registrar of the observers of this context's properties.
     let registrar = ObservationRegistrar()
 
-    /// Makes a context for the readers and the enrolled fingers of this machine.
+    /// Creates a context for the readers and the enrolled fingers of this machine.
     public override init() {
         let parts = ContextParts.current
         core = ContextCore { parts }
@@ -49,16 +48,16 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
     /// Releasing a context ends its evaluation with ``LAError/appCancel``.
     deinit { core.invalidate() }
 
-    // MARK: - Questions
+    // MARK: - Queries
 
-    /// Whether an evaluation could succeed now.
+    /// Returns whether an evaluation could succeed now.
     ///
-    /// It never prompts and never opens the reader. It blocks the caller while it looks for readers and reads the
-    /// store. The result can change at any time; do not store it.
+    /// It never prompts and never opens the reader. It blocks the caller while it searches for readers and reads the
+    /// store. Do not store the result, because it can change at any time.
     ///
     /// - Parameters:
     ///   - policy: The policy to check.
-    ///   - error: A pointer that receives an `NSError` of ``LAErrorDomain``; it is set to `nil` if the result is
+    ///   - error: A pointer that receives an `NSError` of ``LAErrorDomain``. It is set to `nil` if the result is
     ///     `true`.
     /// - Returns: Whether an evaluation could succeed. A success for a biometric policy also sets
     ///   ``evaluatedPolicyDomainState``.
@@ -74,14 +73,14 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         }
     }
 
-    /// Prompts the person for a policy, and returns at once.
+    /// Evaluates a policy, which prompts the user, and returns immediately.
     ///
-    /// The context must live until the reply: releasing it ends the evaluation.
+    /// Keep the context until the reply: releasing it ends the evaluation.
     ///
     /// - Parameters:
     ///   - policy: The policy to evaluate.
     ///   - localizedReason: The reason that the prompt shows. It must not be empty or blank.
-    ///   - reply: Called exactly once, on a private queue: with `true` and `nil`, or with `false` and an ``LAError``.
+    ///   - reply: Called exactly once, on a private queue, with `true` and `nil` or with `false` and an ``LAError``.
     open func evaluatePolicy(
         _ policy: LAPolicy,
         localizedReason: String,
@@ -90,15 +89,15 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         core.evaluate(.policy(policy), reason: localizedReason) { $0.tell(reply) }
     }
 
-    /// Prompts the person for a policy, and returns when the policy is met.
+    /// Evaluates a policy, which prompts the user, and returns when the policy is met.
     ///
-    /// Cancelling the task ends the evaluation.
+    /// Canceling the task ends the evaluation.
     ///
     /// - Parameters:
     ///   - policy: The policy to evaluate.
     ///   - localizedReason: The reason that the prompt shows. It must not be empty or blank.
-    /// - Returns: Always `true`; every other outcome is an error.
-    /// - Throws: ``LAError``, for every outcome other than a success.
+    /// - Returns: Always `true`.
+    /// - Throws: ``LAError`` for every outcome other than success.
     @discardableResult
     open func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
         switch await core.evaluate(.policy(policy), reason: localizedReason) {
@@ -107,18 +106,18 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         }
     }
 
-    /// Prompts the person for the requirements of an access control, and returns at once.
+    /// Evaluates an access control, which prompts the user, and returns immediately.
     ///
-    /// After a success the same context, given as `kSecUseAuthenticationContext`, uses the item or the key without
-    /// another prompt. Making an item or a key needs no prompt. An access control that requires a finger and the
-    /// passcode prompts for one after the other. If it requires an application password, the context must have one
-    /// (``setCredential(_:type:)``); otherwise it fails with ``LAError/authenticationFailed``.
+    /// After a success, pass the same context as `kSecUseAuthenticationContext` to use the item or the key without
+    /// another prompt. Creating an item or a key does not prompt. An access control that requires a finger and the
+    /// passcode prompts for one after the other. If it requires an application password, set one with
+    /// ``setCredential(_:type:)`` first; otherwise, the evaluation fails with ``LAError/authenticationFailed``.
     ///
     /// - Parameters:
     ///   - accessControl: The access control to evaluate.
     ///   - operation: The operation that the program intends.
     ///   - localizedReason: The reason that the prompt shows. It must not be empty or blank.
-    ///   - reply: Called exactly once, on a private queue: with `true` and `nil`, or with `false` and an ``LAError``.
+    ///   - reply: Called exactly once, on a private queue, with `true` and `nil` or with `false` and an ``LAError``.
     open func evaluateAccessControl(
         _ accessControl: SecAccessControl,
         operation: LAAccessControlOperation,
@@ -128,16 +127,16 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         core.evaluate(operation.demand(accessControl), reason: localizedReason) { $0.tell(reply) }
     }
 
-    /// Prompts the person for the requirements of an access control, and returns when they are met.
+    /// Evaluates an access control, which prompts the user, and returns when its requirements are met.
     ///
-    /// Cancelling the task ends the evaluation.
+    /// Canceling the task ends the evaluation.
     ///
     /// - Parameters:
     ///   - accessControl: The access control to evaluate.
     ///   - operation: The operation that the program intends.
     ///   - localizedReason: The reason that the prompt shows. It must not be empty or blank.
-    /// - Returns: Always `true`; every other outcome is an error.
-    /// - Throws: ``LAError``, for every outcome other than a success.
+    /// - Returns: Always `true`.
+    /// - Throws: ``LAError`` for every outcome other than success.
     @discardableResult
     open func evaluateAccessControl(
         _ accessControl: SecAccessControl,
@@ -150,41 +149,44 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         }
     }
 
-    /// Ends the running evaluation with ``LAError/appCancel``; each later one fails with ``LAError/invalidContext``.
+    /// Ends the running evaluation with ``LAError/appCancel``.
     ///
-    /// It may be called any number of times and from any thread, and does not wait.
+    /// Later evaluations fail with ``LAError/invalidContext``. It may be called repeatedly and from any thread, and
+    /// does not wait.
     open func invalidate() { core.invalidate() }
 
     // MARK: - Credentials
 
-    /// Keeps a credential of the program in locked memory until the context ends or is invalidated.
+    /// Stores a credential of the program in locked memory until the context is released or invalidated.
     ///
     /// - Parameters:
-    ///   - credential: The bytes; `nil` forgets the current credential. They are copied: the caller is responsible for
-    ///     wiping its own copy.
+    ///   - credential: The bytes, or `nil` to remove the current credential. They are copied; the caller is responsible
+    ///     for wiping its own copy.
     ///   - type: The type of the credential.
-    /// - Returns: Whether it was done; an invalidated context keeps no credential and returns `false`.
+    /// - Returns: `true` if the credential was stored or removed; `false` if the context is invalidated.
     @discardableResult
     open func setCredential(_ credential: Data?, type: LACredentialType) -> Bool {
         core.setCredential(credential.map(SecretBox.init(copying:)), type.kind)
     }
 
-    /// Whether ``setCredential(_:type:)`` has kept a credential of a type; it is checked only when it is used.
+    /// Returns whether a credential of this type is set.
+    ///
+    /// Credentials are not verified before they are used.
     @discardableResult
     open func isCredentialSet(_ type: LACredentialType) -> Bool { core.hasCredential(type.kind) }
 
-    // MARK: - What the machine is like
+    // MARK: - State of the machine
 
-    /// The kind of biometry: ``LABiometryType/touchID`` while a fingerprint reader is connected, else
+    /// The kind of biometry: ``LABiometryType/touchID`` if a fingerprint reader is connected, otherwise
     /// ``LABiometryType/none``.
     ///
-    /// It checks the machine on every call, also without an earlier `canEvaluatePolicy`, and blocks the caller as that
-    /// does.
+    /// Like `canEvaluatePolicy`, it checks the machine on every call and blocks the caller. It does not require an
+    /// earlier call.
     open var biometryType: LABiometryType { core.preflight().biometryType }
 
-    /// The set of enrolled fingers as 32 opaque bytes, as the last biometric success of this context saw it.
+    /// The set of enrolled fingers, as 32 opaque bytes, at the last biometric success of this context.
     ///
-    /// It is `nil` before a successful `canEvaluatePolicy` for a biometric policy or an evaluation that a finger met.
+    /// It is `nil` until `canEvaluatePolicy` succeeds for a biometric policy, or an evaluation succeeds with a finger.
     open var evaluatedPolicyDomainState: Data? {
         registrar.access(self, keyPath: \.evaluatedPolicyDomainState)
         return core.evaluatedDomainState
@@ -192,8 +194,8 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
 
     /// The current state of the enrolled fingers.
     ///
-    /// It needs no earlier call and is also available during a lockout. It checks the machine on every call, and blocks
-    /// the caller as `canEvaluatePolicy` does.
+    /// It does not require an earlier call, and is also available during a lockout. Like `canEvaluatePolicy`, it checks
+    /// the machine on every call and blocks the caller.
     open var domainState: LADomainState {
         let preflight = core.preflight()
         return LADomainState(
@@ -206,43 +208,55 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
 
     // MARK: - Settings
 
-    /// The text of the fallback button; `nil` means the default, empty hides it.
+    /// The title of the fallback button.
     ///
-    /// Under ``LAPolicy/deviceOwnerAuthentication`` the button is shown only if a passcode is set.
+    /// `nil` means the default; an empty title hides the button.
+    ///
+    /// For ``LAPolicy/deviceOwnerAuthentication``, the button is shown only if a passcode is set.
     open var localizedFallbackTitle: String? {
         get { setting(\.localizedFallbackTitle, \.fallbackTitle) }
         set { set(\.localizedFallbackTitle, \.fallbackTitle, newValue) }
     }
 
-    /// The text of the cancel button; `nil` or empty means the default, since cancelling cannot be hidden.
+    /// The title of the cancel button.
+    ///
+    /// `nil` or empty means the default, because the button cannot be hidden.
     open var localizedCancelTitle: String? {
         get { setting(\.localizedCancelTitle, \.cancelTitle) }
         set { set(\.localizedCancelTitle, \.cancelTitle, newValue) }
     }
 
-    /// The reason for operations that have no reason of their own; `evaluatePolicy` always has one.
+    /// The reason for operations without a reason.
+    ///
+    /// `evaluatePolicy` always has one.
     open var localizedReason: String {
         get { setting(\.localizedReason, \.reason) }
         set { set(\.localizedReason, \.reason, newValue) }
     }
 
-    /// The number of seconds for which an earlier match is reused instead of a prompt; 0, the default, always prompts.
+    /// The number of seconds for which an earlier match is reused instead of prompting.
     ///
-    /// A value above ``LATouchIDAuthenticationMaximumAllowableReuseDuration`` counts as that maximum.
+    /// The default, 0, always prompts.
+    ///
+    /// Values above ``LATouchIDAuthenticationMaximumAllowableReuseDuration`` are treated as that maximum.
     open var touchIDAuthenticationAllowableReuseDuration: TimeInterval {
         get { setting(\.touchIDAuthenticationAllowableReuseDuration, \.reuseDuration) }
         set { set(\.touchIDAuthenticationAllowableReuseDuration, \.reuseDuration, newValue) }
     }
 
-    /// Whether a prompt is forbidden: an evaluation that would need one fails with ``LAError/notInteractive``.
+    /// Whether prompts are forbidden.
+    ///
+    /// An evaluation that requires one then fails with ``LAError/notInteractive``.
     open var interactionNotAllowed: Bool {
         get { setting(\.interactionNotAllowed, \.interactionNotAllowed) }
         set { set(\.interactionNotAllowed, \.interactionNotAllowed, newValue) }
     }
 
-    /// The number of tries that was set; it has no effect, as on Apple's systems since macOS 10.11.
+    /// The number of tries.
     ///
-    /// Every evaluation has three tries.
+    /// Setting it has no effect, as on Apple's systems since macOS 10.11.
+    ///
+    /// Every evaluation allows three tries.
     open var maxBiometryFailures: NSNumber? {
         get { core.settings.maxBiometryFailures.map(NSNumber.init(value:)) }
         set { core.change { $0.maxBiometryFailures = newValue?.intValue } }
@@ -254,7 +268,7 @@ extension Preflight {
 }
 
 extension ContextCore.Outcome {
-    /// Calls a reply in the form that Apple's systems use.
+    /// Calls a reply with Apple's argument types.
     fileprivate func tell(_ reply: (Bool, (any Error)?) -> Void) {
         switch self {
         case .success: reply(true, nil)

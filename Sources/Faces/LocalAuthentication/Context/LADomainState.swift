@@ -2,11 +2,13 @@
 
 /// The state of the enrolled fingers, as values to compare with earlier ones.
 ///
-/// The values are opaque: they show that something changed, but not what. Each program gets different values.
+/// The values are opaque: they show that something changed, but not what changed. They differ for each program.
 public final class LADomainState: NSObject, Sendable {
     /// The enrolled fingers.
     public let biometry: LADomainStateBiometry
-    /// The paired devices; on Linux there are none.
+    /// The paired devices.
+    ///
+    /// Linux has none.
     public let companion: LADomainStateCompanion
 
     init(biometry: LADomainStateBiometry) {
@@ -15,8 +17,7 @@ public final class LADomainState: NSObject, Sendable {
         super.init()
     }
 
-    /// A value that changes when the state of the fingers or the paired devices changes; `nil` while no finger is
-    /// enrolled.
+    /// A value that changes with the enrolled fingers or the paired devices; `nil` while no finger is enrolled.
     public var stateHash: Data? { biometry.stateHash }
 }
 
@@ -24,10 +25,10 @@ public final class LADomainState: NSObject, Sendable {
 public final class LADomainStateBiometry: NSObject, Sendable {
     /// The kind of biometry of the machine, whether or not a finger is enrolled.
     public let biometryType: LABiometryType
-    /// 32 bytes that change with each finger that is added or removed; `nil` while none is enrolled or the enrollment
-    /// cannot be trusted.
+    /// 32 bytes that change whenever a finger is added or removed.
     ///
-    /// Adding a finger and removing it again does not bring the old value back. It can be read during a lockout.
+    /// It is `nil` while no finger is enrolled, or if the enrollment cannot be trusted. Adding a finger and removing it
+    /// again does not restore the old value. It can be read during a lockout.
     public let stateHash: Data?
 
     init(biometryType: LABiometryType, stateHash: Data?) {
@@ -37,7 +38,9 @@ public final class LADomainStateBiometry: NSObject, Sendable {
     }
 }
 
-/// The paired devices as a value to compare; on Linux there are none.
+/// The paired devices as a value to compare.
+///
+/// Linux has none.
 public final class LADomainStateCompanion: NSObject, Sendable {
     override init() { super.init() }
 

@@ -5,18 +5,18 @@ internal import KeychainServices
 internal import WhorlSecretMemory
 internal import WhorlService
 
-/// The kind of biometry that a machine has.
+/// The kind of biometry that a machine supports.
 public enum LABiometryType: Int, Sendable, Hashable {
-    /// None: no reader is connected.
+    /// No reader is connected.
     case none = 0
     /// A fingerprint reader.
     case touchID = 1
-    /// Faces; Whorl never returns this.
+    /// Face recognition. Whorl never returns this.
     case faceID = 2
-    /// Irises; Whorl never returns this.
+    /// Iris recognition. Whorl never returns this.
     case opticID = 4
 
-    /// The first name of ``none``.
+    /// The original name of ``none``.
     public static var LABiometryNone: LABiometryType { .none }
 }
 
@@ -29,9 +29,11 @@ public let kLABiometryTypeFaceID: Int32 = 2
 /// The raw value of ``LABiometryType/opticID``.
 public let kLABiometryTypeOpticID: Int32 = 4
 
-/// The kind of a paired device that could confirm the owner's presence; a Linux machine never has one.
+/// The kind of a paired device that can confirm the owner's presence.
+///
+/// Linux machines never have one.
 public enum LACompanionType: Int, Sendable, Hashable {
-    /// None.
+    /// No device.
     case none = 0
     /// A watch.
     case watch = 1
@@ -50,13 +52,13 @@ public let kLACompanionTypeMac: Int32 = 2
 /// The raw value of ``LACompanionType/vision``.
 public let kLACompanionTypeVision: Int32 = 4
 
-/// The type of a credential that a program gives to a context instead of a prompt.
+/// The type of a credential that a program sets instead of prompting for it.
 public enum LACredentialType: Int, Sendable, Hashable {
     /// The program's own password, for items whose access control has `applicationPassword`.
     case applicationPassword = 0
     /// The PIN of a smart card.
     ///
-    /// It is kept and reported like any other credential, but not used: Whorl does not support smart cards.
+    /// It is stored and reported like any other credential, but not used, because Whorl does not support smart cards.
     case smartCardPIN = -3
 }
 
@@ -75,25 +77,27 @@ extension LACredentialType {
 }
 
 extension SecretBox {
-    /// Copies bytes into locked memory; the caller's own copy stays unchanged.
+    /// Copies bytes into locked memory.
+    ///
+    /// The caller's copy does not change.
     convenience init(copying data: Data) {
         self.init(SecretBytes(count: data.count) { _ = data.copyBytes(to: $0) })
     }
 }
 
-/// An operation that a program intends on an item or key that an access control guards.
+/// An operation that a program intends to perform on a protected item or key.
 public enum LAAccessControlOperation: Int, Sendable, Hashable {
-    /// An item is made; this needs no prompt.
+    /// Creating an item, which does not prompt.
     case createItem = 0
-    /// An item is read.
+    /// Reading an item.
     case useItem = 1
-    /// A key is made; this needs no prompt.
+    /// Creating a key, which does not prompt.
     case createKey = 2
-    /// A key signs.
+    /// Signing with a key.
     case useKeySign = 3
-    /// A key decrypts.
+    /// Decrypting with a key.
     case useKeyDecrypt = 4
-    /// A key agrees on a shared secret.
+    /// A key exchange.
     case useKeyKeyExchange = 5
 }
 

@@ -7,15 +7,15 @@ internal import Synchronization
 internal import WhorlService
 internal import WhorlSupport
 
-/// The observers of an environment, and the watch that runs while there are any.
+/// The observers of an environment, and the task that watches the machine while there are any.
 final class EnvironmentObservers: Sendable {
     /// A weak reference to an observer.
     ///
-    /// It is `@unchecked Sendable`: the reference is only compared, and used on the queue for calls, where Apple's
-    /// systems also call observers of any kind.
+    /// It is `@unchecked Sendable` because the reference is only compared, or used on the queue for calls. Apple's
+    /// systems also call observers of any type there.
     private final class Entry: @unchecked Sendable {
         weak let observer: (any LAEnvironment.Observer)?
-        /// The identity of the observer, which is valid as long as it lives.
+        /// The identity of the observer, which is valid during the observer's lifetime.
         let id: ObjectIdentifier
 
         init(_ observer: any LAEnvironment.Observer) {
@@ -36,7 +36,7 @@ final class EnvironmentObservers: Sendable {
     private let state = Mutex(State())
     private let calls = DispatchQueue(label: "whorl.environment")
 
-    /// The interval at which the database's mark is read.
+    /// The interval at which the database's change mark is read.
     private static let period = Duration.seconds(1)
 
     deinit { state.withLock { $0.watch?.cancel() } }
@@ -53,7 +53,7 @@ final class EnvironmentObservers: Sendable {
         }
         guard isFirst else { return }
         let machine = environment.machine
-        // This look is taken before this function returns, so that whatever changes afterwards is reported.
+        // The machine is checked before this function returns, so that all later changes are reported.
         let (events, look) = WorkerThread.preflights.wait {
             let events = await machine.readerEvents()
             return (events, await MachinePoll(machine))
@@ -79,11 +79,11 @@ final class EnvironmentObservers: Sendable {
         _ = endWithoutObservers()
     }
 
-    /// Looks at the machine whenever a reader comes or goes, and every second, until there are no observers.
+    /// Checks the machine every second, and whenever a reader is plugged in or out, until there are no observers.
     ///
     /// - Parameters:
-    ///   - first: The look that was taken before.
-    ///   - events: An event for each reader that comes or goes.
+    ///   - first: The result of the previous check.
+    ///   - events: An event for each reader that is plugged in or out.
     ///   - tell: Receives the previous state if the state has changed; returns whether there are still observers.
     private static func watch(
         _ first: MachinePoll,
@@ -92,8 +92,8 @@ final class EnvironmentObservers: Sendable {
     ) async {
         var look = first
         let (ticks, sink) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .unbounded)
-        // These run on the watch's own thread, and without the pool's clock: a program may block every thread of the
-        // pool.
+        // These run on the watch's own thread, and do not use the pool's clock, because a program may block every
+        // thread of the pool.
         let plugs = Task(executorPreference: currentExecutor) { for await _ in events { sink.yield(true) } }
         let clock = Task(executorPreference: currentExecutor) {
             while await OffPoolTimer.wait(period) { sink.yield(false) }
@@ -138,8 +138,8 @@ final class EnvironmentObservers: Sendable {
 
     /// Returns the entries whose observer no longer exists.
     ///
-    /// Reading the weak reference retains the observer for a moment. Releasing it may destroy the observer, whose
-    /// `deinit` may call ``remove(_:)``: so it is read without the lock.
+    /// Reading the weak reference retains the observer briefly. Releasing it may destroy the observer, whose `deinit`
+    /// may call ``remove(_:)``. It is therefore read without holding the lock.
     private func withoutObserver() -> [Entry] {
         state.withLock(\.entries).filter { $0.observer == nil }
     }
@@ -151,12 +151,12 @@ struct ObservedMachine: Sendable {
     private let application: ApplicationID
     /// Returns numbers that differ after each change of the state by any process.
     ///
-    /// It is cheaper than reading what changed, which may access the chip. `nil` counts as a change.
+    /// This is cheaper than reading the state, which may access the TPM. `nil` counts as a change.
     let mark: @Sendable () async -> [Int]?
-    /// An event for each reader that comes or goes.
+    /// An event for each reader that is plugged in or out.
     let readerEvents: @Sendable () async -> AsyncStream<Void>
 
-    /// Keeps only the parts that it needs, since the whole `ContextParts` would retain the environment.
+    /// Stores only the required parts, because the whole `ContextParts` would retain the environment.
     init(_ parts: ContextParts) {
         asker = parts.asker
         application = parts.application
@@ -170,28 +170,28 @@ struct ObservedMachine: Sendable {
     }
 }
 
-/// A series of looks at the machine that skips the ones that would find nothing new.
+/// A series of checks of the machine, which skips those that cannot find a change.
 struct MachinePoll: Sendable {
     let machine: ObservedMachine
     private var mark: [Int]?
     private(set) var state: LAEnvironment.State
 
-    /// Takes the first look.
+    /// Performs the first check.
     init(_ machine: ObservedMachine) async {
         self.machine = machine
-        // The mark is read first: the next look then finds any change in between.
+        // The mark is read first, so that the next check finds any change in between.
         mark = await machine.mark()
         state = await machine.state()
     }
 
-    /// Takes the next look.
+    /// Performs the next check.
     ///
     /// - Parameter surely: Whether to read the state even if the database has not changed.
-    /// - Returns: The previous state if the state has changed, else `nil`.
+    /// - Returns: The previous state if the state has changed, otherwise `nil`.
     mutating func next(surely: Bool) async -> LAEnvironment.State? {
         let before = (mark: mark, state: state)
         mark = await machine.mark()
-        // A lockout may end by time, which does not change the database.
+        // A lockout may expire, which does not change the database.
         guard surely || mark == nil || mark != before.mark || before.state.biometry?.isLockedOut == true
         else { return nil }
         state = await machine.state()

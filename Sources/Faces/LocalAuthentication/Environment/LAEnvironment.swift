@@ -5,27 +5,27 @@ public import Foundation
 internal import WhorlSupport
 internal import WhorlService
 
-/// The methods by which this machine can recognize its owner, and the observers of their changes.
+/// The authentication mechanisms of this machine, and the observers of their changes.
 ///
 ///     let environment = LAEnvironment.currentUser
 ///     environment.addObserver(screen)                    // weakly held
 ///     let hasTouchID = environment.state.biometry?.isUsable ?? false
 ///
-/// While there are observers, plugging a reader in or out is an event; every other change (a finger enrolled or removed
-/// by another program, a lockout, a passcode) is noticed within a second, by reading the database's change mark.
-/// Without observers nothing runs.
+/// Observers are notified immediately when a reader is plugged in or out. All other changes (a finger enrolled or
+/// removed by another program, a lockout, a passcode) are noticed within a second, by reading the database's change
+/// mark. Without observers, nothing runs in the background.
 public final class LAEnvironment: NSObject, Sendable {
-    /// An observer that is called when the state of the environment changes.
+    /// An object that is notified when the state of the environment changes.
     ///
-    /// On Apple's systems its method is optional; here it has an implementation that does nothing.
+    /// On Apple's systems, its method is optional. Here, it has an implementation that does nothing.
     public protocol Observer: NSObjectProtocol {
-        /// Called after the state has changed; `environment.state` is already the new one.
+        /// Called after the state has changed. `environment.state` is already the new state.
         ///
         /// The calls are made on a private queue, one after the other.
         ///
         /// - Parameters:
         ///   - environment: The environment whose state has changed.
-        ///   - oldState: The state that was reported before.
+        ///   - oldState: The previously reported state.
         func environment(
             _ environment: LAEnvironment,
             stateDidChangeFromOldState oldState: LAEnvironment.State
@@ -40,7 +40,7 @@ public final class LAEnvironment: NSObject, Sendable {
         super.init()
     }
 
-    /// The environment of the user that this process runs as; always the same object.
+    /// The environment of the user as whom this process runs; always the same object.
     public class var currentUser: LAEnvironment {
         let parts = ContextParts.current
         return parts.only.one { LAEnvironment(ObservedMachine(parts)) }
@@ -48,17 +48,19 @@ public final class LAEnvironment: NSObject, Sendable {
 
     /// The current state of the machine.
     ///
-    /// It checks the machine on every call, and blocks the caller as `canEvaluatePolicy` does.
+    /// Like `canEvaluatePolicy`, it checks the machine on every call and blocks the caller.
     public var state: State { WorkerThread.preflights.wait { [machine] in await machine.state() } }
 
-    /// Adds an observer, which is called for every change as long as it lives.
+    /// Adds an observer, which is called for every change during its lifetime.
     ///
-    /// An observer that was already added is not added again. This blocks the caller for one look at the machine.
+    /// Adding an observer again has no effect. This blocks the caller while it checks the machine once.
     public func addObserver(_ observer: any Observer) {
         observers.add(observer, to: self)
     }
 
-    /// Removes an observer; a call that has already been scheduled is still made.
+    /// Removes an observer.
+    ///
+    /// A call that is already scheduled still takes place.
     public func removeObserver(_ observer: any Observer) {
         observers.remove(observer)
     }
@@ -73,11 +75,15 @@ extension LAEnvironment.Observer {
 }
 
 extension LAEnvironment {
-    /// The methods by which a machine can recognize its owner, at one moment; states with the same content are equal.
+    /// The authentication mechanisms of a machine at one moment.
+    ///
+    /// States with the same content are equal.
     public final class State: NSObject, NSCopying, Sendable {
         /// The fingerprint reader; `nil` while none is connected.
         public let biometry: MechanismBiometry?
-        /// The passcode; this mechanism always exists, whether or not a passcode is set.
+        /// The passcode.
+        ///
+        /// This mechanism always exists, even if no passcode is set.
         public let userPassword: MechanismUserPassword?
         /// The paired devices; always empty.
         public var companions: [MechanismCompanion] { [] }
@@ -93,7 +99,7 @@ extension LAEnvironment {
         /// Returns the state itself, which never changes.
         public func copy(with zone: NSZone? = nil) -> Any { self }
 
-        /// Whether all mechanisms are equal.
+        /// Returns whether all mechanisms are equal.
         public override func isEqual(_ object: Any?) -> Bool {
             guard let other = object as? State else { return false }
             return biometry == other.biometry && userPassword == other.userPassword
@@ -110,17 +116,20 @@ extension LAEnvironment {
 }
 
 extension LAEnvironment {
-    /// A method of recognizing the owner.
+    /// An authentication mechanism.
     ///
-    /// It is `@unchecked Sendable` since the compiler cannot check a class with subclasses: none of their properties
-    /// ever changes, and other modules cannot create them.
+    /// It is `@unchecked Sendable` because the compiler cannot check a class with subclasses. Their properties never
+    /// change, and other modules cannot create them.
     public class Mechanism: NSObject, @unchecked Sendable {
-        /// Whether it can be used now; `canEvaluatePolicy` returns the reason if not.
+        /// Whether it can be used now.
+        ///
+        /// If not, `canEvaluatePolicy` returns the reason.
         public let isUsable: Bool
-        /// A name to show to people.
+        /// The user-visible name.
         public let localizedName: String
-        /// The name of Apple's symbol for it; Linux does not have these symbols, but icons of a theme can be chosen by
-        /// it.
+        /// Apple's symbol name.
+        ///
+        /// Linux does not have these symbols, but the name can be used to choose an icon from a theme.
         public let iconSystemName: String
 
         init(isUsable: Bool, localizedName: String, iconSystemName: String) {
@@ -130,10 +139,10 @@ extension LAEnvironment {
             super.init()
         }
 
-        /// The values that are compared for equality, in addition to the class.
+        /// The values compared for equality, in addition to the class.
         fileprivate var content: [AnyHashable] { [isUsable, localizedName] }
 
-        /// Whether the other mechanism has the same class and the same content.
+        /// Returns whether the other mechanism has the same class and the same content.
         public override func isEqual(_ object: Any?) -> Bool {
             guard let other = object as? Mechanism else { return false }
             return type(of: other) == type(of: self) && other.content == content
@@ -143,20 +152,21 @@ extension LAEnvironment {
         public override var hash: Int { content.hashValue }
     }
 
-    /// Fingers on a reader.
+    /// Fingerprint recognition.
     public final class MechanismBiometry: Mechanism, @unchecked Sendable {
         /// Always ``LABiometryType/touchID``.
         public let biometryType: LABiometryType
         /// Whether a finger is enrolled for the connected reader.
         public let isEnrolled: Bool
-        /// Whether fingers are locked after too many failures.
+        /// Whether fingers are locked out after too many failures.
         public let isLockedOut: Bool
-        /// 32 bytes that change with each finger that is added or removed; empty while none is enrolled.
+        /// 32 bytes that change whenever a finger is added or removed; empty while none is enrolled.
         ///
-        /// The same as ``LADomainStateBiometry/stateHash``.
+        /// Equal to ``LADomainStateBiometry/stateHash``.
         public let stateHash: Data
-        /// Whether a built-in reader cannot be reached, as behind a closed lid; Linux cannot detect this, so it is
-        /// `false`.
+        /// Whether a built-in reader is inaccessible, such as behind a closed lid.
+        ///
+        /// Always `false`, because Linux cannot detect this.
         public let builtInSensorInaccessible = false
 
         init(_ preflight: Preflight) {
@@ -178,7 +188,7 @@ extension LAEnvironment {
 
     /// The passcode.
     public final class MechanismUserPassword: Mechanism, @unchecked Sendable {
-        /// Whether one is set.
+        /// Whether a passcode is set.
         public let isSet: Bool
 
         init(isSet: Bool) {
@@ -189,7 +199,9 @@ extension LAEnvironment {
         fileprivate override var content: [AnyHashable] { super.content + [isSet] }
     }
 
-    /// A paired device; a Linux machine has none, so there are no instances.
+    /// A paired device.
+    ///
+    /// There are no instances, because Linux machines do not have any.
     public final class MechanismCompanion: Mechanism, @unchecked Sendable {
         /// The kind of device.
         public let type: LACompanionType

@@ -2,17 +2,20 @@
 
 internal import KeychainServices
 
-/// A right that ``LARightStore`` keeps, with a key in the chip and optionally a secret.
+/// A right stored by ``LARightStore``, with a key in the TPM and optionally a secret.
 ///
-/// The key and the secret can be used after ``LARight/authorize(localizedReason:)`` and until
-/// ``LARight/deauthorize()``, without another prompt. An authorization belongs to this object: another object with the
-/// same identifier has its own.
+/// The key and the secret can be used without another prompt after ``LARight/authorize(localizedReason:)`` and until
+/// ``LARight/deauthorize()``. The authorization belongs to this object, not to its identifier: other objects with the
+/// same identifier are authorized separately.
 ///
-/// If the right was saved for the current set of fingers and a finger was added or removed since, or if the right was
-/// removed, `authorize` and all uses fail with `errSecItemNotFound` (of `NSOSStatusErrorDomain`), without a prompt.
+/// `authorize` and all uses fail with `errSecItemNotFound` (of `NSOSStatusErrorDomain`), without a prompt, if the right
+/// was removed. The same happens if the right was saved for the current set of fingers, and a finger was added or
+/// removed since then.
 public final class LAPersistedRight: LARight, @unchecked Sendable {
     let items: RightItems
-    /// The key as it was found; operations in the chip use the key that is stored at that time.
+    /// The key that was found initially.
+    ///
+    /// Operations in the TPM use the key that is stored at the time of the operation.
     let found: SecKey
 
     init(_ items: RightItems, _ found: SecKey, _ requirement: LAAuthenticationRequirement) {
@@ -21,9 +24,9 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
         super.init(requirement: requirement)
     }
 
-    /// Makes the right of a key that was found.
+    /// Creates the right for a key that was found.
     ///
-    /// - Throws: `errSecItemNotFound` for a key that belongs to no right.
+    /// - Throws: `errSecItemNotFound` for a key that does not belong to a right.
     convenience init(_ items: RightItems) throws {
         let key = try items.storedKey()
         guard let told = SecKeyCopyAttributes(key),
@@ -34,10 +37,12 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
         self.init(items, key, requirement)
     }
 
-    /// The key, whose private half never leaves the chip.
+    /// The key, whose private half never leaves the TPM.
     public var key: LAPrivateKey { LAPrivateKey(of: self) }
 
-    /// The secret that it was saved with; loading it fails if there is none.
+    /// The secret saved with the right.
+    ///
+    /// Loading it fails if there is none.
     public var secret: LASecret { LASecret(of: self) }
 
     // MARK: - Use
@@ -46,12 +51,12 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
         try await RightQueue.run { _ = try self.keptKey(nil) }
     }
 
-    /// Performs an operation with the key in the chip.
+    /// Performs an operation with the key in the TPM.
     func withKey<Value>(_ body: (SecKey) throws -> Value) throws -> Value {
         try authorized { try body(try keptKey($0)) }
     }
 
-    /// Returns the secret, for one use.
+    /// Returns the secret for a single use.
     func openSecret() throws -> Data {
         try authorized { context in
             _ = try keptKey(context)
@@ -61,20 +66,22 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
 
     /// Performs an operation with the context that the owner authorized.
     ///
-    /// - Throws: `notInteractive` unless the right is authorized; `appCancel` if the authorization is revoked during
-    ///   the operation.
+    /// - Throws: `notInteractive` if the right is not authorized; `appCancel` if it is deauthorized during the
+    ///   operation.
     private func authorized<Value>(_ body: (LAContext) throws -> Value) throws -> Value {
         guard let context = openContext else { throw LAError.rightNotAuthorized(items.identifier) }
         do {
             return try body(context)
         } catch {
             guard openContext === context else { throw LAError(.appCancel) }
-            // Only `authorize` prompts, whatever the owner would have to show here.
+            // Only `authorize` prompts, whatever authentication would be required here.
             throw error is LAError ? LAError.rightNotAuthorized(items.identifier) : error
         }
     }
 
-    /// Returns the key that is stored now; a different key of the same name is a different right.
+    /// Returns the key that is stored now.
+    ///
+    /// A different key with the same name is a different right.
     private func keptKey(_ context: LAContext?) throws -> SecKey {
         let key = try items.storedKey(context)
         guard key == found else { throw items.missing }
@@ -83,7 +90,9 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
 }
 
 extension LAError {
-    /// Returns the error of a right that is not authorized; only `authorize` prompts.
+    /// Returns the error for a right that is not authorized.
+    ///
+    /// Only `authorize` prompts.
     static func rightNotAuthorized(_ identifier: String) -> LAError {
         LAError(
             .notInteractive,
@@ -95,7 +104,7 @@ extension LAError {
 
 /// The secret that a right was saved with.
 ///
-/// It retains its right, and so the authorization.
+/// It retains its right, and therefore the authorization.
 public final class LASecret: NSObject, Sendable {
     private let right: LAPersistedRight
 
@@ -104,18 +113,20 @@ public final class LASecret: NSObject, Sendable {
         super.init()
     }
 
-    /// The bytes of the secret; the right must be authorized, and reading them never prompts.
+    /// The bytes of the secret.
     ///
-    /// They are in ordinary memory, as with Apple.
+    /// The right must be authorized; reading them never prompts.
     ///
-    /// - Throws: ``LAError/notInteractive`` unless the right is authorized, ``LAError/appCancel`` if the authorization
-    ///   is revoked during the operation; otherwise a status of `NSOSStatusErrorDomain`: `errSecItemNotFound` if the
-    ///   right has no secret, or no longer exists; another one if the chip or the store refused.
+    /// They are in ordinary memory, as on Apple's systems.
+    ///
+    /// - Throws: ``LAError/notInteractive`` if the right is not authorized; ``LAError/appCancel`` if it is deauthorized
+    ///   during the operation. Otherwise, a status of `NSOSStatusErrorDomain`: `errSecItemNotFound` if the right has no
+    ///   secret or no longer exists, or another one if the TPM or the store failed.
     public var rawData: Data {
         get async throws { try await RightQueue.run { try self.right.openSecret() } }
     }
 
-    /// The same with a completion, which is called once, on a private thread.
+    /// A variant with a completion handler, which is called once, on a private thread.
     public func loadData(completion: @escaping @Sendable (Data?, (any Error)?) -> Void) {
         RightQueue.start({ try self.right.openSecret() }, completion: completion)
     }

@@ -2,14 +2,13 @@
 
 internal import KeychainServices
 
-/// The key of a saved right: P-256, in the chip.
+/// The key of a saved right, on P-256 and in the TPM.
 ///
-/// Its operations need an authorized right and never prompt. It retains its right, and so the authorization.
+/// Its operations require an authorized right and never prompt. It retains its right, and therefore the authorization.
 ///
-/// All its operations throw ``LAError/notInteractive`` unless the right is authorized, ``LAError/appCancel`` if the
-/// authorization is revoked during the operation, and otherwise a status of `NSOSStatusErrorDomain`:
-/// `errSecItemNotFound` if the right no longer exists, `errSecParam` for an algorithm that does not fit and for invalid
-/// data.
+/// All its operations throw ``LAError/notInteractive`` if the right is not authorized, and ``LAError/appCancel`` if it
+/// is deauthorized during the operation. Other errors are a status of `NSOSStatusErrorDomain`: `errSecItemNotFound` if
+/// the right no longer exists, `errSecParam` for an unsuitable algorithm or invalid data.
 public final class LAPrivateKey: NSObject, Sendable {
     private let right: LAPersistedRight
 
@@ -18,7 +17,9 @@ public final class LAPrivateKey: NSObject, Sendable {
         super.init()
     }
 
-    /// The public key, which needs no prompt.
+    /// The public key.
+    ///
+    /// Reading it does not prompt.
     public var publicKey: LAPublicKey { LAPublicKey(of: right.found) }
 
     // MARK: - Sign
@@ -26,15 +27,15 @@ public final class LAPrivateKey: NSObject, Sendable {
     /// Signs a message or a hash.
     ///
     /// - Parameters:
-    ///   - data: The message, or the hash, as the algorithm requires.
+    ///   - data: The message or the hash, depending on the algorithm.
     ///   - algorithm: An algorithm that ``canSign(using:)`` accepts.
     /// - Returns: The signature.
-    /// - Throws: as the class says.
+    /// - Throws: The errors described in ``LAPrivateKey``.
     public func sign(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
         try await RightQueue.run { try self.signature(data, algorithm) }
     }
 
-    /// The same with a completion, which is called once, on a private thread.
+    /// A variant with a completion handler, which is called once, on a private thread.
     public func sign(
         _ data: Data,
         algorithm: SecKeyAlgorithm,
@@ -43,7 +44,9 @@ public final class LAPrivateKey: NSObject, Sendable {
         RightQueue.start({ try self.signature(data, algorithm) }, completion: completion)
     }
 
-    /// Whether the key signs with an algorithm; this needs no prompt.
+    /// Returns whether the key can sign with an algorithm.
+    ///
+    /// Does not prompt.
     public func canSign(using algorithm: SecKeyAlgorithm) -> Bool { can(.sign, algorithm) }
 
     private func signature(_ data: Data, _ algorithm: SecKeyAlgorithm) throws -> Data {
@@ -58,14 +61,14 @@ public final class LAPrivateKey: NSObject, Sendable {
     ///
     /// - Parameters:
     ///   - data: The result of ``LAPublicKey/encrypt(_:algorithm:)``.
-    ///   - algorithm: The algorithm that it was encrypted with.
-    /// - Returns: The plain data.
-    /// - Throws: as the class says.
+    ///   - algorithm: The algorithm that the data was encrypted with.
+    /// - Returns: The plaintext.
+    /// - Throws: The errors described in ``LAPrivateKey``.
     public func decrypt(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
         try await RightQueue.run { try self.decrypted(data, algorithm) }
     }
 
-    /// The same with a completion, which is called once, on a private thread.
+    /// A variant with a completion handler, which is called once, on a private thread.
     public func decrypt(
         _ data: Data,
         algorithm: SecKeyAlgorithm,
@@ -74,7 +77,9 @@ public final class LAPrivateKey: NSObject, Sendable {
         RightQueue.start({ try self.decrypted(data, algorithm) }, completion: completion)
     }
 
-    /// Whether the key decrypts with an algorithm; this needs no prompt.
+    /// Returns whether the key can decrypt with an algorithm.
+    ///
+    /// Does not prompt.
     public func canDecrypt(using algorithm: SecKeyAlgorithm) -> Bool { can(.decrypt, algorithm) }
 
     private func decrypted(_ data: Data, _ algorithm: SecKeyAlgorithm) throws -> Data {
@@ -90,10 +95,10 @@ public final class LAPrivateKey: NSObject, Sendable {
     /// - Parameters:
     ///   - publicKey: The other party's key, as ANSI X9.63 (65 bytes).
     ///   - algorithm: An algorithm that ``canExchangeKeys(using:)`` accepts.
-    ///   - parameters: Further parameters of the algorithm; the keys are those of `SecKeyKeyExchangeParameter`, or
-    ///     their texts.
-    /// - Returns: The secret, in ordinary memory, as with Apple.
-    /// - Throws: as the class says; `errSecDecode` for bytes that are not a public key.
+    ///   - parameters: Further parameters of the algorithm. The keys are `SecKeyKeyExchangeParameter` values or their
+    ///     strings.
+    /// - Returns: The secret, in ordinary memory as on Apple's systems.
+    /// - Throws: The errors described in ``LAPrivateKey``; `errSecDecode` for bytes that are not a public key.
     public func exchangeKeys(
         publicKey: Data,
         algorithm: SecKeyAlgorithm,
@@ -103,7 +108,7 @@ public final class LAPrivateKey: NSObject, Sendable {
         return try await RightQueue.run { try self.exchanged(publicKey, algorithm, parameters) }
     }
 
-    /// The same with a completion, which is called once, on a private thread.
+    /// A variant with a completion handler, which is called once, on a private thread.
     public func exchangeKeys(
         publicKey: Data,
         algorithm: SecKeyAlgorithm,
@@ -114,7 +119,9 @@ public final class LAPrivateKey: NSObject, Sendable {
         RightQueue.start({ try self.exchanged(publicKey, algorithm, parameters) }, completion: completion)
     }
 
-    /// Whether the key exchanges keys with an algorithm; this needs no prompt.
+    /// Returns whether the key can exchange keys with an algorithm.
+    ///
+    /// Does not prompt.
     public func canExchangeKeys(using algorithm: SecKeyAlgorithm) -> Bool { can(.keyExchange, algorithm) }
 
     private func exchanged(
@@ -150,7 +157,7 @@ public final class LAPrivateKey: NSObject, Sendable {
     }
 }
 
-/// Returns the bytes that a function of Apple's API returns, or throws its error, as an ``LAError`` if it is one.
+/// Returns the bytes that a function of Apple's API returns, or throws its error, as an ``LAError`` if possible.
 func bytes(from call: (UnsafeMutablePointer<Unmanaged<CFError>?>) -> CFData?) throws -> Data {
     var error: Unmanaged<CFError>?
     if let data = call(&error) { return Data(referencing: data) }
@@ -158,6 +165,6 @@ func bytes(from call: (UnsafeMutablePointer<Unmanaged<CFError>?>) -> CFData?) th
 }
 
 extension NSError {
-    /// The error that a program gets for the error of a function of Apple's API.
+    /// The error to throw for an error of a function of Apple's API.
     fileprivate var ofRight: any Error { domain == LAErrorDomain ? LAError(_nsError: self) : self }
 }

@@ -2,11 +2,13 @@
 
 internal import KeychainServices
 
-/// The public half of a saved right's key; its operations need neither a prompt nor an authorized right.
+/// The public half of a saved right's key.
+///
+/// Its operations neither prompt nor require an authorized right.
 public final class LAPublicKey: NSObject, Sendable {
     private let key: SecKey
 
-    /// Makes the public half of a private key.
+    /// Creates the public half of a private key.
     init(of key: SecKey) {
         // Every key has a public half.
         self.key = SecKeyCopyPublicKey(key) ?? key
@@ -15,12 +17,12 @@ public final class LAPublicKey: NSObject, Sendable {
 
     // MARK: - Bytes
 
-    /// The key as ANSI X9.63: 65 bytes.
+    /// The key in ANSI X9.63, 65 bytes.
     public var bytes: Data {
         get async throws { try exported() }
     }
 
-    /// The same with a completion, which is called once, on a private thread.
+    /// A variant with a completion handler, which is called once, on a private thread.
     public func exportBytes(completion: @escaping @Sendable (Data?, (any Error)?) -> Void) {
         RightQueue.start({ try self.exported() }, completion: completion)
     }
@@ -42,7 +44,7 @@ public final class LAPublicKey: NSObject, Sendable {
         try encrypted(data, algorithm)
     }
 
-    /// The same with a completion, which is called once, on a private thread.
+    /// A variant with a completion handler, which is called once, on a private thread.
     public func encrypt(
         _ data: Data,
         algorithm: SecKeyAlgorithm,
@@ -51,7 +53,7 @@ public final class LAPublicKey: NSObject, Sendable {
         RightQueue.start({ try self.encrypted(data, algorithm) }, completion: completion)
     }
 
-    /// Whether the key encrypts with an algorithm.
+    /// Returns whether the key can encrypt with an algorithm.
     public func canEncrypt(using algorithm: SecKeyAlgorithm) -> Bool {
         SecKeyIsAlgorithmSupported(key, .encrypt, algorithm)
     }
@@ -62,19 +64,21 @@ public final class LAPublicKey: NSObject, Sendable {
 
     // MARK: - Verify
 
-    /// Verifies a signature; it returns if the signature is valid, and throws if not.
+    /// Verifies a signature, and throws an error if it is invalid.
     ///
     /// - Parameters:
-    ///   - signedData: The message, or the hash, as the algorithm requires.
+    ///   - signedData: The message or the hash, depending on the algorithm.
     ///   - signature: The signature to verify.
-    ///   - algorithm: The algorithm that it was made with.
+    ///   - algorithm: The algorithm of the signature.
     /// - Throws: `errSecVerifyFailed` (of `NSOSStatusErrorDomain`) for an invalid signature, `errSecParam` for an
     ///   algorithm that ``canVerify(using:)`` does not accept.
     public func verify(_ signedData: Data, signature: Data, algorithm: SecKeyAlgorithm) async throws {
         try check(signedData, signature, algorithm)
     }
 
-    /// The same function with a completion, which is called once, on a private thread; `nil` means a valid signature.
+    /// A variant with a completion handler, which is called once, on a private thread.
+    ///
+    /// `nil` means a valid signature.
     public func verify(
         _ signedData: Data,
         signature: Data,
@@ -84,7 +88,7 @@ public final class LAPublicKey: NSObject, Sendable {
         RightQueue.start({ try self.check(signedData, signature, algorithm) }, completion: completion)
     }
 
-    /// Whether the key verifies with an algorithm.
+    /// Returns whether the key can verify signatures with an algorithm.
     public func canVerify(using algorithm: SecKeyAlgorithm) -> Bool {
         SecKeyIsAlgorithmSupported(key, .verify, algorithm)
     }

@@ -4,20 +4,21 @@ internal import KeychainServices
 public import Observation
 internal import Synchronization
 
-/// A right in a program that the owner of the device has to authorize.
+/// A right in a program that the device owner has to authorize.
 ///
-/// A right holds no data: it remembers that the owner was recognized, until ``deauthorize()`` or the object's end.
+/// A right contains no data. It remembers that the owner was recognized until ``deauthorize()`` is called or the object
+/// is released.
 ///
-/// On Apple's systems its state is observed with KVO and Combine, which Linux does not have; here
-/// `withObservationTracking` observes it.
+/// On Apple's systems, its state is observed with KVO and Combine, which Linux does not have. Use
+/// `withObservationTracking` to observe it here.
 ///
-/// It is `@unchecked Sendable` since the compiler cannot check an open class: its own state is behind a lock.
+/// It is `@unchecked Sendable` because the compiler cannot check an open class. Its state is protected by a lock.
 open class LARight: NSObject, Observable, @unchecked Sendable {
     /// The authorization state of a right.
     public enum State: Int, Sendable, Hashable {
-        /// The owner was not asked yet.
+        /// The owner has not been prompted yet.
         case unknown = 0
-        /// The owner is being asked.
+        /// The owner is being prompted.
         case authorizing = 1
         /// The owner was recognized.
         case authorized = 2
@@ -28,7 +29,9 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     private struct Progress {
         var state = State.unknown
         var tag = 0
-        /// The context that prompts; it holds what was shown.
+        /// The context that prompts.
+        ///
+        /// It holds the owner's authentication.
         var context: LAContext?
     }
 
@@ -37,13 +40,13 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     private let progress = Mutex(Progress())
     private let registrar = ObservationRegistrar()
 
-    /// Makes a right that a finger or the passcode grants.
+    /// Creates a right that requires a fingerprint or the passcode.
     public override init() {
         requirement = .default
         super.init()
     }
 
-    /// Makes a right that is granted when `requirement` is met.
+    /// Creates a right with a requirement.
     public init(requirement: LAAuthenticationRequirement) {
         self.requirement = requirement
         super.init()
@@ -55,7 +58,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         return progress.withLock(\.state)
     }
 
-    /// A number that the program can use; 0 at first.
+    /// A number for the program's own use; 0 by default.
     open var tag: Int {
         get { progress.withLock(\.tag) }
         set { progress.withLock { $0.tag = newValue } }
@@ -63,8 +66,8 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
 
     /// Prompts the owner, even if the right is already authorized.
     ///
-    /// - Parameter localizedReason: The reason that the prompt shows; it must not be empty or blank.
-    /// - Throws: ``LAError``; `systemCancel` while another call prompts.
+    /// - Parameter localizedReason: The reason that the prompt shows. It must not be empty or blank.
+    /// - Throws: ``LAError``; `systemCancel` if another call is already prompting.
     open func authorize(localizedReason: String) async throws {
         let context = try begin()
         do {
@@ -74,8 +77,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
                 operation: .useItem,
                 localizedReason: localizedReason
             )
-            // The context opens the items of the right with what the owner has shown; only `authorize` prompts for
-            // more.
+            // The context opens the items of the right with this authentication. Only `authorize` prompts for more.
             context.interactionNotAllowed = true
             end(context, .authorized)
         } catch {
@@ -86,7 +88,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         guard isCurrent(context) else { throw LAError(.appCancel) }
     }
 
-    /// The same with a completion, which is called once, on a private thread.
+    /// A variant with a completion handler, which is called once, on a private thread.
     open func authorize(localizedReason: String, completion: @escaping @Sendable ((any Error)?) -> Void) {
         RightQueue.startTask(
             { try await self.authorize(localizedReason: localizedReason) },
@@ -94,7 +96,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         )
     }
 
-    /// Checks that the owner could be recognized now, without a prompt.
+    /// Checks whether the owner could be authenticated now, without prompting.
     ///
     /// - Throws: ``LAError`` with the reason if not.
     open func checkCanAuthorize() async throws {
@@ -108,15 +110,17 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         }
     }
 
-    /// The same with a completion, which is called once, on a private thread.
+    /// A variant with a completion handler, which is called once, on a private thread.
     open func checkCanAuthorize(completion: @escaping @Sendable ((any Error)?) -> Void) {
         RightQueue.startTask({ try await self.checkCanAuthorize() }, completion: completion)
     }
 
-    /// Revokes the authorization: the next use needs a new one, and a prompt that is shown for it ends.
+    /// Revokes the authorization.
+    ///
+    /// The next use requires a new one, and a prompt that is still shown ends.
     open func deauthorize() async { giveBack() }
 
-    /// The same with a completion, which is called once, on a private thread.
+    /// A variant with a completion handler, which is called once, on a private thread.
     open func deauthorize(completion: @escaping @Sendable () -> Void) {
         giveBack()
         RightQueue.start({}, completion: { _ in completion() })
@@ -124,7 +128,9 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
 
     // MARK: - State
 
-    /// Checks that the saved items of the right still exist; a right that is not saved has none.
+    /// Checks that the saved items of the right still exist.
+    ///
+    /// A right that is not saved has no items.
     func checkExistence() async throws {}
 
     /// The context in which the owner was recognized; `nil` unless the right is authorized.
@@ -149,7 +155,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         }
     }
 
-    /// Whether the authorization of `context` was not revoked since.
+    /// Returns whether the authorization of `context` has not been revoked.
     private func isCurrent(_ context: LAContext) -> Bool { progress.withLock { $0.context === context } }
 
     private func giveBack() {
@@ -166,7 +172,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     }
 }
 
-/// The requirement that the owner must meet before a right is granted.
+/// The requirement that the owner must meet to authorize a right.
 public final class LAAuthenticationRequirement: NSObject, Sendable {
     /// The flags of an access control with this requirement.
     let flags: SecAccessControlCreateFlags
@@ -176,25 +182,26 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
         super.init()
     }
 
-    /// A finger or the passcode.
+    /// A fingerprint or the passcode.
     public class var `default`: LAAuthenticationRequirement { LAAuthenticationRequirement(.userPresence) }
     /// Any enrolled finger.
     public class var biometry: LAAuthenticationRequirement { LAAuthenticationRequirement(.biometryAny) }
-    /// A finger of the current set.
+    /// A finger that is enrolled when the right is saved.
     ///
-    /// A right that is not saved is evaluated once and remembers no set: for it this is the same as ``biometry``.
+    /// For a right that is not saved, this is the same as ``biometry``, because it is evaluated once and does not
+    /// remember a set of fingers.
     public class var biometryCurrentSet: LAAuthenticationRequirement {
         LAAuthenticationRequirement(.biometryCurrentSet)
     }
 
-    /// Any enrolled finger, or a fallback if a finger is unavailable or not wanted.
+    /// Any enrolled finger, or a fallback if a finger is unavailable or the user prefers the fallback.
     ///
     /// Both fallbacks are the passcode on Linux, so this is the same as ``default``.
     public class func biometry(fallback: LABiometryFallbackRequirement) -> LAAuthenticationRequirement {
         LAAuthenticationRequirement(.userPresence)
     }
 
-    /// Whether the other object is the same requirement.
+    /// Returns whether the other object is the same requirement.
     public override func isEqual(_ object: Any?) -> Bool {
         (object as? LAAuthenticationRequirement)?.flags == flags
     }
@@ -205,7 +212,7 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
     /// Whether only a finger meets this requirement.
     var needsFinger: Bool { !flags.contains(.userPresence) }
 
-    /// Makes the requirement of a stored access control; `nil` for one that does not belong to a right.
+    /// Creates the requirement from a stored access control; `nil` if it does not belong to a right.
     init?(stored access: SecAccessControl) {
         let flags = access.flags.subtracting(.privateKeyUsage)
         guard [.userPresence, .biometryAny, .biometryCurrentSet].contains(flags) else { return nil }
@@ -227,7 +234,7 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
     }
 }
 
-/// A fallback for a finger.
+/// A fallback for biometric authentication.
 public final class LABiometryFallbackRequirement: NSObject, Sendable {
     private override init() { super.init() }
 

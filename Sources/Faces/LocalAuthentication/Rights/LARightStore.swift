@@ -9,11 +9,11 @@ internal import WhorlContext
 ///     try await saved.authorize(localizedReason: "open the vault")
 ///     let key = try await saved.secret.rawData
 ///
-/// A saved right is a key in the chip and, with a secret, an item that the chip seals, with an access control that has
-/// the requirements of the right. They are items of the keychain, in the program's own access group; the tag of the
-/// keys and the service of the secrets is `whorl.right`. So a program that deletes all its keys deletes its rights.
+/// A saved right consists of a key in the TPM and, if it has a secret, an item sealed by the TPM. Their access control
+/// has the requirement of the right. They are keychain items in the program's own access group, with the tag (keys) or
+/// service (secrets) `whorl.right`. A program that deletes all its keys therefore also deletes its rights.
 ///
-/// Nothing here prompts the owner. Failures have an error of `NSOSStatusErrorDomain`. No call blocks; a completion is
+/// The store never prompts. Its errors are of `NSOSStatusErrorDomain`. Calls do not block; a completion handler is
 /// called once, on a private thread.
 public final class LARightStore: NSObject, Sendable {
     private override init() { super.init() }
@@ -25,17 +25,17 @@ public final class LARightStore: NSObject, Sendable {
 
     // MARK: - Finding
 
-    /// Returns a saved right; it is not authorized yet.
+    /// Returns a saved right, which is not authorized yet.
     ///
-    /// - Parameter identifier: The name it was saved under.
+    /// - Parameter identifier: The name of the right.
     /// - Returns: The right.
-    /// - Throws: `errSecItemNotFound` if there is no such right, or if it was saved for the current set of fingers and
-    ///   that has changed since; `errSecParam` for an empty name.
+    /// - Throws: `errSecItemNotFound` if the right does not exist, or if it was saved for the current set of fingers
+    ///   and the set has changed; `errSecParam` for an empty name.
     public func right(forIdentifier identifier: String) async throws -> LAPersistedRight {
         try await RightQueue.run { try Self.find(identifier) }
     }
 
-    /// The same function with a completion.
+    /// A variant with a completion handler.
     public func right(
         forIdentifier identifier: String,
         completion: @escaping @Sendable (LAPersistedRight?, (any Error)?) -> Void
@@ -47,20 +47,20 @@ public final class LARightStore: NSObject, Sendable {
 
     /// Saves a right, with a new key.
     ///
-    /// The requirement of the right is saved; its state and its tag are not.
+    /// Only the requirement of the right is saved, not its state or its tag.
     ///
     /// - Parameters:
     ///   - right: The right.
-    ///   - identifier: A name for it, 1 byte to 64 KiB of UTF-8.
-    /// - Returns: The saved right; it is not authorized yet.
-    /// - Throws: `errSecDuplicateItem` if a usable right has this name; `errSecNotAvailable` without a chip, or without
-    ///   the means that the right requires (a passcode, an enrolled finger); `errSecParam` for an empty name.
+    ///   - identifier: A name for the right, 1 byte to 64 KiB of UTF-8.
+    /// - Returns: The saved right, which is not authorized yet.
+    /// - Throws: `errSecDuplicateItem` if a usable right has this name; `errSecNotAvailable` without a TPM, or if the
+    ///   right requires a passcode or a finger and none is set or enrolled; `errSecParam` for an empty name.
     public func saveRight(_ right: LARight, identifier: String) async throws -> LAPersistedRight {
         let requirement = right.requirement
         return try await RightQueue.run { try Self.save(requirement, identifier, nil) }
     }
 
-    /// The same function with a completion.
+    /// A variant with a completion handler.
     public func saveRight(
         _ right: LARight,
         identifier: String,
@@ -74,10 +74,11 @@ public final class LARightStore: NSObject, Sendable {
     ///
     /// - Parameters:
     ///   - right: The right.
-    ///   - identifier: A name for it, 1 byte to 64 KiB of UTF-8.
-    ///   - secret: The secret that can be loaded after `authorize`; less than 1 MiB.
-    /// - Returns: The saved right; it is not authorized yet.
-    /// - Throws: as ``saveRight(_:identifier:)``; `errSecParam` for a secret that is too long. Nothing is kept then.
+    ///   - identifier: A name for the right, 1 byte to 64 KiB of UTF-8.
+    ///   - secret: The secret, less than 1 MiB. It can be loaded after `authorize`.
+    /// - Returns: The saved right, which is not authorized yet.
+    /// - Throws: The errors of ``saveRight(_:identifier:)``; `errSecParam` for a secret that is too long. After an
+    ///   error, nothing is saved.
     public func saveRight(
         _ right: LARight,
         identifier: String,
@@ -87,7 +88,7 @@ public final class LARightStore: NSObject, Sendable {
         return try await RightQueue.run { try Self.save(requirement, identifier, secret) }
     }
 
-    /// The same function with a completion.
+    /// A variant with a completion handler.
     public func saveRight(
         _ right: LARight,
         identifier: String,
@@ -102,16 +103,16 @@ public final class LARightStore: NSObject, Sendable {
 
     /// Removes a right permanently, with its key and secret, and revokes its authorization.
     ///
-    /// It is not an error if the right no longer exists. Another right that now has its name stays.
+    /// It is not an error if the right no longer exists. Another right that now has its name is not removed.
     ///
-    /// - Parameter right: The right; it need not be authorized.
+    /// - Parameter right: The right, which does not have to be authorized.
     /// - Throws: `errSecNotAvailable`, `errSecIO` if the store cannot be used.
     public func removeRight(_ right: LAPersistedRight) async throws {
         try await RightQueue.run { try right.items.remove(right.found) }
         await right.deauthorize()
     }
 
-    /// The same function with a completion.
+    /// A variant with a completion handler.
     public func removeRight(
         _ right: LAPersistedRight,
         completion: @escaping @Sendable ((any Error)?) -> Void
@@ -124,13 +125,13 @@ public final class LARightStore: NSObject, Sendable {
 
     /// Removes a right permanently, with its key and secret.
     ///
-    /// - Parameter identifier: The name it was saved under.
-    /// - Throws: `errSecItemNotFound` if there is no such right; `errSecParam` for an empty name.
+    /// - Parameter identifier: The name of the right.
+    /// - Throws: `errSecItemNotFound` if the right does not exist; `errSecParam` for an empty name.
     public func removeRight(forIdentifier identifier: String) async throws {
         try await RightQueue.run { try Self.remove(identifier) }
     }
 
-    /// The same function with a completion.
+    /// A variant with a completion handler.
     public func removeRight(
         forIdentifier identifier: String,
         completion: @escaping @Sendable ((any Error)?) -> Void
@@ -138,14 +139,16 @@ public final class LARightStore: NSObject, Sendable {
         RightQueue.start({ try Self.remove(identifier) }, completion: completion)
     }
 
-    /// Removes all rights of this program, and nothing else; it is not an error if there are none.
+    /// Removes all rights of this program, and nothing else.
+    ///
+    /// It is not an error if there are none.
     ///
     /// - Throws: `errSecNotAvailable`, `errSecIO` if the store cannot be used.
     public func removeAllRights() async throws {
         try await RightQueue.run { try RightItems.removeAll() }
     }
 
-    /// The same function with a completion.
+    /// A variant with a completion handler.
     public func removeAllRights(completion: @escaping @Sendable ((any Error)?) -> Void) {
         RightQueue.start({ try RightItems.removeAll() }, completion: completion)
     }

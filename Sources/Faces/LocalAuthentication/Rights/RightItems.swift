@@ -4,16 +4,15 @@ internal import WhorlContext
 internal import KeychainServices
 import WhorlService
 
-/// The keychain items of a saved right: a key in the chip, and a secret if the right has one.
+/// The keychain items of a saved right: a key in the TPM, and a secret if the right has one.
 ///
-/// Both are ordinary items of the program's own access group, under a reserved tag and a reserved service. The key is
-/// the right: without a key the right does not exist, even if the secret remains. The calls block their caller, and do
-/// not prompt.
+/// Both are ordinary items of the program's own access group, with a reserved tag and a reserved service. Without its
+/// key, a right does not exist, even if the secret remains. The calls block their caller and do not prompt.
 struct RightItems: Sendable, Hashable {
     /// The tag of the keys and the service of the secrets.
     static let namespace = "whorl.right"
 
-    /// The name that the program gave the right.
+    /// The program's name for the right.
     let identifier: String
 
     /// - Throws: `errSecParam` for an empty name.
@@ -42,17 +41,17 @@ struct RightItems: Sendable, Hashable {
         ]
     }
 
-    // The name is compared as bytes: two names that only look the same are two rights.
+    // The name is compared as bytes. Two names that only look the same are different rights.
     private var name: Data { Data(identifier.utf8) }
     private var key: Query { RightItems.keys.merging([kSecAttrApplicationLabel: name]) { $1 } }
     private var secret: Query { RightItems.secrets.merging([kSecAttrAccount: name]) { $1 } }
 
     // MARK: - Saving
 
-    /// Makes the key, and stores it together with the secret.
+    /// Creates the key, and stores it together with the secret.
     ///
-    /// - Throws: `errSecDuplicateItem` if a right of this name exists, which stays unchanged; `errSecNotAvailable` if
-    ///   it requires a finger and none is enrolled; the error of the chip or the store. Nothing is kept then.
+    /// - Throws: `errSecDuplicateItem` if a right with this name exists, which stays unchanged; `errSecNotAvailable` if
+    ///   it requires a finger and none is enrolled; an error of the TPM or the store. After an error, nothing is saved.
     func save(_ requirement: LAAuthenticationRequirement, _ value: Data?) throws -> SecKey {
         guard SecItemCopyMatching(key as CFDictionary, nil) != errSecSuccess else { throw duplicate }
         if requirement.needsFinger, RightItems.hasNoFinger {
@@ -72,7 +71,7 @@ struct RightItems: Sendable, Hashable {
         guard let made = SecKeyCreateRandomKey(wanted as CFDictionary, &error) else {
             throw error.rightFailure
         }
-        // The label is one of the attributes that distinguish keys: if two calls save at once, one is first.
+        // The label is one of the attributes that distinguish keys. If two calls save at the same time, one is first.
         var items: [Query] = [key.merging([kSecValueRef: made]) { $1 }]
         if let value {
             let guarded: Query = [
@@ -80,7 +79,7 @@ struct RightItems: Sendable, Hashable {
             ]
             items.append(secret.merging(guarded) { $1 })
         }
-        // The secret of a right that is no longer usable goes with its key.
+        // The secret of a right that is no longer usable is replaced together with its key.
         let status = SecItemBatch.add(items.map { $0 as CFDictionary }, inPlaceOf: secret as CFDictionary)
         guard status == errSecSuccess else {
             throw status == errSecDuplicateItem ? duplicate : failure(status)
@@ -101,7 +100,7 @@ struct RightItems: Sendable, Hashable {
 
     /// Returns the key, for use with a context.
     ///
-    /// - Throws: `errSecItemNotFound` if there is no key, or if it can never be used again.
+    /// - Throws: `errSecItemNotFound` if the key does not exist or can never be used again.
     func storedKey(_ context: LAContext? = nil) throws -> SecKey {
         var query = key
         query[kSecReturnRef] = true
@@ -113,16 +112,17 @@ struct RightItems: Sendable, Hashable {
         return key
     }
 
-    /// Returns the secret, through a context in which the owner was recognized.
+    /// Returns the secret, using a context in which the owner was recognized.
     ///
-    /// - Throws: `errSecItemNotFound` if there is no secret; `notInteractive` if what was shown is no longer enough.
+    /// - Throws: `errSecItemNotFound` if there is no secret; `notInteractive` if the authentication is no longer
+    ///   sufficient.
     func loadSecret(_ context: LAContext) throws -> Data {
         var query = secret
         query[kSecReturnData] = true
         query[kSecUseAuthenticationContext] = context
         var found: CFTypeRef?
         let status = SecItemCopyMatching(query as CFDictionary, &found)
-        // This is the error that a key throws too.
+        // Keys throw the same error.
         if [errSecInteractionNotAllowed, errSecAuthFailed].contains(status) {
             throw LAError.rightNotAuthorized(identifier)
         }
@@ -139,10 +139,12 @@ struct RightItems: Sendable, Hashable {
 
     // MARK: - Removing
 
-    /// Removes a right; does nothing if another right has its name now.
+    /// Removes a right.
     ///
-    /// - Parameter own: The right's key as it was found.
-    /// - Throws: as the store does.
+    /// Does nothing if another right now has its name.
+    ///
+    /// - Parameter own: The right's key that was found initially.
+    /// - Throws: The errors of the store.
     func remove(_ own: SecKey) throws {
         do {
             guard try storedKey() == own else { return }
@@ -154,7 +156,7 @@ struct RightItems: Sendable, Hashable {
 
     /// Removes the key and the secret, even if they are no longer usable.
     ///
-    /// - Returns: Whether there was anything to remove.
+    /// - Returns: Whether anything was removed.
     func remove() throws -> Bool {
         try RightItems.removed(SecItemBatch.delete([secret as CFDictionary, key as CFDictionary])) {
             failure($0)
@@ -177,7 +179,7 @@ struct RightItems: Sendable, Hashable {
 
     // MARK: - Failures
 
-    /// The error of a right that does not exist, or no longer exists.
+    /// The error for a right that does not exist or no longer exists.
     var missing: NSError { failure(errSecItemNotFound) }
 
     private var duplicate: NSError {
@@ -203,7 +205,7 @@ struct RightItems: Sendable, Hashable {
 }
 
 extension NSError {
-    /// Makes an error of a status with a message and a recovery.
+    /// Creates an error with a status, a message and a recovery suggestion.
     convenience init(right status: OSStatus, _ message: String, _ recovery: String?) {
         var info = [NSLocalizedDescriptionKey: message]
         info[NSLocalizedRecoverySuggestionErrorKey] = recovery
@@ -216,7 +218,7 @@ extension NSError {
 }
 
 extension Unmanaged<CFError>? {
-    /// The error that a function of Apple's API has returned.
+    /// The error to throw for an error of a function of Apple's API.
     var rightFailure: NSError {
         self?.takeRetainedValue() ?? NSError(right: errSecInternalError, "It failed without a reason.", nil)
     }

@@ -5,12 +5,13 @@ internal import WhorlContext
 internal import Dispatch
 internal import WhorlSupport
 
-/// Work on the keychain for the asynchronous functions and those with a completion: it blocks a thread outside of the
-/// shared pool.
+/// Keychain work for the asynchronous functions and those with a completion handler.
+///
+/// It blocks a thread outside of the shared pool.
 enum RightQueue {
     private static let queue = DispatchQueue(label: "whorl.right", attributes: .concurrent)
 
-    /// Performs the work, and returns when it is done.
+    /// Performs the work and returns when it is done.
     static func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -19,7 +20,7 @@ enum RightQueue {
         }
     }
 
-    /// Performs the work, and calls back on the thread of the work.
+    /// Performs the work and calls back on its thread.
     static func start<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value,
         _ completion: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -31,7 +32,7 @@ enum RightQueue {
         }
     }
 
-    /// Performs the work, and calls back with a value or an error.
+    /// Performs the work and calls back with a value or an error.
     static func start<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value,
         completion: @escaping @Sendable (Value?, (any Error)?) -> Void
@@ -44,7 +45,7 @@ enum RightQueue {
         }
     }
 
-    /// Performs the work, and calls back with the error or `nil`.
+    /// Performs the work and calls back with the error or `nil`.
     static func start(
         _ work: @escaping @Sendable () throws -> Void,
         completion: @escaping @Sendable ((any Error)?) -> Void
@@ -52,8 +53,7 @@ enum RightQueue {
         start(work) { completion($0.failure) }
     }
 
-    /// Performs asynchronous work without a thread of the shared pool, and calls back with the error or `nil` as the
-    /// others do.
+    /// Performs asynchronous work outside of the shared pool, and calls back with the error or `nil`.
     static func startTask(
         _ work: @escaping @Sendable () async throws -> Void,
         completion: @escaping @Sendable ((any Error)?) -> Void

@@ -9,12 +9,14 @@ internal import WhorlStateStore
 internal import WhorlVault
 package import WhorlService
 
-/// Changes to the machine, as in its settings; the person who runs the test is its owner, and agrees.
+/// Changes to the machine, as in its settings. The simulated user is its owner and consents.
 extension SimulatedMachine {
-    /// Enrolls a finger: the domain state changes, and items that are bound to the current set of fingers are lost.
+    /// Enrolls a finger.
+    ///
+    /// The domain state changes, and items bound to the current set of fingers are lost.
     package func add(_ finger: Finger) async throws(ServiceError) {
-        // The template is the one that the scripted reader makes; an enrollment at the reader would need threads that
-        // the caller may block.
+        // The template is one that the scripted reader creates. Enrolling at the reader would need threads, which the
+        // caller may block.
         let template = Template(bytes: Array("mock:\(finger.rawValue)#1".utf8))
         let store = try await state.createdStore()
         _ = try await store.add(
@@ -58,19 +60,19 @@ extension SimulatedMachine {
         announce()
     }
 
-    /// Locks fingers, as five touches in a row without a match do.
+    /// Locks fingers out, as after five touches in a row without a match.
     package func lockOut() async throws(ServiceError) {
         let ledger = AttemptLedger(profile: Self.profile, readers: .pretended)
         let now = clock.time.now()
         try await state.created().write { db in
             var record = try ledger.record(in: db)
-            // A lock whose time is over starts again with the next failure.
+            // An expired lockout starts again with the next failure.
             while case .open = record.lock(at: now, endsByTime: true) { record.charge(at: now) }
             try ledger.save(record, in: db)
         }
     }
 
-    /// Lifts the lock on fingers, and resets the count of wrong passcodes.
+    /// Ends the lockout, and resets the count of wrong passcodes.
     package func unlock() async throws(ServiceError) {
         passcode.forgive()
         let ledger = AttemptLedger(profile: Self.profile, readers: .pretended)
@@ -81,10 +83,10 @@ extension SimulatedMachine {
         }
     }
 
-    /// Advances the time of reuse windows, locks and the waits after wrong passcodes at once.
+    /// Advances the time of reuse windows, lockouts and the delays after wrong passcodes.
     package func pass(_ duration: Duration) { clock.pass(duration) }
 
-    /// Gives the owner's consent without a prompt.
+    /// Creates the owner's consent without a prompt.
     private func consent(
         to change: OwnerConsent.Change,
         _ store: EnrollmentStore

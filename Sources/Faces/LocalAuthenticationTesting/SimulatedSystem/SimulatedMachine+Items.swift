@@ -8,7 +8,7 @@ package import Foundation
 package import WhorlSecretMemory
 package import WhorlService
 
-// Protected items, with the same refusals and the same prompts as a chip's.
+// Protected items, with the same failures and the same prompts as a TPM's.
 extension SimulatedMachine {
     package func make(
         _ item: NewItem,
@@ -140,7 +140,7 @@ extension SimulatedMachine {
         }
     }
 
-    /// Prompts for the requirements that were not met before, and opens the item if they are then met.
+    /// Prompts for the requirements that are not met yet, and opens the item if they are then met.
     private func open(
         _ item: ProtectedItem,
         _ request: ReleaseRequest,
@@ -162,7 +162,9 @@ extension SimulatedMachine {
         return (entry.contents, evaluations)
     }
 
-    /// Returns the entry of an item; a test's vault has no table, so stored items are not found.
+    /// Returns the entry of an item.
+    ///
+    /// A test's vault has no table, so stored items are not found.
     private func entry(_ item: ProtectedItem) throws(ServiceError) -> TestVault.Entry {
         switch item {
         case .named: throw ServiceError(.noChip, cause: "no vault")

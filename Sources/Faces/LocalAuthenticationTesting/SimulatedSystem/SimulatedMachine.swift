@@ -11,7 +11,7 @@ internal import Synchronization
 package import WhorlService
 internal import WhorlSupport
 
-/// The real engine over a scripted reader and a temporary state directory, and the vault in memory.
+/// The real engine with a scripted reader, a temporary state directory and a vault in memory.
 package final class SimulatedMachine: AuthenticationService {
     static let profile = "owner"
 
@@ -22,11 +22,11 @@ package final class SimulatedMachine: AuthenticationService {
     let state: StateAccess
     let engine: AuthenticationEngine
     let vault = TestVault()
-    /// The state directory, which is deleted when its last user is gone.
+    /// The state directory, which is deleted when its last user is released.
     private let folder: TemporaryFolder
     private let listeners = Mutex<[UUID: AsyncStream<Void>.Continuation]>([:])
 
-    /// Makes a machine with a reader, and without fingers and passcode.
+    /// Creates a machine with a reader, without enrolled fingers and without a passcode.
     package init() {
         var script = MockScript()
         script.settings.stages = 1
@@ -65,7 +65,7 @@ package final class SimulatedMachine: AuthenticationService {
         try await engine.isOptedOut(application)
     }
 
-    /// Stores the choice of the test's user.
+    /// Stores the user's choice for an app.
     package func setOptedOut(_ optedOut: Bool, for application: ApplicationID)
         async throws(ServiceError)
     {
@@ -81,7 +81,7 @@ package final class SimulatedMachine: AuthenticationService {
         try await engine.setOptedOut(optedOut, for: application, request, presenter: presenter)
     }
 
-    /// Returns the keychain's rows of an application.
+    /// Returns the keychain rows of an application.
     package func keychain(of application: ApplicationID) -> any KeychainRowService {
         KeychainRows(of: Self.profile, in: [application.rawValue]) {
             [state] creating async throws(ServiceError) in
@@ -91,12 +91,12 @@ package final class SimulatedMachine: AuthenticationService {
 
     /// Returns numbers that differ after each change of the state; `nil` if they are unknown.
     package func changeMark() async -> [Int]? {
-        // A state that cannot be read has no mark, and counts as changed.
+        // A state that cannot be read has no mark and counts as changed.
         guard let database = try? await state.existing() else { return nil }
         return try? await database.changeMark()
     }
 
-    /// Returns the current state that new items are bound to.
+    /// Returns the current state, to which new items are bound.
     func binding() async -> TestVault.Binding {
         let fingers = try? await state.createdStore().state(of: Self.profile, application: "")?.generation
         return TestVault.Binding(fingers: fingers, passcode: passcode.serial)
@@ -104,7 +104,7 @@ package final class SimulatedMachine: AuthenticationService {
 
     // MARK: - Events
 
-    /// Returns an event for each reader that comes or goes, and each change of the passcode.
+    /// Returns an event for each reader that is plugged in or out, and for each change of the passcode.
     package func events() -> AsyncStream<Void> {
         let (stream, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = UUID()
@@ -120,7 +120,7 @@ package final class SimulatedMachine: AuthenticationService {
 
     private func forget(_ listener: UUID) { listeners.withLock { $0[listener] = nil } }
 
-    /// Announces a change that the database does not show.
+    /// Reports a change that is not visible in the database.
     func announce() {
         for sink in listeners.withLock({ Array($0.values) }) { sink.yield() }
     }
@@ -139,7 +139,7 @@ final class TemporaryFolder: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// A clock that stands still, except for the time that a test lets pass: a slow machine changes nothing.
+/// A clock that advances only when a test tells it to, so that a slow machine does not matter.
 final class TestClock: Sendable {
     private let begin = MachineTime.system.now()
     private let passed = Mutex<Int64>(0)

@@ -7,20 +7,22 @@ internal import Synchronization
 internal import WhorlVault
 import WhorlService
 
-/// The passcode of a test device, compared in memory; wrong ones are counted and cost waits as on a real machine.
+/// The passcode of a test device, compared in memory.
+///
+/// As on a real machine, wrong ones are counted and cause delays.
 final class TestPasscode: PasscodeAuthority {
     private struct State {
         var passcode: SecretBox?
-        /// A number that differs for each passcode that was set, as the chip has a different object for each.
+        /// A number that differs for each passcode that was set, because the TPM has a different object for each.
         var serial = 0
-        /// The tries are kept when the passcode changes, so that a new passcode gives no new tries.
+        /// The tries remain when the passcode changes, so that a new passcode does not allow new tries.
         var tries = PasscodeTries()
     }
 
     private let state = Mutex(State())
     private let time: MachineTime
 
-    /// - Parameter time: The clock that measures the waits.
+    /// - Parameter time: The clock for the delays.
     init(time: MachineTime) { self.time = time }
 
     /// Sets a passcode, or removes it.
@@ -35,7 +37,7 @@ final class TestPasscode: PasscodeAuthority {
         }
     }
 
-    /// The number of the passcode that is set; `nil` if none is.
+    /// The number of the current passcode; `nil` if none is set.
     var serial: Int? { state.withLock { $0.passcode == nil ? nil : $0.serial } }
 
     var isSet: Bool { serial != nil }

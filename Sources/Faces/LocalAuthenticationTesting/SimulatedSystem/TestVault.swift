@@ -10,22 +10,22 @@ internal import WhorlFingerprint
 internal import WhorlService
 internal import WhorlSupport
 
-/// A simulated vault in memory: its items, their requirements, and what was shown to each session.
+/// A simulated vault in memory: its items, their requirements, and the proofs of each session.
 final class TestVault: Sendable {
     /// The state that items are bound to.
     struct Binding: Sendable, Hashable {
         /// The generation of the set of fingers; `nil` while none is enrolled.
         var fingers: UInt64?
-        /// The number of the passcode that is set; `nil` while none is.
+        /// The number of the current passcode; `nil` while none is set.
         var passcode: Int?
     }
 
-    /// One item.
+    /// A stored item.
     struct Entry: Sendable {
         let access: AccessControl
         let contents: Contents
         let applicationPassword: SecretBox?
-        /// The state that the item was bound to when it was made.
+        /// The state to which the item was bound when it was created.
         let binding: Binding
     }
 
@@ -34,13 +34,13 @@ final class TestVault: Sendable {
         case key(P256.KeyAgreement.PrivateKey)
     }
 
-    /// The proofs that were shown to a session: the print that matched, the passcode that was typed.
+    /// The proofs of a session: the fingerprint that matched, the passcode that was typed.
     struct Shown: Sendable {
         var print: PrintID?
         var passcode: Int?
     }
 
-    /// The program and the purpose that proofs count for.
+    /// The program and the purpose for which proofs are valid.
     private struct Scope: Hashable {
         let application: ApplicationID
         let purpose: TouchPurpose
@@ -84,7 +84,9 @@ final class TestVault: Sendable {
         return state.withLock { $0.entries[id] }
     }
 
-    /// Records what an evaluation has shown to a request's session; a reused match does not count.
+    /// Records the proofs of an evaluation for a request's session.
+    ///
+    /// A reused match does not count.
     func remember(
         _ evaluation: Evaluation,
         for request: EvaluationRequest,
@@ -106,7 +108,7 @@ final class TestVault: Sendable {
         }
     }
 
-    /// Returns the proofs that a request's session was shown before and that still count for it, and counts the use.
+    /// Returns the proofs of a request's session that are still valid for it, and counts the use.
     func shown(for request: EvaluationRequest, at now: Moment) -> Shown {
         guard let session = request.session else { return Shown() }
         let scope = Scope(application: request.application, purpose: request.purpose)
@@ -123,14 +125,14 @@ final class TestVault: Sendable {
 }
 
 extension TestVault.Entry {
-    /// Returns the requirements that are still to be met, after what was shown before.
+    /// Returns the requirements that earlier proofs do not meet.
     ///
     /// - Parameters:
-    ///   - hasFinger: Whether a finger was shown that is still enrolled.
-    ///   - passcode: The number of the passcode that was shown.
+    ///   - hasFinger: Whether there is a proof of a finger that is still enrolled.
+    ///   - passcode: The number of the passcode that was typed.
     ///   - now: The current state.
     /// - Returns: One access control for each prompt, in order.
-    /// - Throws: The error of a chip's refusal.
+    /// - Throws: The error of a TPM failure.
     func asking(
         hasFinger: Bool,
         passcode: Int?,
@@ -160,9 +162,9 @@ extension TestVault.Entry {
     }
 }
 
-/// A simulated sealed item: a name for an item that a test's own vault keeps in memory.
+/// A simulated sealed item: the name of an item that a test's vault stores in memory.
 ///
-/// Its bytes are stored like those of any other item. No real vault opens it: a vault with a chip throws
+/// Its bytes are stored like those of any other item. A real vault never opens it: with a TPM, it throws
 /// `itemTampered`.
 struct SimulatedItem: Sendable, Hashable {
     let kind: ItemKind
@@ -175,7 +177,7 @@ struct SimulatedItem: Sendable, Hashable {
 extension SimulatedItem {
     private static let start = Data("whorl pretended item v1\n".utf8)
 
-    /// The sealed item that is stored, with its properties.
+    /// The sealed item to store, with its properties.
     var sealed: SealedItem {
         var bytes = ByteWriter(SimulatedItem.start)
         for part in [profile, access.text, id.uuidString] { bytes.append(sized: part) }
@@ -189,7 +191,7 @@ extension SimulatedItem {
         )
     }
 
-    /// Reads the bytes of an item; `nil` for bytes that ``sealed`` does not produce.
+    /// Parses the bytes of an item; `nil` for bytes that ``sealed`` does not produce.
     init?(encoded: Data) {
         guard encoded.count <= 4096, encoded.starts(with: SimulatedItem.start) else { return nil }
         var bytes = ByteReader(encoded.dropFirst(SimulatedItem.start.count))

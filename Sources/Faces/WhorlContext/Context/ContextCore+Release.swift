@@ -5,17 +5,20 @@ package import WhorlService
 internal import WhorlSupport
 
 extension ContextCore {
-    /// An operation on a protected item; its arguments are the environment, the request and the presenter of the
-    /// prompt.
+    /// An operation on a protected item.
+    ///
+    /// Its arguments are the environment, the request and the prompt's presenter.
     package typealias Operation<Value> =
         @Sendable (ContextParts, ReleaseRequest, any PromptPresenter) async throws(ServiceError) -> Value
 
-    /// Performs an operation that may prompt the owner; what the owner has shown to this context before counts.
+    /// Performs an operation that may prompt the owner.
     ///
-    /// Any number of operations may run at a time, and ``invalidate()`` ends them.
+    /// Earlier authentication in this context counts.
+    ///
+    /// Any number of operations can run at the same time. ``invalidate()`` ends them.
     ///
     /// - Parameters:
-    ///   - reason: The reason that the prompt shows; the default is the context's own reason, or else a general one.
+    ///   - reason: The reason that the prompt shows. The default is the context's reason, or otherwise a general one.
     ///   - operation: The operation.
     /// - Returns: The result of the operation, or its failure.
     package func release<Value: Sendable>(
@@ -35,9 +38,10 @@ extension ContextCore {
         }
     }
 
-    /// Performs an operation as `release(reason:_:)` does, and blocks only the calling thread until it ends.
+    /// Performs an operation like `release(reason:_:)`, and blocks only the calling thread until it ends.
     ///
-    /// A prompt presenter that calls this gets `notInteractive` at once: it would wait for its own prompt to end.
+    /// If a prompt presenter calls this, it fails immediately with `notInteractive`, because it would wait for its own
+    /// prompt.
     package func releaseBlocking<Value: Sendable>(
         reason: String? = nil,
         _ operation: @escaping Operation<Value>
@@ -46,17 +50,17 @@ extension ContextCore {
         return WorkerThread.releases.wait { await self.release(reason: reason, operation) }
     }
 
-    /// The reason why no operation can begin now; `nil` if one can.
+    /// The reason why no operation can start now; `nil` if one can.
     ///
-    /// It prompts for nothing.
+    /// Never prompts.
     package var releaseObstacle: ServiceError? {
         if PresentingTask.isRunning { return ServiceError(.notInteractive) }
         return state.withLock { $0.isInvalidated } ? ServiceError(.invalidContext) : nil
     }
 
-    /// Begins an operation on a protected item.
+    /// Starts an operation on a protected item.
     ///
-    /// - Throws: `invalidContext`; no operation has begun then.
+    /// - Throws: `invalidContext`, in which case no operation was started.
     private func beginRelease<Value: Sendable>(
         reason: String?,
         _ operation: @escaping Operation<Value>
@@ -88,7 +92,9 @@ extension ContextCore {
         }
     }
 
-    /// Removes an operation that has ended; after ``invalidate()`` its result is `appCancel`, never a success.
+    /// Removes an operation that has ended.
+    ///
+    /// After ``invalidate()``, its result is `appCancel`, never a success.
     private func endRelease<Value: Sendable>(
         _ number: Int,
         _ result: Result<Value, ServiceError>

@@ -6,26 +6,28 @@ internal import Synchronization
 package import WhorlService
 internal import WhorlSupport
 
-/// The state of a context and the work on it.
+/// The state and operations of a context.
 ///
-/// It is separate from ``LAContext`` so that an evaluation can continue, and reply, without keeping the context alive:
-/// releasing the context ends the evaluation.
+/// It is separate from ``LAContext`` so that an evaluation can continue and reply without retaining the context.
+/// Releasing the context ends the evaluation.
 package final class ContextCore: Sendable {
-    /// The result of an evaluation: what the owner has shown, in order; it is empty only if nothing was asked for.
+    /// The result of an evaluation: the owner's proofs, in order.
+    ///
+    /// It is empty only if no prompt was needed.
     package typealias Outcome = Result<[Evaluation], LAError>
 
     let parts: @Sendable () -> ContextParts
     let state = Mutex(ContextState())
-    /// The session that holds what the owner has shown to this context; it opens items without another prompt.
+    /// The session with the owner's proofs for this context, which opens items without another prompt.
     let session = OwnerSession()
-    /// A serial queue gets a thread even when every thread of the shared pool waits for the reply.
+    /// A serial queue, which gets a thread even if every thread of the shared pool waits for the reply.
     private let replies = DispatchQueue(label: "whorl.reply")
     /// Called when ``evaluatedDomainState`` may have changed.
     private let domainStateDidChange = Mutex<@Sendable () -> Void>({})
 
     package init(parts: @escaping @Sendable () -> ContextParts) { self.parts = parts }
 
-    /// The service that seals and releases for this context.
+    /// The service that seals and opens items for this context.
     package var asker: any ServiceAsker { parts() }
 
     /// Calls `body` whenever ``evaluatedDomainState`` may have changed.
@@ -39,15 +41,17 @@ package final class ContextCore: Sendable {
     /// Changes the settings of the program.
     package func change(_ body: (inout ContextSettings) -> Void) { state.withLock { body(&$0.settings) } }
 
-    /// The domain state of the last biometric success; `nil` before one.
+    /// The domain state of the last biometric success; `nil` before the first one.
     package var evaluatedDomainState: Data? { state.withLock { $0.domainState } }
 
-    /// The strength of the touch of the last success; `nil` before one, and when only the passcode answered.
+    /// The strength of the touch of the last success; `nil` before the first one, or if only the passcode was used.
     package var evaluatedStrength: TouchStrength? { state.withLock { $0.strength } }
 
     // MARK: - Preflight
 
-    /// Whether an evaluation could succeed now; blocks the caller.
+    /// Checks whether an evaluation could succeed now.
+    ///
+    /// Blocks the caller.
     package func check(_ policy: LAPolicy) throws(LAError) {
         guard !state.withLock({ $0.isInvalidated }) else {
             throw LAError(ServiceError(.invalidContext))
@@ -61,7 +65,9 @@ package final class ContextCore: Sendable {
 
     private func tellDomainStateChange() { domainStateDidChange.withLock(\.self)() }
 
-    /// Returns the current state of the machine; blocks the caller.
+    /// Returns the current state of the machine.
+    ///
+    /// Blocks the caller.
     package func preflight(_ policy: Policy = .biometrics) -> Preflight {
         let parts = parts()
         return WorkerThread.preflights.wait {
@@ -71,7 +77,9 @@ package final class ContextCore: Sendable {
 
     // MARK: - Evaluation
 
-    /// Evaluates for a caller that waits in a task; cancelling that task ends the evaluation.
+    /// Evaluates for a caller that waits in a task.
+    ///
+    /// Canceling that task ends the evaluation.
     package func evaluate(_ demand: EvaluationDemand, reason: String) async -> Outcome {
         do throws(LAError) {
             let task = try begin(demand, reason: reason)
@@ -85,7 +93,7 @@ package final class ContextCore: Sendable {
         }
     }
 
-    /// Evaluates, and replies once on the queue for replies.
+    /// Evaluates and replies once, on the reply queue.
     package func evaluate(
         _ demand: EvaluationDemand,
         reason: String,
@@ -102,9 +110,9 @@ package final class ContextCore: Sendable {
         }
     }
 
-    /// Begins an evaluation.
+    /// Starts an evaluation.
     ///
-    /// - Throws: An error that can be determined without a prompt; no evaluation has begun then.
+    /// - Throws: An error that can be determined without a prompt, in which case no evaluation was started.
     private func begin(
         _ demand: EvaluationDemand,
         reason: String
@@ -129,7 +137,9 @@ package final class ContextCore: Sendable {
         }
     }
 
-    /// Asks for each thing in turn; the first one that is not shown ends the evaluation.
+    /// Shows one prompt after the other.
+    ///
+    /// The first one that fails ends the evaluation.
     private func ask(
         _ requests: [EvaluationRequest],
         _ asker: ContextParts,
@@ -148,7 +158,7 @@ package final class ContextCore: Sendable {
 
     /// Records the outcome of an evaluation.
     ///
-    /// After ``invalidate()`` the outcome is `appCancel`, even if the finger matched.
+    /// After ``invalidate()``, the outcome is `appCancel`, even if the finger matched.
     private func end(_ outcome: Outcome, of demand: EvaluationDemand) -> Outcome {
         let domainState = demand.domainState(after: outcome)
         let result: Outcome = state.withLock { state in
@@ -162,7 +172,7 @@ package final class ContextCore: Sendable {
         return result
     }
 
-    /// Ends the evaluation and the operations that are running, prevents new ones, and forgets what was shown.
+    /// Ends the evaluation and all running operations, prevents new ones, and discards the owner's proofs.
     package func invalidate() {
         let (running, releases) = state.withLock { state in
             state.isInvalidated = true
@@ -176,9 +186,9 @@ package final class ContextCore: Sendable {
 
     // MARK: - Credentials
 
-    /// Keeps or forgets one of the program's credentials.
+    /// Stores or removes one of the program's credentials.
     ///
-    /// - Returns: Whether it was done; an invalidated context keeps no credential.
+    /// - Returns: `false` if the context is invalidated, otherwise `true`.
     package func setCredential(_ credential: SecretBox?, _ kind: CredentialKind) -> Bool {
         state.withLock { state in
             guard !state.isInvalidated else { return false }
@@ -187,21 +197,22 @@ package final class ContextCore: Sendable {
         }
     }
 
-    /// Whether a credential is kept.
+    /// Returns whether a credential is stored.
     package func hasCredential(_ kind: CredentialKind) -> Bool {
         state.withLock { $0.credentials[kind] != nil }
     }
 }
 
-/// An interface to a program's context for other modules: through it, the keychain finds the state of the context that
-/// a query holds.
+/// An interface to a program's context for other modules.
+///
+/// With it, the keychain gets the state of the context in a query.
 package protocol ContextHolder: AnyObject {
-    /// The state of the context and the work on it.
+    /// The state and operations of the context.
     var core: ContextCore { get }
 }
 
 extension [Evaluation] {
-    /// The strength of the touch among what was shown; `nil` without one.
+    /// The strength of the touch among the proofs; `nil` without one.
     fileprivate var strengthOfTouch: TouchStrength? {
         var touch = first { $0.method == .biometry }?.strength
         if contains(where: { $0.method == .passcode }) { touch?.hasPasscode = true }
@@ -210,7 +221,7 @@ extension [Evaluation] {
 }
 
 extension LAError {
-    /// The error of a second evaluation while a context has one that has not ended.
+    /// The error of a second evaluation while one is running in the context.
     fileprivate static var contextIsBusy: LAError {
         LAError(
             ServiceError(

@@ -9,9 +9,11 @@ internal import WhorlSystem
 #endif
 
 extension ContextParts {
-    /// The environment of this process, which is created on first use; creating it opens nothing.
+    /// The environment of this process, created on first use.
     ///
-    /// Programs that provide no presenter of their own ask on the terminal.
+    /// Creating it opens nothing.
+    ///
+    /// Programs that do not set a presenter prompt on the terminal.
     private static let system = ContextParts(of: servicesOfProcess, presenter: TerminalPrompt())
 
     private static var servicesOfProcess: Services {
@@ -31,6 +33,6 @@ extension ContextParts {
     }
     private static let keptOfProcess = Mutex<ContextParts?>(nil)
 
-    /// The current environment: the task's, or else the process's, or else the system's.
+    /// The current environment: the task's, otherwise the process's, otherwise the system's.
     package static var current: ContextParts { ofTask ?? ofProcess ?? system }
 }

@@ -3,27 +3,33 @@
 internal import WhorlSecretMemory
 package import WhorlService
 
-/// The mutable state of a context, which its core's lock protects.
+/// The mutable state of a context, protected by its core's lock.
 struct ContextState {
     /// The settings of the program.
     var settings = ContextSettings()
     /// The domain state of the last biometric success.
     var domainState: Data?
-    /// The strength of the touch of the last success; `nil` when it had none.
+    /// The strength of the touch of the last success; `nil` if there was none.
     var strength: TouchStrength?
-    /// Whether the context was invalidated: no operation can begin, and none can succeed.
+    /// Whether the context was invalidated.
+    ///
+    /// Then, operations can neither start nor succeed.
     var isInvalidated = false
     /// The evaluation that is running.
     var running: Task<ContextCore.Outcome, Never>?
-    /// The credentials that the program has set; a smart card PIN is kept and reported, but not used.
+    /// The credentials that the program has set.
+    ///
+    /// A smart card PIN is stored and reported, but not used.
     var credentials: [CredentialKind: SecretBox] = [:]
     /// The functions that cancel the running operations on protected items, by number.
     var releases: [Int: @Sendable () -> Void] = [:]
-    /// The number of operations that have begun, which is the number of the latest one.
+    /// The number of operations that have been started, which is also the number of the latest one.
     var releaseCount = 0
 }
 
-/// The settings of a context; an evaluation takes them as they are when it begins.
+/// The settings of a context.
+///
+/// An evaluation uses the settings at the time when it starts.
 package struct ContextSettings: Sendable {
     package var fallbackTitle: String?
     package var cancelTitle: String?
@@ -46,7 +52,7 @@ package struct ContextSettings: Sendable {
         )
     }
 
-    /// The reuse window, clamped to its valid range; a value that is not a number counts as 0.
+    /// The reuse window, clamped to its valid range; 0 if it is not a number.
     private var reuse: Duration {
         guard reuseDuration > 0 else { return .zero }
         return .seconds(min(reuseDuration, LATouchIDAuthenticationMaximumAllowableReuseDuration))

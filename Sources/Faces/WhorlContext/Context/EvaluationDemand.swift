@@ -6,9 +6,9 @@ package import WhorlService
 package enum EvaluationDemand: Sendable {
     /// A policy.
     case policy(LAPolicy)
-    /// An access control; what it guards opens afterwards without a prompt.
+    /// An access control. Items with it open afterwards without a prompt.
     case access(AccessControl)
-    /// Making an item with this access control, which needs only the program's own credentials.
+    /// Creating an item with this access control, which requires only the program's own credentials.
     case making(AccessControl)
     /// A requirement that no Linux machine can meet, with its error.
     case impossible(LAError)
@@ -17,7 +17,7 @@ package enum EvaluationDemand: Sendable {
     ///
     /// - Parameters:
     ///   - request: A request with everything except the policy.
-    ///   - hasApplicationPassword: Whether the program has given its own password.
+    ///   - hasApplicationPassword: Whether the program has set its own password.
     /// - Returns: One request for each prompt, in order; empty if no prompt is needed.
     /// - Throws: An error that can be determined without a prompt.
     func requests(
@@ -39,9 +39,9 @@ package enum EvaluationDemand: Sendable {
         }
     }
 
-    /// Returns the set of fingers to remember for the program; `nil` if the program learns none.
+    /// Returns the domain state to remember for the program; `nil` if it is not reported to the program.
     ///
-    /// Only the evaluation of a policy reports it, as on Apple's systems.
+    /// As on Apple's systems, only the evaluation of a policy reports it.
     func domainState(after outcome: ContextCore.Outcome) -> Data? {
         switch (self, outcome) {
         case (.policy, .success(let shown)):
@@ -70,7 +70,9 @@ extension AccessControl {
         }
     }
 
-    /// Checks that the context has an application password if the access control needs one; no prompt asks for it.
+    /// Checks that the context has an application password if the access control requires one.
+    ///
+    /// It is never prompted for.
     fileprivate func checkPassword(_ isThere: Bool) throws(LAError) {
         guard needsApplicationPassword, !isThere else { return }
         throw LAError(
@@ -98,8 +100,8 @@ extension EvaluationRequest {
 
 /// The kind of a credential that a program sets on a context.
 package enum CredentialKind: Sendable {
-    /// The application password, for items that take one.
+    /// The application password, for items that require one.
     case applicationPassword
-    /// The PIN of a smart card; no Linux token asks for it.
+    /// The PIN of a smart card. It is never required on Linux.
     case smartCardPIN
 }

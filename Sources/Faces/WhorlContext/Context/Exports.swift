@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// On Apple's systems each of the modules above this one also exports Foundation, and programs rely on it.
+// On Apple's systems, each of the modules above this one also exports Foundation, and programs rely on it.
 @_exported public import Foundation
 
-/// A pointer to an error that a function sets, as in `var error: NSError?` and `&error`.
+/// A pointer through which a function returns an error, as in `var error: NSError?` and `&error`.
 ///
-/// Apple's Foundation has this name; the one for Linux does not.
+/// Foundation on Linux does not declare it.
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 
 /// The maximum value of `LAContext.touchIDAuthenticationAllowableReuseDuration`: 300 seconds.

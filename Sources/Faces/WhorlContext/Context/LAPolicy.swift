@@ -4,19 +4,19 @@ package import WhorlService
 
 /// A policy that an evaluation must meet.
 public enum LAPolicy: Int, Sendable, Hashable {
-    /// A matching finger, nothing else.
+    /// A matching finger only.
     case deviceOwnerAuthenticationWithBiometrics = 1
     /// A matching finger, or the owner's passcode.
     case deviceOwnerAuthentication = 2
-    /// A paired device close by.
+    /// A paired device nearby.
     ///
-    /// No Linux machine has one: it always fails with ``LAError/companionNotAvailable``.
+    /// Linux machines do not have one: evaluating it always fails with ``LAError/companionNotAvailable``.
     case deviceOwnerAuthenticationWithCompanion = 3
-    /// A matching finger or a paired device; here it is ``deviceOwnerAuthenticationWithBiometrics``.
+    /// A matching finger or a paired device. On Linux, this is ``deviceOwnerAuthenticationWithBiometrics``.
     case deviceOwnerAuthenticationWithBiometricsOrCompanion = 4
-    /// The device is on its owner's wrist.
+    /// A device on its owner's wrist.
     ///
-    /// No Linux machine can tell: it always fails with ``LAError/biometryNotAvailable``.
+    /// Linux machines cannot detect this: evaluating it always fails with ``LAError/biometryNotAvailable``.
     case deviceOwnerAuthenticationWithWristDetection = 5
 
     /// The earlier name of ``deviceOwnerAuthenticationWithCompanion``.
@@ -30,7 +30,7 @@ public enum LAPolicy: Int, Sendable, Hashable {
 extension LAPolicy {
     /// Returns the policy to request from the service.
     ///
-    /// - Throws: The error of a policy that no Linux machine can meet.
+    /// - Throws: An error for a policy that no Linux machine can meet.
     package func serviceRequest() throws(LAError) -> Policy {
         switch self {
         case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion:
@@ -52,7 +52,9 @@ extension LAPolicy {
         }
     }
 
-    /// Whether only biometry can meet this policy: a successful preflight of such a policy sets the domain state.
+    /// Whether only biometry can meet this policy.
+    ///
+    /// A successful preflight then sets the domain state.
     package var isBiometric: Bool {
         switch self {
         case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion:

@@ -4,11 +4,11 @@ internal import Synchronization
 import WhorlService
 internal import WhorlSupport
 
-/// A presenter that marks the current task as showing a prompt, and that lets go of one that cannot end.
+/// A presenter that marks the current task as showing a prompt, and abandons one that does not end.
 ///
-/// A presenter must not wait for a prompt of its own: prompts take turns, and its own prompt is still shown. Nor can it
-/// show anything on a thread that waits for the evaluation, as a program's main thread does in a call of the keychain;
-/// the finger counts all the same.
+/// A presenter must not wait for a prompt of its own, because prompts take turns and its own prompt is still shown. It
+/// also cannot show anything on a thread that waits for the evaluation, such as a program's main thread in a keychain
+/// call. The finger is read nevertheless.
 struct PresentingTask: PromptPresenter {
     /// Whether the current task was started by a prompt.
     @TaskLocal static var isRunning = false
@@ -18,7 +18,7 @@ struct PresentingTask: PromptPresenter {
 
     let presenter: any PromptPresenter
 
-    // These are asked without a limit: on a machine that is busy, a late answer must not become another one.
+    // These have no time limit. On a busy machine, a late answer must not turn into a different one.
     var isInteractive: Bool { get async { await presenter.isInteractive } }
     var takesPasscode: Bool { get async { await presenter.takesPasscode } }
     var handsPasscodeIn: Bool { get async { await presenter.handsPasscodeIn } }
@@ -39,7 +39,9 @@ struct PresentingTask: PromptPresenter {
     }
 }
 
-/// An answer that one task waits for; the first one counts.
+/// An answer that one task waits for.
+///
+/// The first answer counts.
 private final class OnceAnswer<Value: Sendable>: Sendable {
     private enum State {
         case open

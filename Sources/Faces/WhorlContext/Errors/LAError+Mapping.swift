@@ -4,9 +4,9 @@ package import WhorlService
 internal import WhorlSupport
 
 extension LAError {
-    /// Makes the error that a program gets for a failure of the service.
+    /// Creates the error to report to a program for a failure of the service.
     ///
-    /// If Apple has no code for a failure, the nearest one is used, and the finer reason is the underlying error.
+    /// If Apple has no code for a failure, the closest one is used. The underlying error has the exact reason.
     package init(_ error: ServiceError) {
         self.init(
             error.code.appleCode.flatMap(Code.init(rawValue:)) ?? .biometryNotAvailable,
@@ -17,7 +17,7 @@ extension LAError {
         )
     }
 
-    /// Makes an error with its own message and recovery.
+    /// Creates an error with a custom message and recovery suggestion.
     package init(
         _ code: Code,
         message: String,

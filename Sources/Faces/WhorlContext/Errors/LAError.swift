@@ -2,46 +2,46 @@
 
 /// An error of an evaluation, in the form that programs for Apple's systems expect.
 ///
-/// It wraps an `NSError` in ``LAErrorDomain``, and can be caught by its code (`catch LAError.userCancel`), as an
-/// `LAError` (also if an `NSError` was thrown), and as an `NSError`. Errors that Whorl makes describe the failure, its
-/// reason and the recovery under `NSLocalizedDescriptionKey`, `NSLocalizedFailureReasonErrorKey` and
-/// `NSLocalizedRecoverySuggestionErrorKey`, and hold the engine's error with its finer code under
-/// `NSUnderlyingErrorKey`.
+/// It wraps an `NSError` in ``LAErrorDomain``. It can be caught by its code (`catch LAError.userCancel`), as an
+/// `LAError` (even if an `NSError` was thrown), and as an `NSError`. Errors that Whorl creates have a description, a
+/// reason and a recovery suggestion (`NSLocalizedDescriptionKey`, `NSLocalizedFailureReasonErrorKey`,
+/// `NSLocalizedRecoverySuggestionErrorKey`). `NSUnderlyingErrorKey` has the engine's error, whose code is more
+/// specific.
 ///
-/// It is `@unchecked Sendable`: an `NSError` never changes, and what Whorl puts into its user info is Sendable. A
-/// caller that makes one with its own user info must ensure the same.
+/// It is `@unchecked Sendable` because an `NSError` never changes and Whorl's values in its user info are Sendable. A
+/// caller that creates one with different user info must ensure the same.
 public struct LAError: Error, @unchecked Sendable {
     /// The kind of failure.
     public enum Code: Int, Sendable, Hashable {
-        /// The finger did not match, three times.
+        /// The finger did not match three times.
         case authenticationFailed = -1
-        /// The person pressed cancel.
+        /// The user pressed cancel.
         case userCancel = -2
-        /// The person pressed the fallback button, and the program goes on in its own way.
+        /// The user pressed the fallback button. The program continues with its own fallback.
         case userFallback = -3
-        /// The time ran out, the reader is in use, or the context has an evaluation that has not ended.
+        /// The prompt timed out, the reader is in use, or the context has a running evaluation.
         case systemCancel = -4
         /// No passcode is set, and nothing else can meet the policy.
         case passcodeNotSet = -5
-        /// Biometry cannot be used; the underlying error says why.
+        /// Biometry is not available. The underlying error has the reason.
         case biometryNotAvailable = -6
         /// No finger is enrolled for the connected reader.
         case biometryNotEnrolled = -7
-        /// Too many fingers did not match.
+        /// Fingers are locked out after too many failures.
         case biometryLockout = -8
-        /// The context was invalidated or released, or the task cancelled, during the evaluation.
+        /// During the evaluation, the context was invalidated or released, or the task was canceled.
         case appCancel = -9
-        /// The call was wrong: the context was invalidated before, or the reason is empty.
+        /// The call is invalid: the context was invalidated before, or the reason is empty.
         case invalidContext = -10
-        /// No paired device is near; a Linux machine never has one.
+        /// No paired device is nearby. Linux machines never have one.
         case companionNotAvailable = -11
-        /// No removable reader is paired; Whorl never returns this.
+        /// No removable reader is paired. Whorl never returns this.
         case biometryNotPaired = -12
-        /// The reader with your enrolled fingers is not connected.
+        /// The reader with the enrolled fingers is not connected.
         case biometryDisconnected = -13
-        /// An embedded prompt has a bad size; Whorl never returns this.
+        /// An embedded prompt has an invalid size. Whorl never returns this.
         case invalidDimensions = -14
-        /// A prompt would be needed and cannot be shown, or must not be.
+        /// A prompt is required, but cannot or must not be shown.
         case notInteractive = -1004
 
         /// The earlier name of ``biometryNotAvailable``.
@@ -62,45 +62,55 @@ public struct LAError: Error, @unchecked Sendable {
 
     /// The kind of failure.
     ///
-    /// A number that is not a ``Code-swift.enum`` reads as ``Code-swift.enum/authenticationFailed``; `errorCode` has
-    /// the number itself.
+    /// If the number is not a ``Code-swift.enum``, this is ``Code-swift.enum/authenticationFailed``; use `errorCode` to
+    /// get the number.
     public var code: Code { Code(rawValue: _nsError.code) ?? .authenticationFailed }
 
-    /// The name of the domain, ``LAErrorDomain``.
+    /// The error domain, ``LAErrorDomain``.
     public static var errorDomain: String { LAErrorDomain }
 }
 
 // The codes as `LAError.userCancel`: in `catch`, in `switch`, and compared with an error's `code`.
 extension LAError {
-    /// The finger did not match, three times.
+    /// The finger did not match three times.
     public static var authenticationFailed: Code { .authenticationFailed }
-    /// The person pressed cancel.
+    /// The user pressed cancel.
     public static var userCancel: Code { .userCancel }
-    /// The person pressed the fallback button, and the program goes on in its own way.
+    /// The user pressed the fallback button.
+    ///
+    /// The program continues with its own fallback.
     public static var userFallback: Code { .userFallback }
-    /// The time ran out, the reader is in use, or the context has an evaluation that has not ended.
+    /// The prompt timed out, the reader is in use, or the context has a running evaluation.
     public static var systemCancel: Code { .systemCancel }
     /// No passcode is set, and nothing else can meet the policy.
     public static var passcodeNotSet: Code { .passcodeNotSet }
-    /// Biometry cannot be used; the underlying error says why.
+    /// Biometry is not available.
+    ///
+    /// The underlying error has the reason.
     public static var biometryNotAvailable: Code { .biometryNotAvailable }
     /// No finger is enrolled for the connected reader.
     public static var biometryNotEnrolled: Code { .biometryNotEnrolled }
-    /// Too many fingers did not match.
+    /// Fingers are locked out after too many failures.
     public static var biometryLockout: Code { .biometryLockout }
-    /// The context was invalidated or released, or the task cancelled, during the evaluation.
+    /// During the evaluation, the context was invalidated or released, or the task was canceled.
     public static var appCancel: Code { .appCancel }
-    /// The call was wrong: the context was invalidated before, or the reason is empty.
+    /// The call is invalid: the context was invalidated before, or the reason is empty.
     public static var invalidContext: Code { .invalidContext }
-    /// No paired device is near; a Linux machine never has one.
+    /// No paired device is nearby.
+    ///
+    /// Linux machines never have one.
     public static var companionNotAvailable: Code { .companionNotAvailable }
-    /// No removable reader is paired; Whorl never returns this.
+    /// No removable reader is paired.
+    ///
+    /// Whorl never returns this.
     public static var biometryNotPaired: Code { .biometryNotPaired }
-    /// The reader with your enrolled fingers is not connected.
+    /// The reader with the enrolled fingers is not connected.
     public static var biometryDisconnected: Code { .biometryDisconnected }
-    /// An embedded prompt has a bad size; Whorl never returns this.
+    /// An embedded prompt has an invalid size.
+    ///
+    /// Whorl never returns this.
     public static var invalidDimensions: Code { .invalidDimensions }
-    /// A prompt would be needed and cannot be shown, or must not be.
+    /// A prompt is required, but cannot or must not be shown.
     public static var notInteractive: Code { .notInteractive }
     /// The earlier name of ``biometryNotAvailable``.
     public static var touchIDNotAvailable: Code { .biometryNotAvailable }
@@ -156,24 +166,27 @@ public let kLAErrorTouchIDLockout: Int32 = -8
 /// The raw value of ``LAError/watchNotAvailable``.
 public let kLAErrorWatchNotAvailable: Int32 = -11
 
-// Apple's compiler makes these for a C error domain: `catch LAError.userCancel`, and casts to NSError and back.
+// Apple's compiler generates these for a C error domain: `catch LAError.userCancel`, and casts to and from NSError.
 
 extension LAError: _BridgedStoredNSError {
     /// The domain of an `NSError` that can be cast to ``LAError``.
     public static var _nsErrorDomain: String { LAErrorDomain }
 
-    /// Whether both have the same code and user info.
+    /// Returns whether both have the same code and user info.
     public static func == (left: LAError, right: LAError) -> Bool { left._nsError.isEqual(right._nsError) }
 
     /// Hashes the domain and the code.
     ///
-    /// It does not hash the wrapped error: on Linux `NSError.hash` ends the program (Foundation of Swift 6.3.1).
+    /// It does not hash the wrapped error, because on Linux `NSError.hash` crashes the program (Foundation of Swift
+    /// 6.3.1).
     public func hash(into hasher: inout Hasher) {
         hasher.combine(_nsError.domain)
         hasher.combine(_nsError.code)
     }
 
-    /// The hash as a number; without this, Foundation's implementation would hash the wrapped error.
+    /// The hash as a number.
+    ///
+    /// Without this, Foundation's implementation would hash the wrapped error.
     public var hashValue: Int {
         var hasher = Hasher()
         hash(into: &hasher)

@@ -5,17 +5,17 @@ internal import Glibc
 import WhorlSecretMemory
 internal import WhorlSupport
 
-/// A reader of keys on its own thread, so that no thread of Swift's pool ever waits for a person.
+/// A reader of keys on a dedicated thread, so that no thread of Swift's pool ever waits for the user.
 ///
-/// Typed bytes pass only through locked memory, from `read(2)` to the ``SecretBox``.
+/// From `read(2)` to the ``SecretBox``, typed bytes are only in locked memory.
 final class KeyReader: Sendable {
-    /// The keys in order, until this reader ends or the terminal is closed.
+    /// The keys in order, until the reader is released or the terminal is closed.
     let keys: AsyncStream<Key>
     private let line: TypedLine
     private let wake: PipeEnds
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Starts to read from `descriptor`; `nil` if the system has no pipe or thread left.
+    /// Starts reading from `descriptor`; `nil` if the system cannot create a pipe or a thread.
     init?(_ descriptor: CInt, typing: TypedLine.Typing = .ignored) {
         guard let wake = PipeEnds() else { return nil }
         let resumptions = TerminalMode.resumptions
@@ -39,9 +39,9 @@ final class KeyReader: Sendable {
         }
     }
 
-    /// Ends the thread through the pipe, and wipes what was typed.
+    /// Ends the thread through the pipe, and wipes the typed input.
     ///
-    /// After this, the thread no longer reads: keys that are typed later belong to the next prompt or the shell.
+    /// The thread does not read afterwards. Keys typed later go to the next prompt or the shell.
     deinit {
         line.set(.ignored)
         wake.wake()
@@ -49,7 +49,7 @@ final class KeyReader: Sendable {
         ended.wait()
     }
 
-    /// Sets the use of what is typed from now on.
+    /// Sets how further input is used.
     func take(_ typing: TypedLine.Typing) { line.set(typing) }
 
     private static func read(
@@ -70,7 +70,7 @@ final class KeyReader: Sendable {
             }
             repeat {
                 guard readSome(descriptor, &bytes) else {
-                    // The keys belong to another program until this one is in the foreground again.
+                    // The keys belong to another program until this one returns to the foreground.
                     if isInBackground(descriptor) { break }
                     return
                 }
@@ -80,7 +80,8 @@ final class KeyReader: Sendable {
                     }
                 }
                 bytes.removeAll()
-                // A single Escape: the rest of a sequence arrives within a few milliseconds, even over a slow line.
+                // A single Escape. The rest of a sequence arrives within a few milliseconds, even over a slow
+                // connection.
             } while line.isPending && wait(for: descriptor, or: wake, milliseconds: 50)
             line.settle().map(send)
         }
@@ -92,7 +93,9 @@ final class KeyReader: Sendable {
         case end
     }
 
-    /// Waits for keys while they belong to this process; in the background, only for its return to the foreground.
+    /// Waits for keys in the foreground.
+    ///
+    /// In the background, waits only for the return to the foreground.
     private static func nextEvent(_ descriptor: CInt, _ wake: CInt, _ resumptions: CInt) -> Event {
         var ends = [wake, resumptions, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         var wasInBackground = false
@@ -103,14 +106,15 @@ final class KeyReader: Sendable {
                 return .resumed
             }
             wasInBackground = isAway
-            // A negative descriptor is ignored (poll(2)). A running job that a shell brings to the foreground gets no
+            // poll(2) ignores a negative descriptor. A running job that a shell brings to the foreground gets no
             // signal, so the foreground is polled.
             ends[2].fd = isAway ? -1 : descriptor
             let ready = poll(&ends, nfds_t(ends.count), isAway ? 200 : -1)
             if ready == 0 || ready < 0 && errno == EINTR { continue }
             if ready < 0 || ends[0].revents != 0 { return .end }
             guard ends[1].revents != 0 else {
-                // Input that another process has taken in between is not waited for: reading would delay the end.
+                // Do not wait for input that another process has read in the meantime, because that would delay the
+                // end.
                 if ends[2].revents == Int16(POLLIN), !hasInput(descriptor) { continue }
                 return .input
             }
@@ -122,17 +126,17 @@ final class KeyReader: Sendable {
 
     private static func hasInput(_ descriptor: CInt) -> Bool {
         var waiting: CInt = 0
-        // If the terminal cannot report its input, the read finds out.
+        // If the terminal cannot report its input, reading will show.
         return ioctl(descriptor, UInt(FIONREAD), &waiting) != 0 || waiting > 0
     }
 
-    /// Whether the descriptor is this process's terminal and another program is in its foreground.
+    /// Returns whether the descriptor is this process's terminal and another program is in its foreground.
     private static func isInBackground(_ terminal: CInt) -> Bool {
         let foreground = tcgetpgrp(terminal)
         return foreground > 0 && foreground != getpgrp()
     }
 
-    /// Reads some bytes; returns `false` if the terminal was closed.
+    /// Reads available bytes; returns `false` if the terminal was closed.
     private static func readSome(_ descriptor: CInt, _ bytes: inout SecretBuffer) -> Bool {
         bytes.append { room in Glibc.read(descriptor, room.baseAddress, room.count) } > 0
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A key, in the kinds that a prompt distinguishes.
+/// The kinds of keys that a prompt distinguishes.
 enum KeyStroke: Sendable, Hashable {
     /// A byte of a character: ASCII, or a part of a longer character.
     case byte(UInt8)
@@ -22,9 +22,9 @@ enum KeyStroke: Sendable, Hashable {
 
 /// A scanner that converts the bytes of a terminal to keys, one byte at a time.
 ///
-/// A terminal sends Escape for the key itself, and at the start of the sequences of arrow and function keys and of a
-/// letter with Alt (ECMA-48, and xterm's control sequences). Bytes that follow at once belong to a sequence, which is
-/// dropped; only an Escape without a following byte is the key.
+/// A terminal sends Escape for the key itself, and at the start of a sequence. Arrow keys, function keys, and letters
+/// with Alt are sent as sequences (ECMA-48, and xterm's control sequences). Bytes that follow immediately belong to a
+/// sequence, which is dropped. Escape without a following byte is the key.
 struct KeyScanner {
     private enum State {
         case ground
@@ -32,24 +32,24 @@ struct KeyScanner {
         case escape
         /// In a control sequence, until its final byte.
         case sequence
-        /// After Escape and `O`: one byte is missing.
+        /// After Escape and `O`. One more byte follows.
         case single
-        /// In a non-ASCII character that came with Alt.
+        /// In a non-ASCII character typed with Alt.
         case character
     }
 
     private var state = State.ground
 
-    /// Whether the next byte may belong to the previous ones.
+    /// Whether the next byte may be part of the current sequence.
     var isPending: Bool { state != .ground }
 
-    /// Takes a byte and returns the key that it completes; `nil` if it completes none.
+    /// Processes a byte and returns the key that it completes, if any.
     mutating func take(_ byte: UInt8) -> KeyStroke? {
         switch state {
         case .ground: return ground(byte)
         case .escape: return afterEscape(byte)
         case .sequence:
-            // A final byte ends the sequence, and so does a byte that is not allowed in it.
+            // A final byte ends the sequence, and so does an invalid byte.
             if !(0x20...0x3F).contains(byte) { state = byte == 0x1B ? .escape : .ground }
             return nil
         case .single:
@@ -61,7 +61,9 @@ struct KeyScanner {
         }
     }
 
-    /// Ends a sequence after a timeout: a single Escape is the key, and an incomplete sequence is dropped.
+    /// Ends a sequence after a timeout.
+    ///
+    /// A single Escape is the key; an incomplete sequence is dropped.
     mutating func settle() -> KeyStroke? {
         defer { state = .ground }
         return state == .escape ? .escape : nil

@@ -3,37 +3,39 @@
 import WhorlSecretMemory
 internal import Synchronization
 
-/// A key in its meaning for a prompt.
+/// The meaning of a key for a prompt.
 enum Key: Sendable {
     /// Escape.
     ///
-    /// Not ^D: a program that runs this one on a terminal of its own sends ^D when its own input ends.
+    /// ^D does not cancel, because programs that run this one on a pseudo-terminal send ^D when their own input ends.
     case cancel
-    /// Tab, while nothing is typed.
+    /// Tab, if nothing is typed.
     case fallback
-    /// A change of the passcode's line, with its number of characters.
+    /// A change of the passcode field, with its number of characters.
     case typed(characters: Int)
-    /// Enter on a line that cannot be a passcode; the line is then empty.
+    /// Enter on input that cannot be a passcode. The field is then empty.
     case refused(PasscodeLine.Fault)
     /// Enter on a passcode.
     ///
-    /// The next passcode waits for ``KeyReader/take(_:)``.
+    /// Further passcodes are not submitted until ``KeyReader/take(_:)`` is called.
     case submitted(SecretBox)
-    /// Not a key: the process is in the foreground again after a stop, and other programs have written to the terminal.
+    /// Not a key: the process has returned to the foreground, and other programs have written to the terminal.
     case resumed
 }
 
-/// A converter from the bytes of a terminal to keys and a passcode, shared by the reader and the display of the keys.
+/// A converter from terminal bytes to keys and a passcode.
+///
+/// Shared by the key reader and the display.
 final class TypedLine: Sendable {
-    /// The use of what is typed.
+    /// The use of typed input.
     enum Typing: Sendable {
-        /// The input is ignored: no passcode is asked for.
+        /// Input is ignored, because no passcode is accepted.
         case ignored
-        /// The input goes into the line, and Enter submits it; afterwards the line is held.
+        /// Input goes into the passcode field, and Enter submits it. The field is then held.
         case taken
-        /// The input goes into the line, but Enter has no effect yet: another passcode is being compared.
+        /// Input goes into the passcode field, but Enter has no effect yet because another passcode is being compared.
         case held
-        /// The input goes into the line, and each Enter submits a passcode.
+        /// Input goes into the passcode field, and each Enter submits a passcode.
         case always
     }
 
@@ -47,7 +49,7 @@ final class TypedLine: Sendable {
 
     init(_ typing: Typing) { state = Mutex(State(typing: typing)) }
 
-    /// Sets the use of what is typed from now on; wipes a line that is no longer asked for.
+    /// Sets how further input is used, and wipes the field if it is no longer needed.
     func set(_ typing: Typing) {
         state.withLock { state in
             state.typing = typing
@@ -55,7 +57,7 @@ final class TypedLine: Sendable {
         }
     }
 
-    /// Takes a byte and returns the key that it completes.
+    /// Processes a byte and returns the key that it completes, if any.
     func take(_ byte: UInt8) -> Key? {
         state.withLock { state in
             let stroke = state.scanner.take(byte)
@@ -63,7 +65,7 @@ final class TypedLine: Sendable {
         }
     }
 
-    /// Returns the key that is complete because no byte followed in time.
+    /// Returns the key that is complete because no other byte followed in time.
     func settle() -> Key? {
         state.withLock { state in
             let stroke = state.scanner.settle()
@@ -71,7 +73,7 @@ final class TypedLine: Sendable {
         }
     }
 
-    /// Whether the next byte may belong to the previous ones.
+    /// Whether the next byte may be part of the current sequence.
     var isPending: Bool { state.withLock { $0.scanner.isPending } }
 
     private static func key(_ stroke: KeyStroke?, _ state: inout State) -> Key? {

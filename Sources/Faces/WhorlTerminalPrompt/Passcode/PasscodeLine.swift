@@ -4,15 +4,15 @@ import WhorlSecretMemory
 
 /// A passcode while it is typed.
 ///
-/// It takes bytes as the keyboard sends them, UTF-8 on today's systems, and changes none of them. A byte that cannot be
-/// part of a passcode, or has no room, makes the line invalid: it is never left out silently, since the rest would be
-/// another passcode.
+/// It stores bytes as the keyboard sends them, UTF-8 on today's systems, without changing them. A byte that is not
+/// allowed or does not fit makes the input invalid. It is never dropped silently, because the rest would be a different
+/// passcode.
 struct PasscodeLine: ~Copyable {
-    /// The reason why a line cannot be a passcode.
+    /// The reason why input cannot be a passcode.
     enum Fault: Sendable, Hashable {
-        /// The line has more than 1,024 bytes.
+        /// The input is longer than 1,024 bytes.
         case tooLong
-        /// The line has a control character, such as NUL.
+        /// The input contains a control character, such as NUL.
         case control
     }
 
@@ -20,28 +20,30 @@ struct PasscodeLine: ~Copyable {
     enum Submission: Sendable {
         /// Nothing was typed.
         case empty
-        /// The line cannot be a passcode.
+        /// The input cannot be a passcode.
         case refused(Fault)
-        /// The line is a passcode.
+        /// The input is a passcode.
         case passcode(SecretBox)
     }
 
-    /// The largest number of bytes in a passcode.
+    /// The maximum size of a passcode in bytes.
     static let capacity = 1024
 
     private var buffer = SecretBuffer(capacity: PasscodeLine.capacity)
     private(set) var fault: Fault?
 
-    /// The number of typed characters, which is the number of dots: it counts the bytes that begin a character.
+    /// The number of typed characters, and of dots.
+    ///
+    /// It counts the bytes that start a character.
     var characters: Int {
         buffer.withBytes { bytes in
             (0..<bytes.byteCount).count { !Self.isContinuation(bytes, $0) }
         }
     }
 
-    /// Changes the line according to a key.
+    /// Edits the input with a key.
     ///
-    /// - Returns: Whether the key has an effect on the line.
+    /// - Returns: Whether the key changed the input.
     mutating func edit(_ stroke: KeyStroke) -> Bool {
         switch stroke {
         case .byte(let byte):
@@ -52,7 +54,7 @@ struct PasscodeLine: ~Copyable {
         case .killLine: clear()
         case .enter, .escape: return false
         }
-        // A line that the person has emptied is valid again.
+        // Input that the user has cleared is valid again.
         switch stroke {
         case .backspace, .killWord: if buffer.count == 0 { fault = nil }
         case .byte, .tab, .control, .killLine, .enter, .escape: break
@@ -60,14 +62,14 @@ struct PasscodeLine: ~Copyable {
         return true
     }
 
-    /// Returns the line, and empties it.
+    /// Returns the input and clears it.
     mutating func submit() -> Submission {
         defer { clear() }
         if let fault { return .refused(fault) }
         return buffer.count == 0 ? .empty : .passcode(SecretBox(buffer.take()))
     }
 
-    /// Wipes the line.
+    /// Wipes the input.
     mutating func clear() {
         buffer.removeAll()
         fault = nil
@@ -103,7 +105,7 @@ struct PasscodeLine: ~Copyable {
 }
 
 extension PasscodeLine.Fault {
-    /// The text for the person.
+    /// The text to show to the user.
     var text: String {
         switch self {
         case .tooLong: "A passcode must not be longer than 1,024 bytes."

@@ -4,19 +4,21 @@ internal import Glibc
 package import WhorlSecretMemory
 internal import WhorlSupport
 
-/// A reader that asks for a passcode on the terminal, outside an evaluation: to set, change or verify one.
+/// A reader that prompts for a passcode on the terminal, outside of an evaluation, to set, change or verify one.
 ///
-/// It shows a dot for each character, and leaves no trace of the length on the terminal. The input is only in locked
-/// memory. Backspace removes the last character, ^W the last word and ^U everything; Escape cancels; ^C stays SIGINT.
-/// The terminal's settings are restored in every case.
+/// It shows a dot for each character, and removes the dots at the end so that the length is not visible. The input is
+/// only in locked memory. Backspace removes the last character, ^W the last word and ^U everything; Escape cancels; ^C
+/// stays SIGINT. The terminal's settings are always restored.
 package struct PasscodeReader: Sendable {
-    /// The number of times that the two entries of a new passcode may differ.
+    /// The number of attempts to enter the same new passcode twice.
     static let confirmations = 3
 
     private let terminal: @Sendable () -> Terminal
     private let environment: [String: String]
 
-    /// Creates a reader, otherwise on standard error if that is the terminal, else on `/dev/tty`.
+    /// Creates a reader.
+    ///
+    /// By default, it uses standard error if that is the terminal, otherwise `/dev/tty`.
     package init(
         environment: [String: String] = terminalEnvironment(),
         on terminal: @escaping @Sendable () -> Terminal = Terminal.controlling
@@ -25,20 +27,20 @@ package struct PasscodeReader: Sendable {
         self.terminal = terminal
     }
 
-    /// Asks for a passcode once.
+    /// Prompts for a passcode once.
     ///
-    /// It waits as long as the person needs, and ends when its task is cancelled.
+    /// There is no time limit. Canceling the task ends the prompt.
     ///
-    /// - Parameter question: The text before the colon; it is cleaned before it is shown.
-    /// - Returns: The passcode as it was typed, 1 to 1,024 bytes, without the line's end.
-    /// - Throws: `noTerminal` if there is no terminal to ask on, or another prompt reads its keys; `cancelled`.
+    /// - Parameter question: The text before the colon. It is cleaned before it is shown.
+    /// - Returns: The passcode as typed, 1 to 1,024 bytes, without a line feed.
+    /// - Throws: `noTerminal` if there is no terminal for the prompt, or if another prompt reads its keys; `cancelled`.
     package func read(_ question: String = "Passcode") async throws(PasscodeReadingError) -> SecretBox {
         try await read([question]) { _ in nil }
     }
 
-    /// Asks for a new passcode twice, and starts again if the two entries differ.
+    /// Prompts for a new passcode twice, and starts again if the two entries differ.
     ///
-    /// - Returns: The passcode, as ``read(_:)`` returns it.
+    /// - Returns: The passcode, as returned by ``read(_:)``.
     /// - Throws: The errors of ``read(_:)``; `different` if the two entries differed three times.
     package func readNew(
         _ question: String = "New passcode",
@@ -50,7 +52,9 @@ package struct PasscodeReader: Sendable {
         }
     }
 
-    /// Asks the questions in turn until `objection` accepts the answers; returns the first answer.
+    /// Shows the questions in turn until `objection` accepts the answers.
+    ///
+    /// Returns the first answer.
     private func read(
         _ questions: [String],
         _ objection: @Sendable ([SecretBox]) -> String?
@@ -96,7 +100,7 @@ private struct QuestionLine {
 
     mutating func answer(_ keys: KeyReader) async throws(PasscodeReadingError) -> SecretBox {
         begin()
-        // The dots are removed at every kind of end.
+        // The dots are removed, however the prompt ends.
         defer { style.redraws ? canvas.draw([line(characters: 0)]) : terminal.write("\n") }
         for await key in keys.keys {
             switch key {
@@ -120,7 +124,7 @@ private struct QuestionLine {
         terminal.write((note.map { "\n" + $0 + "\n" } ?? "") + question + ": ")
     }
 
-    /// Asks again below the output of other programs.
+    /// Shows the question again below the output of other programs.
     private mutating func resume() {
         canvas = Canvas(terminal)
         style.redraws ? draw(characters: characters) : begin()
@@ -141,19 +145,20 @@ private struct QuestionLine {
 extension PasscodeReader {
     private typealias Outcome = Result<SecretBox, PasscodeReadingError>
 
-    /// Reads a passcode from an open file descriptor, up to the first line feed, which is dropped, or to the end.
+    /// Reads a passcode from an open file descriptor, up to the first line feed or the end.
     ///
-    /// It reads byte by byte and never past the line feed, so that the next call returns the next line. The descriptor
-    /// stays open. The bytes are only in locked memory. This call waits without blocking Swift's thread pool, and ends
-    /// when its task is cancelled.
+    /// It drops the line feed, and never reads beyond it, so that the next call returns the next line. The descriptor
+    /// stays open. The bytes are only in locked memory. This call waits without blocking Swift's thread pool. Canceling
+    /// the task ends it.
     ///
-    /// - Parameter descriptor: A file, a pipe or a socket; not a terminal, which would show the input.
+    /// - Parameter descriptor: A file, a pipe or a socket. A terminal is not allowed, because it would show the input.
     /// - Returns: The passcode, 1 to 1,024 bytes.
     /// - Throws: `isTerminal`, `empty`, `tooLong`, `control`, `unreadable`, `cancelled`.
     package static func read(from descriptor: CInt) async throws(PasscodeReadingError) -> SecretBox {
         guard isatty(descriptor) == 0 else { throw PasscodeReadingError(.isTerminal) }
         guard let wake = PipeEnds() else { throw unreadable() }
-        // Closed only after the thread has ended and a cancellation has written its byte: both need the open ends.
+        // Closed only after the thread has ended and a cancellation has written its byte, because both need the open
+        // ends.
         defer { wake.close() }
         let outcome = await withTaskCancellationHandler {
             await onThread("whorl-passcode") { line(from: descriptor, until: wake.readEnd) }
@@ -186,7 +191,7 @@ extension PasscodeReader {
             case 0x00..<0x20, 0x7F: _ = line.edit(.control)
             case let value: _ = line.edit(.byte(value))
             }
-            // At once: the input that follows may be endless.
+            // Fail immediately, because the remaining input may be endless.
             if let fault = line.fault { return .failure(PasscodeReadingError(spoiledBy: fault)) }
         }
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An error of reading a passcode.
+/// An error from reading a passcode.
 package struct PasscodeReadingError: Error, Sendable, Hashable {
     /// The kind of failure.
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// The person pressed Escape, or the task was cancelled.
+        /// The user pressed Escape, or the task was canceled.
         case cancelled = "cancelled"
-        /// The process has no terminal to ask on.
+        /// The process has no terminal for the prompt.
         case noTerminal = "noTerminal"
         /// The descriptor is a terminal, which would show the passcode.
         case isTerminal = "isTerminal"
@@ -24,7 +24,7 @@ package struct PasscodeReadingError: Error, Sendable, Hashable {
 
     /// The kind of failure.
     package let code: Code
-    /// The system's error text; may be empty.
+    /// The system's error message; may be empty.
     package let cause: String
 
     init(_ code: Code, cause: String = "") {
@@ -32,7 +32,7 @@ package struct PasscodeReadingError: Error, Sendable, Hashable {
         self.cause = cause
     }
 
-    /// One sentence that says what happened.
+    /// A sentence that describes what happened.
     package var message: String {
         switch code {
         case .cancelled: "No passcode entered."
@@ -46,7 +46,7 @@ package struct PasscodeReadingError: Error, Sendable, Hashable {
         }
     }
 
-    /// One sentence that says what the person can do.
+    /// A sentence that describes how to recover.
     package var recovery: String {
         switch code {
         case .cancelled: "Start again when ready."
@@ -60,7 +60,7 @@ package struct PasscodeReadingError: Error, Sendable, Hashable {
 }
 
 extension PasscodeReadingError {
-    /// Creates the error for an invalid line.
+    /// Creates the error for invalid input.
     init(spoiledBy fault: PasscodeLine.Fault) {
         switch fault {
         case .tooLong: self.init(.tooLong)

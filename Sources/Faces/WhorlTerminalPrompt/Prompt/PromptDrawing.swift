@@ -4,10 +4,10 @@ import WhorlFingerprint
 import WhorlService
 
 extension PromptState {
-    /// Returns the lines of the whole prompt, for a terminal that is redrawn at each update.
+    /// Returns the lines of the whole prompt, for a terminal that is redrawn with each update.
     ///
-    /// No line is wider than the style's columns, and no line contains a character from outside that controls the
-    /// terminal. Only the number of typed characters is known here.
+    /// No line is wider than the style's columns, and text from outside cannot control the terminal. Of the typed
+    /// passcode, only the number of characters is available here.
     package func lines(_ style: TerminalStyle) -> [String] {
         guard let end else {
             return heading(style) + fingerLines(style) + passcodeLines(style) + [keys(style)]
@@ -15,7 +15,7 @@ extension PromptState {
         return heading(style) + [line(end, style)]
     }
 
-    /// Returns the title, the reason, what the touch is for, a warning about a simulated reader, and the progress.
+    /// Returns the title, the reason, the purpose of the touch, a warning about a simulated reader, and the progress.
     private func heading(_ style: TerminalStyle) -> [String] {
         var lines = [style.paint(text(prompt.title, style), .bold)]
         lines += (wrapped(prompt.reason, style) + wrapped(prompt.purposeLine, style)).map { "  " + $0 }
@@ -24,7 +24,9 @@ extension PromptState {
         return lines
     }
 
-    /// Returns a sentence on as many lines as it needs: the end of a reason may say who gets the money.
+    /// Returns a sentence on as many lines as necessary.
+    ///
+    /// The end of a reason may be important, such as who gets the money.
     private func wrapped(_ sentence: String, _ style: TerminalStyle) -> [String] {
         TerminalText.lines(sentence, columns: style.columns - 2, ascii: style.ascii)
     }
@@ -60,7 +62,7 @@ extension PromptState {
         return line + (verdict.map { [hint($0, style)] } ?? [])
     }
 
-    /// Returns the line in which a passcode is typed: a dot for each character, as far as they fit.
+    /// Returns the line of the passcode field: a dot for each character, as far as they fit.
     static func line(_ style: TerminalStyle, _ question: String = "Passcode", characters: Int) -> String {
         let question = "  " + TerminalText.line(question, columns: style.columns - 4, ascii: style.ascii)
         let room = max(0, style.columns - TerminalText.width(of: question) - 2)
@@ -68,7 +70,9 @@ extension PromptState {
         return question + ": " + String(repeating: dot, count: min(characters, room))
     }
 
-    /// Returns the keys with their actions; two titles share the width.
+    /// Returns the keys with their actions.
+    ///
+    /// Two titles share the width.
     private func keys(_ style: TerminalStyle) -> String {
         let room = style.columns - 2 - "[Esc] ".count
         let cancel = "  " + style.paint("[Esc]", .bold) + " "
@@ -94,7 +98,7 @@ extension PromptState {
 }
 
 extension PromptState {
-    /// Returns the first lines of the prompt on an output that cannot be redrawn.
+    /// Returns the first lines of the prompt, for output that cannot be redrawn.
     package func opening(_ style: TerminalStyle) -> [String] {
         wrapped(prompt.reason, style).enumerated().map {
             $0 == 0 ? text(prompt.title, style) + ": " + $1 : "  " + $1
@@ -104,7 +108,9 @@ extension PromptState {
             + (passcode == .hidden ? [] : [text(Self.instruction, style)])
     }
 
-    /// Returns the text for one change on an output that cannot be redrawn; typed characters leave no trace there.
+    /// Returns the text for one change, for output that cannot be redrawn.
+    ///
+    /// Typed characters are not shown there.
     package func line(for change: PromptChange, _ style: TerminalStyle) -> String? {
         switch change {
         case .told(let update): line(for: update, style)
@@ -120,7 +126,7 @@ extension PromptState {
         return switch update {
         case .fingerEnded where prompt.parts.contains(.passcode):
             text(message, style) + " " + text(Self.instruction, style)
-        // These texts may come from outside.
+        // These strings may come from outside.
         case .fingerEnded, .passcodeEnded, .ended: text(message, style)
         case .scan, .noMatch, .anotherFinger, .checking, .wrongPasscode, .throttled, .matched, .verified:
             message

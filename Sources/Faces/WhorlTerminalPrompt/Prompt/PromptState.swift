@@ -7,40 +7,41 @@ package import WhorlService
 package enum PromptChange: Sendable, Hashable {
     /// An update from the engine.
     case told(PromptUpdate)
-    /// The person asked for the passcode's line.
+    /// The user opened the passcode field.
     case opened
     /// The number of typed characters changed.
     case typed(Int)
-    /// The input cannot be a passcode; the text says the reason.
+    /// The input cannot be a passcode. The text is the reason.
     case refused(String)
-    /// The prompt ended before the engine announced its end, by this button if there is one.
+    /// The prompt ended before the engine announced its end, because of this button if there is one.
     case left(PromptAction?)
 }
 
-/// The content of a prompt, a pure value that changes are applied to and that draws itself: the finger's part, and the
-/// passcode's line below it.
+/// The content of a prompt: the fingerprint part, and the passcode field below it.
+///
+/// It is a pure value to which changes are applied, and which draws itself.
 package struct PromptState: Drawing, Hashable {
-    /// The phase of the finger's part.
+    /// The phase of the fingerprint part.
     package enum Finger: Sendable, Hashable {
-        /// The reader is being made ready.
+        /// The reader is being prepared.
         case preparing
         /// The prompt waits for a finger.
         case waiting
         /// A finger is on the sensor.
         case reading
-        /// No finger is asked for.
+        /// No finger is read.
         case ended
     }
 
-    /// The content of the passcode's line.
+    /// The content of the passcode field.
     package enum Passcode: Sendable, Hashable {
-        /// There is no line yet.
+        /// The field is not shown yet.
         case hidden
-        /// The line has this number of typed characters.
+        /// The field has this number of typed characters.
         case typed(Int)
-        /// A passcode is being compared; the next one has this number of typed characters.
+        /// A passcode is being compared. The next one has this number of typed characters.
         case checking(Int)
-        /// The line has been removed.
+        /// The field has been removed.
         case ended
     }
 
@@ -50,7 +51,7 @@ package struct PromptState: Drawing, Hashable {
         case bad(String)
     }
 
-    /// The number of completed presentations, and their total.
+    /// The number of completed touches, and their total.
     package struct Progress: Sendable, Hashable {
         package let completed: Int
         package let total: Int
@@ -58,8 +59,7 @@ package struct PromptState: Drawing, Hashable {
 
     package let prompt: Prompt
     package private(set) var finger: Finger
-    /// The problem with the last presentation, which stays until a finger is read again, or the reason why no finger is
-    /// asked for.
+    /// The problem with the last touch, shown until a finger is read again, or the reason why no finger is read.
     package private(set) var hint: String?
     package private(set) var progress: Progress?
     package private(set) var passcode: Passcode

@@ -3,11 +3,11 @@
 package import WhorlFingerprint
 internal import WhorlSupport
 
-/// An update of a longer activity at a reader: an enrollment, a picture, a trial of the reader.
+/// An update of a longer activity at a reader: an enrollment, an image, or a test of the reader.
 package enum ScanActivityUpdate: Sendable, Hashable {
     /// An event at the reader.
     case scan(ScanEvent)
-    /// The part of the finger that the next touch is to show.
+    /// The part of the finger that the next touch should cover.
     case area(FingerArea)
     /// The start of a new part, such as `Touch once more to confirm.`
     case part(String)
@@ -17,17 +17,16 @@ package enum ScanActivityUpdate: Sendable, Hashable {
     case failed(String)
 }
 
-/// The progress display of a longer activity at a reader: the instruction, a bar of the stages, and problems with a
-/// touch.
+/// The progress display of a longer activity at a reader: the instruction, a progress bar, and problems with a touch.
 ///
-/// It has no keys; ^C ends the program. On a terminal it redraws itself in place; elsewhere it writes lines.
+/// It does not read keys; ^C ends the program. On a terminal, it redraws itself in place; elsewhere, it writes lines.
 package struct ScanActivity: Sendable {
     private let state: ScanActivityState
 
     /// Creates a progress display on standard error.
     package init(_ state: ScanActivityState) { self.state = state }
 
-    /// Shows the progress until `updates` ends or the task is cancelled.
+    /// Shows the progress until `updates` ends or the task is canceled.
     package func show(_ updates: AsyncStream<ScanActivityUpdate>) async {
         await Board(state, Terminal.standardError(), terminalEnvironment()).show(updates)
     }
@@ -52,12 +51,12 @@ package struct ScanActivityState: Drawing, Hashable {
     private var area: FingerArea?
     private var wasAlike = false
 
-    /// Makes the content before the first update.
+    /// Creates the content before the first update.
     ///
     /// - Parameters:
-    ///   - title: The activity, such as `Enroll the right index finger`; cleaned before it is shown.
-    ///   - readerName: The reader's name, which may come from the device; cleaned before it is shown.
-    ///   - readerKind: Real hardware or not; a simulated reader is marked as such.
+    ///   - title: The activity, such as `Enroll the right index finger`. It is cleaned before it is shown.
+    ///   - readerName: The reader's name, which may come from the device. It is cleaned before it is shown.
+    ///   - readerKind: Whether the reader is real hardware. A simulated reader is marked as such.
     ///   - scanType: Press or swipe.
     package init(
         title: String,

@@ -3,22 +3,24 @@
 package import WhorlService
 internal import WhorlSupport
 
-/// The prompt of an evaluation on a terminal.
+/// The prompt of an evaluation, on a terminal.
 ///
-/// It shows the title, the reason, the instruction, problems with a presentation, and the keys: Escape for cancel, Tab
-/// for the fallback. ^C stays SIGINT. If a passcode is asked for, every other key belongs to it: typing begins it,
-/// Enter submits it, Backspace removes the last character, ^W the last word and ^U everything. On a terminal it redraws
-/// itself in place; elsewhere it writes a line for each update, without escapes and without keys.
+/// It shows the title, the reason, the instruction, problems with a touch, and the keys: Escape to cancel, Tab for the
+/// fallback. ^C stays SIGINT. If a passcode is accepted, all other keys edit it: Enter submits it, Backspace removes
+/// the last character, ^W the last word and ^U everything. On a terminal, the prompt redraws itself in place.
+/// Elsewhere, it writes a line for each update, without escape sequences and without keys.
 ///
-/// ``DisplayText`` cleans every text from outside before it reaches the terminal. The prompt makes no decision; it only
-/// displays.
+/// ``DisplayText`` cleans all text from outside before it reaches the terminal. The prompt only displays, and makes no
+/// decisions.
 package struct TerminalPrompt: PromptPresenter {
-    /// Finds the terminal each time, since it may change when the process is put into the background.
+    /// Finds the terminal each time, because it may change when the process is moved to the background.
     let here: @Sendable () -> Terminal
     let environment: [String: String]
 
-    /// Creates a prompt, otherwise on the terminal of this process: standard error if that is the terminal, else `/dev/tty`;
-    /// without a terminal, lines on standard error.
+    /// Creates a prompt.
+    ///
+    /// By default, it uses this process's terminal: standard error if that is the terminal, otherwise `/dev/tty`.
+    /// Without a terminal, it writes lines to standard error.
     package init(
         environment: [String: String] = terminalEnvironment(),
         on terminal: @escaping @Sendable () -> Terminal = Terminal.controlling
@@ -27,17 +29,17 @@ package struct TerminalPrompt: PromptPresenter {
         self.environment = environment
     }
 
-    /// Returns a prompt on standard error only, for programs that document this.
+    /// Returns a prompt on standard error only, for programs that document this behavior.
     package static func onStandardError() -> TerminalPrompt {
         TerminalPrompt(on: Terminal.standardError)
     }
 
-    /// Whether the prompt goes to a terminal and this process is in the terminal's foreground.
+    /// Whether the prompt is shown on a terminal with this process in its foreground.
     package var isInteractive: Bool {
         get async { here().isInteractive }
     }
 
-    /// Whether the prompt goes to a terminal that can send keys.
+    /// Whether the prompt is shown on a terminal that can send keys.
     package var takesPasscode: Bool {
         get async {
             let terminal = here()
@@ -45,9 +47,9 @@ package struct TerminalPrompt: PromptPresenter {
         }
     }
 
-    /// Shows the prompt until its updates end, a key ends it, or the task is cancelled.
+    /// Shows the prompt until its updates end, a key ends it, or the task is canceled.
     ///
-    /// A passcode is shown as dots while it is typed; Enter passes it to `entry`.
+    /// A passcode is shown as dots while it is typed. Enter passes it to `entry`.
     package func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         let terminal = here()
         guard let input = terminal.input,
@@ -63,7 +65,7 @@ package struct TerminalPrompt: PromptPresenter {
         return action
     }
 
-    /// Shows the finger's part alone, since no passcode can be typed.
+    /// Shows only the fingerprint part, because no passcode can be typed.
     private func showWithoutKeys(_ prompt: Prompt, _ entry: PromptEntry, on terminal: Terminal) async {
         entry.close()
         var ofFinger = prompt
@@ -74,13 +76,15 @@ package struct TerminalPrompt: PromptPresenter {
 }
 
 extension Prompt {
-    /// The use of typed input: ignored where no passcode is asked for, or not yet, since the program hides the fallback.
+    /// The initial use of typed input.
+    ///
+    /// It is ignored if no passcode is accepted, or not yet because the program hides the fallback.
     var typing: TypedLine.Typing {
         guard parts.contains(.passcode) else { return .ignored }
         return parts.contains(.finger) && fallbackTitle == nil ? .ignored : .taken
     }
 
-    /// Returns the use of typed input from an update on; `nil` if the update does not change it.
+    /// Returns the use of typed input after an update; `nil` if the update does not change it.
     func typing(after update: PromptUpdate) -> TypedLine.Typing? {
         guard parts.contains(.passcode) else { return nil }
         return switch update {
@@ -91,7 +95,7 @@ extension Prompt {
     }
 }
 
-/// A prompt on a terminal that sends keys: its keys, updates and drawing.
+/// A prompt on a terminal that sends keys, with its keys, updates and drawing.
 struct PromptSession: Sendable {
     private enum End: Sendable {
         case display
@@ -123,9 +127,9 @@ struct PromptSession: Sendable {
                     pressed = action
                     sink.yield(.left(action))
                     sink.finish()
-                // No key means that the terminal was closed: the updates continue.
+                // No key means that the terminal was closed. The updates continue.
                 case .keys(nil): entry.close()
-                // The display is drawn to its end before the group ends.
+                // The display is drawn completely before the group ends.
                 case .updates: sink.finish()
                 case .display: group.cancelAll()
                 }
@@ -134,7 +138,7 @@ struct PromptSession: Sendable {
         }
     }
 
-    /// Passes on the updates of the engine, and adapts the use of typed input to them.
+    /// Forwards the engine's updates, and changes the use of typed input accordingly.
     private func passOn(_ sink: AsyncStream<PromptChange>.Continuation) async {
         for await update in entry.updates {
             if let typing = prompt.typing(after: update) { keys.take(typing) }

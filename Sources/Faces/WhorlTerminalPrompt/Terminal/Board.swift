@@ -3,30 +3,30 @@
 internal import Glibc
 internal import Synchronization
 
-/// A value that updates change and that can be drawn, as a block of lines or line by line.
+/// A value that changes with updates and can be drawn, as a block of lines or line by line.
 package protocol Drawing: Sendable {
     associatedtype Update: Sendable
 
-    /// Takes in an update.
+    /// Applies an update.
     mutating func apply(_ update: Update)
     /// Returns all lines, for a terminal that is redrawn.
     func lines(_ style: TerminalStyle) -> [String]
-    /// Returns the first lines on an output that is not redrawn.
+    /// Returns the first lines, for output that is not redrawn.
     func opening(_ style: TerminalStyle) -> [String]
-    /// Returns the text for one update on an output that is not redrawn; `nil` for none.
+    /// Returns the text for one update, for output that is not redrawn; `nil` for none.
     func line(for update: Update, _ style: TerminalStyle) -> String?
     /// Whether the last update was the end.
     var isOver: Bool { get }
-    /// The update that stands for an unannounced end.
+    /// The update that represents an unannounced end.
     static var interrupted: Update { get }
 }
 
-/// A drawing and the place where it is shown.
+/// A drawing and the terminal that shows it.
 final class Board<Content: Drawing>: Sendable {
     private struct Shown {
         var content: Content
         var canvas: Canvas
-        /// Whether the drawing is on the terminal, between its beginning and its end.
+        /// Whether the drawing is on the terminal, between its start and its end.
         var isUp = false
     }
 
@@ -40,7 +40,9 @@ final class Board<Content: Drawing>: Sendable {
         shown = Mutex(Shown(content: content, canvas: Canvas(terminal)))
     }
 
-    /// Shows each update until they end or the task is cancelled; the state that stays on the terminal is a final one.
+    /// Shows each update until they end or the task is canceled.
+    ///
+    /// The state that remains on the terminal is a final one.
     func show(_ updates: some AsyncSequence<Content.Update, Never>) async {
         begin()
         for await update in updates { shown.withLock { show(update, &$0) } }
@@ -91,7 +93,7 @@ final class Board<Content: Drawing>: Sendable {
     }
 }
 
-/// A canvas that draws lines on a terminal, each time over its previous lines.
+/// A canvas that draws lines on a terminal, replacing its previous lines.
 ///
 /// It uses four control sequences (ECMA-48): CUU (up), EL (clear the line), ED (clear below), and CR.
 struct Canvas {

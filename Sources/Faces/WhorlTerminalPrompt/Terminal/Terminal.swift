@@ -2,23 +2,23 @@
 
 internal import Glibc
 
-/// The output and the input of a terminal, or a file in place of the output.
+/// The output and the input of a terminal, or a file instead of the output.
 ///
-/// It owns a descriptor only if it opened the descriptor itself.
+/// It owns a descriptor only if it opened it.
 package struct Terminal: Sendable {
-    /// The descriptor that the prompt is written to.
+    /// The descriptor to which the prompt is written.
     let output: CInt
-    /// The descriptor that keys come from; `nil` if there are none.
+    /// The descriptor from which keys are read; `nil` if there are no keys.
     let input: CInt?
-    /// Whether a person at the terminal can see the prompt and press keys.
+    /// Whether a user at the terminal can see the prompt and press keys.
     let isInteractive: Bool
 
     /// Returns standard error, with keys if it is a terminal and this process is in its foreground.
     package static func standardError() -> Terminal { Terminal(output: STDERR_FILENO) }
 
-    /// Returns the terminal that the process belongs to, else standard error.
+    /// Returns the process's controlling terminal, otherwise standard error.
     ///
-    /// It serves programs whose standard error goes to a log while a person sits at the terminal.
+    /// This is for programs whose standard error is a log while a user is at the terminal.
     package static func controlling() -> Terminal {
         let standardError = standardError()
         guard !standardError.isInteractive, let tty = controllingDescriptor else { return standardError }
@@ -26,27 +26,33 @@ package struct Terminal: Sendable {
         return terminal.isInteractive ? terminal : standardError
     }
 
-    /// Creates a terminal for an output, with keys only if it is the terminal of this foreground process.
+    /// Creates a terminal for an output.
+    ///
+    /// It has keys only if the output is the terminal of this foreground process.
     init(output: CInt) {
         self.output = output
         isInteractive = isatty(output) == 1 && tcgetpgrp(output) == getpgrp()
         input = isInteractive ? (Self.controllingDescriptor ?? output) : nil
     }
 
-    /// Creates a terminal from a descriptor without checks, for tests on a pseudo-terminal.
+    /// Creates a terminal from a descriptor without checks, for tests with a pseudo-terminal.
     package init(testing descriptor: CInt) {
         output = descriptor
         input = descriptor
         isInteractive = true
     }
 
-    /// The process's own terminal, opened once: keys come from it even when standard input is a pipe.
+    /// The process's controlling terminal, opened once.
+    ///
+    /// Its keys can be read even if standard input is a pipe.
     private static let controllingDescriptor: CInt? = {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         return descriptor >= 0 ? descriptor : nil
     }()
 
-    /// Returns the present style of the output; the width is read each time, since a window can change its size.
+    /// Returns the current style of the output.
+    ///
+    /// The width is read each time, because a window can be resized.
     func style(environment: [String: String]) -> TerminalStyle {
         guard isatty(output) == 1 else { return .plain }
         var size = winsize()
@@ -54,9 +60,9 @@ package struct Terminal: Sendable {
         return TerminalStyle(terminalOfColumns: known ? Int(size.ws_col) : 80, environment: environment)
     }
 
-    /// Writes all of the text.
+    /// Writes the whole text.
     ///
-    /// Text that a closed terminal does not accept is dropped: a prompt only displays.
+    /// Text for a closed terminal is dropped, because a prompt only displays.
     func write(_ text: String) {
         let bytes = Array(text.utf8)
         var done = 0
@@ -74,7 +80,7 @@ package struct Terminal: Sendable {
     }
 }
 
-/// Returns this process's environment, for the style of a terminal.
+/// Returns this process's environment, for determining the style of a terminal.
 package func terminalEnvironment() -> [String: String] {
     var values: [String: String] = [:]
     for name in ["TERM", "NO_COLOR", "LC_ALL", "LC_CTYPE", "LANG"] {
@@ -84,22 +90,22 @@ package func terminalEnvironment() -> [String: String] {
 }
 
 extension TerminalStyle {
-    /// Returns the style of an answer on standard output: colors on a terminal, without redrawing.
+    /// Returns the style of output to standard output: with colors on a terminal, without redrawing.
     package static func onStandardOutput() -> TerminalStyle {
         Terminal(output: STDOUT_FILENO).style(environment: terminalEnvironment())
     }
 
     /// Creates the style of a terminal from its number of columns and the environment variables.
     ///
-    /// `NO_COLOR` (present and not empty) and `TERM=dumb` turn colors off; `TERM=dumb` also turns off redrawing. A
-    /// locale that is not UTF-8 limits the output to ASCII.
+    /// A non-empty `NO_COLOR` and `TERM=dumb` turn off colors. `TERM=dumb` also turns off redrawing. A locale without
+    /// UTF-8 limits the output to ASCII.
     package init(terminalOfColumns columns: Int, environment: [String: String]) {
         let dumb = (environment["TERM"] ?? "dumb") == "dumb"
         let locale =
             ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
         let name = locale.uppercased()
         self.init(
-            // The last column stays empty: some terminals wrap as soon as it is written.
+            // The last column stays empty, because some terminals wrap as soon as it is written.
             columns: max(20, (columns > 0 ? columns : 80) - 1),
             redraws: !dumb,
             colors: !dumb && (environment["NO_COLOR"] ?? "").isEmpty,
@@ -110,11 +116,11 @@ extension TerminalStyle {
 
 /// The features of the output that the prompt may use.
 package struct TerminalStyle: Sendable, Hashable {
-    /// The number of columns that a line may take.
+    /// The maximum number of columns of a line.
     package var columns: Int
     /// Whether lines may be redrawn in place.
     package var redraws: Bool
-    /// Whether colors and bold letters may be used.
+    /// Whether colors and bold text may be used.
     package var colors: Bool
     /// Whether only ASCII may be written.
     package var ascii: Bool
@@ -122,12 +128,14 @@ package struct TerminalStyle: Sendable, Hashable {
     /// The style of a file or a pipe: no escapes, UTF-8, and long lines.
     package static let plain = TerminalStyle(columns: 400, redraws: false, colors: false, ascii: false)
 
-    /// Returns the text in this ink, if colors may be used.
+    /// Returns the text with this style, if colors may be used.
     package func paint(_ text: String, _ ink: Ink) -> String {
         colors ? "\u{1B}[\(ink.rawValue)m\(text)\u{1B}[0m" : text
     }
 
-    /// The colors and weights that are used; the numbers are ECMA-48's SGR parameters.
+    /// The colors and weights of text.
+    ///
+    /// The numbers are ECMA-48's SGR parameters.
     package enum Ink: String, Sendable {
         case bold = "1"
         case faint = "2"
@@ -137,12 +145,12 @@ package struct TerminalStyle: Sendable, Hashable {
         case cyan = "36"
     }
 
-    /// The mark before a line, by the outcome that the line reports.
+    /// The mark at the start of a line, which shows the outcome that the line reports.
     package enum Mark: Sendable {
         case good, bad, warning, neutral
     }
 
-    /// Returns the sign for an outcome.
+    /// Returns the symbol for an outcome.
     package func sign(_ mark: Mark) -> String {
         switch mark {
         case .good: paint(ascii ? "ok" : "✓", .green)
@@ -152,7 +160,7 @@ package struct TerminalStyle: Sendable, Hashable {
         }
     }
 
-    /// Returns a bar with a place for each presentation, at most 10 places wide, and the two numbers.
+    /// Returns a progress bar with a place for each touch, at most 10 places wide, and the two numbers.
     func line(_ progress: PromptState.Progress) -> String {
         let total = max(progress.total, 1)
         let places = min(total, 10)
@@ -163,7 +171,9 @@ package struct TerminalStyle: Sendable, Hashable {
     }
 }
 
-/// Waits for bytes or the end of input, and returns whether they came; `false` after a timeout or a wake-up.
+/// Waits for bytes or the end of input.
+///
+/// Returns whether they arrived; `false` after a timeout or a wake-up.
 func wait(for descriptor: CInt, or wake: CInt, milliseconds: CInt) -> Bool {
     var ends = [
         pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),

@@ -4,24 +4,28 @@ internal import Glibc
 internal import Synchronization
 internal import WhorlSupport
 
-/// A mode that turns off echo and line input of a terminal while a prompt is on it.
+/// A mode that turns off echo and line input of a terminal while a prompt is shown.
 ///
-/// The terminal's settings are restored in every case: when the prompt ends, when the program exits, and when a signal
-/// ends or stops it. Signals that the program handles itself are left to it. SIGKILL cannot be caught. If a passcode
-/// may be typed, earlier input is dropped (it was shown), and so is unread input at the end: the rest of a passcode
-/// would become the shell's next command. Only one prompt at a time reads keys; a second one has no keys.
+/// The terminal's settings are always restored: when the prompt ends, when the program exits, and when a signal ends or
+/// stops it. Signals that the program handles are not touched. SIGKILL cannot be caught.
+///
+/// If a passcode can be typed, earlier input is dropped because it was visible. Unread input is dropped at the end,
+/// because the rest of a passcode would become the shell's next command. Only one prompt at a time reads keys; a second
+/// one has no keys.
 struct TerminalMode: ~Copyable {
-    /// Whether a prompt holds the terminal of this process.
+    /// Whether a prompt is using the terminal of this process.
     private static let held = Mutex(false)
 
     /// Set last, so that an initializer that fails does not run `deinit`.
     private let descriptor: CInt
 
-    /// Changes the terminal's settings; fails if another prompt has the terminal or it has no such settings.
+    /// Changes the terminal's settings.
+    ///
+    /// Fails if another prompt is using the terminal, or if it has no such settings.
     ///
     /// - Parameters:
     ///   - descriptor: The terminal.
-    ///   - takesPasscode: Whether a passcode may be typed.
+    ///   - takesPasscode: Whether a passcode can be typed.
     init?(_ descriptor: CInt, takesPasscode: Bool = false) {
         let isFree = Self.held.withLock { held in
             defer { held = true }
@@ -46,11 +50,12 @@ struct TerminalMode: ~Copyable {
         Self.held.withLock { $0 = false }
     }
 
-    /// The descriptor that becomes readable when the process continues after a stop while a prompt is shown; -1 if the
-    /// system had no pipe left.
+    /// The descriptor that becomes readable when the process continues after a stop during a prompt.
+    ///
+    /// It is -1 if the system could not create a pipe.
     static var resumptions: CInt { Saved.resumptions.pointee.readEnd }
 
-    /// Turns echo off again, after the process has returned to the foreground while a prompt is shown.
+    /// Turns echo off again after the process has returned to the foreground during a prompt.
     static func takeAgain() { Saved.takeAgain() }
 
     private static func save(_ descriptor: CInt) -> Bool {
@@ -63,12 +68,12 @@ struct TerminalMode: ~Copyable {
     }
 }
 
-/// The data of the signal handlers: plain memory that is set before they are installed.
+/// The data of the signal handlers: plain memory, which is set before they are installed.
 ///
-/// All of it is allocated at the first use and never freed. The holder of the terminal writes it; handlers only read
-/// it, and call only async-signal-safe functions (POSIX, signal-safety(7)).
+/// It is allocated on first use and never freed. Only the `TerminalMode` that uses the terminal writes it. Handlers
+/// only read it, and call only async-signal-safe functions (POSIX, signal-safety(7)).
 private enum Saved {
-    // Written only by the one `TerminalMode` that holds the terminal, before its handlers are installed and after that.
+    // Written only by the one `TerminalMode` that uses the terminal, before its handlers are installed and afterwards.
     nonisolated(unsafe) static let descriptor = allocated(CInt(-1))
     nonisolated(unsafe) static let original = allocated(termios())
     nonisolated(unsafe) static let quiet = allocated(termios())
@@ -101,7 +106,7 @@ private enum Saved {
         withoutStopping { _ = tcsetattr(descriptor.pointee, TCSANOW, settings) }
     }
 
-    /// Changes the terminal's settings with SIGTTOU blocked, which would stop a process in the background.
+    /// Changes the terminal's settings while SIGTTOU is blocked, which would stop a process in the background.
     private static func withoutStopping(_ change: () -> Void) {
         var block = sigset_t()
         var before = sigset_t()
@@ -114,12 +119,14 @@ private enum Saved {
 
     private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
-    /// Restores the terminal at exit as well: registered once, and without effect while no prompt is shown.
+    /// Restores the terminal at exit.
+    ///
+    /// Registered once, and without effect if no prompt is shown.
     private static let atExit: Void = { _ = atexit { Saved.restore() } }()
 
     static func watchSignals() {
         _ = atExit
-        // Each value is created at its first use, which allocates memory and opens files: a handler may do neither.
+        // Each value is created on first use, which allocates memory and opens files. A handler must do neither.
         _ = (descriptor, original, quiet, dropsInput, resumptions, previous, watched)
         for number in ending { install(number) { Saved.giveBack($0) } }
         install(SIGCONT) { _ in
@@ -151,7 +158,7 @@ private enum Saved {
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 0  // SIG_DFL
     }
 
-    /// Handler: restores the terminal's settings, then lets the signal take its default effect.
+    /// Signal handler: restores the terminal's settings, then lets the signal take its default effect.
     private static func giveBack(_ number: CInt) {
         let before = errno
         defer { errno = before }
@@ -165,25 +172,27 @@ private enum Saved {
         raise(number)
         pthread_sigmask(SIG_UNBLOCK, &unblock, nil)
         // A stopped process gets here when it continues. A process that cannot be stopped (its process group is
-        // orphaned) gets here at once; it gets no SIGCONT, and without this call the input would be shown.
+        // orphaned) gets here immediately. It gets no SIGCONT, and without this call the input would be visible.
         sigaction(number, &mine, nil)
         takeAgain()
     }
 
-    /// Handler as well: turns echo off again after a stop, unless the process continues in the background.
+    /// Signal handler: turns echo off again after a stop, unless the process continues in the background.
     static func takeAgain() {
         if tcgetpgrp(descriptor.pointee) == getpgrp() { apply() }
     }
 
-    /// Handler: reports that other programs may have written to the terminal.
+    /// Signal handler: reports that other programs may have written to the terminal.
     private static func tellResumption() {
         var byte: UInt8 = 0
-        // If the pipe is full, it is readable already.
+        // If the pipe is full, it is already readable.
         _ = write(resumptions.pointee.writeEnd, &byte, 1)
     }
 }
 
-/// A pipe from a signal handler to the thread that reads keys; it never blocks and is never closed.
+/// A pipe from a signal handler to the thread that reads keys.
+///
+/// It never blocks and is never closed.
 private struct ResumptionPipe {
     var readEnd: CInt = -1
     var writeEnd: CInt = -1

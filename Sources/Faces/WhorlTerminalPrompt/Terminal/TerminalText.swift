@@ -2,31 +2,33 @@
 
 internal import WhorlSupport
 
-/// A converter that makes text from outside fit a line of a terminal.
+/// Functions that fit text from outside into lines of a terminal.
 package enum TerminalText {
-    /// Returns the text without characters that control a terminal, in at most `columns` columns.
+    /// Returns the text without characters that control a terminal, at most `columns` columns wide.
     ///
-    /// A sentence of ours is shown in the person's language.
+    /// Whorl's own messages are translated to the user's language.
     ///
     /// - Parameters:
     ///   - text: Any text.
-    ///   - columns: The number of columns; a wider text ends in an ellipsis.
-    ///   - ascii: Whether the terminal does not read UTF-8. There, a byte of a letter may be a command (0x9B is CSI),
-    ///     so every non-ASCII character becomes a question mark.
+    ///   - columns: The maximum number of columns. Wider text ends with an ellipsis.
+    ///   - ascii: Whether the terminal does not support UTF-8. Every non-ASCII character then becomes a question mark,
+    ///     because one of its bytes could be a command (0x9B is CSI).
     /// - Returns: One line, without a line feed.
     package static func line(_ text: String, columns: Int, ascii: Bool = false) -> String {
         let clean = DisplayText.clean(translated(text), limit: max(columns, 0) + 1)
         return cut(ascii ? inASCII(clean) : clean, to: columns, ellipsis: ascii ? "." : "…")
     }
 
-    /// The most lines of one text: with the rest of a prompt, they fit the smallest usual terminal.
+    /// The maximum number of lines of one text.
+    ///
+    /// Together with the rest of a prompt, they fit the smallest common terminal.
     private static let mostLines = 8
 
     /// Returns the text without characters that control a terminal, in lines of at most `columns` columns.
     ///
-    /// Of a text that needs more than 8 lines, the beginning and the end are shown, with an ellipsis between them.
+    /// If the text needs more than 8 lines, its beginning and its end are shown, separated by an ellipsis.
     ///
-    /// - Parameters: as of ``line(_:columns:ascii:)``.
+    /// - Parameters: The same as those of ``line(_:columns:ascii:)``.
     /// - Returns: The lines, without line feeds; at least one.
     package static func lines(_ text: String, columns: Int, ascii: Bool = false) -> [String] {
         let clean = DisplayText.clean(translated(text), limit: 4000)
@@ -35,7 +37,9 @@ package enum TerminalText {
         return lines.prefix(mostLines - 3) + [ascii ? "..." : "…"] + lines.suffix(2)
     }
 
-    /// Returns the words of a text in lines; a word that is wider than a line is broken.
+    /// Returns the words of a text, wrapped into lines.
+    ///
+    /// A word that is wider than a line is broken.
     private static func wrapped(_ text: String, to columns: Int) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -61,7 +65,7 @@ package enum TerminalText {
         String(text.map { $0.isASCII ? $0 : "?" })
     }
 
-    /// Returns the text in at most `columns` columns, with an ellipsis if something was cut off.
+    /// Returns the text, at most `columns` columns wide, with an ellipsis if something was cut off.
     package static func cut(_ text: String, to columns: Int, ellipsis: Character = "…") -> String {
         guard width(of: text) > columns else { return text }
         var kept = ""
@@ -79,15 +83,15 @@ package enum TerminalText {
         text + String(repeating: " ", count: max(0, columns - width(of: text)))
     }
 
-    /// Returns the number of columns that the text takes.
+    /// Returns the width of the text in columns.
     package static func width(of text: String) -> Int {
         text.reduce(0) { $0 + width(of: $1) }
     }
 
-    /// Returns the number of columns of one character: 2 for East Asian wide characters and for emoji, else 1.
+    /// Returns the width of one character: 2 columns for East Asian wide characters and emoji, otherwise 1.
     ///
     /// Terminals disagree about characters that consist of several scalars. The sum of the scalars' widths is the
-    /// maximum of all of them, so that a line that is cut by this measure never wraps.
+    /// maximum among them, so lines cut by this measure never wrap.
     static func width(of character: Character) -> Int {
         if character.unicodeScalars.contains("\u{FE0F}") { return 2 }  // asks for the emoji form
         return max(1, character.unicodeScalars.reduce(0) { $0 + width(of: $1) })
