@@ -60,7 +60,8 @@ import WhorlService
         #expect(
             presenter.updates == [
                 .scan(.touch), .noMatch(remaining: 2), .scan(.touch), .noMatch(remaining: 1),
-                .scan(.touch), .noMatch(remaining: 0), .ended("The finger did not match."),
+                .scan(.touch), .noMatch(remaining: 0),
+                .ended(ServiceError(.authenticationFailed).message),
             ]
         )
         #expect(try await fixture.record().failures == 3)

@@ -134,7 +134,7 @@ struct Obstacle: Sendable, CustomTestStringConvertible {
         #expect(await fixture.answer(presenter).code == .userCancel)
         #expect(
             presenter.updates.first
-                == .fingerEnded("Too many failed attempts; fingerprints are locked out.")
+                == .fingerEnded(ServiceError(.biometryLockout).message)
         )
     }
 

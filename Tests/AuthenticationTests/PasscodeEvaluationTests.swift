@@ -105,7 +105,7 @@ import WhorlService
         }
         #expect(await fixture.answer(presenter, passcode: authority).success?.method == .passcode)
         #expect(authority.failures == 0)
-        #expect(presenter.updates.contains(.fingerEnded("The finger did not match.")))
+        #expect(presenter.updates.contains(.fingerEnded(ServiceError(.authenticationFailed).message)))
         #expect(presenter.updates.last == .verified)
         #expect(fixture.reader.counts.scans == 3)
         #expect(!fixture.reader.isOpen)

@@ -68,8 +68,8 @@ private final class MovingLid: LidManager {
         let shut = services(Lid(isShut: true, isDocked: false))
         let preflight = await shut.preflight(.biometrics, for: shut.application)
         #expect(preflight.obstacle?.code == .lidShut)
-        #expect(preflight.obstacle?.message == "The lid is closed over the fingerprint reader.")
-        #expect(preflight.obstacle?.recovery == "Open the lid.")
+        #expect(preflight.obstacle?.message == ServiceError(.lidShut).message)
+        #expect(preflight.obstacle?.recovery == ServiceError(.lidShut).recovery)
         // The list still names the reader.
         #expect(try await shut.readers.readers().count == 1)
     }
@@ -80,7 +80,7 @@ private final class MovingLid: LidManager {
         let reach = ReaderReachability(lid: lid, builtIn: [reader.info.id])
         async let obstacle = reach.untilObstructed(reader)
         lid.shut()
-        #expect(await obstacle?.message == "The lid is closed over the fingerprint reader.")
+        #expect(await obstacle?.code == .lidShut)
         #expect(await ReaderReachability(lid: lid).untilObstructed(reader) == nil)
         let waiting = Task {
             await ReaderReachability(lid: MovingLid(), builtIn: [reader.info.id]).untilObstructed(reader)
