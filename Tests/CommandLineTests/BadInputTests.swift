@@ -2,6 +2,9 @@
 
 import Foundation
 import Testing
+import WhorlService
+
+@testable import whorl
 
 /// What people and machines do wrong: each is a clear error, and nothing is lost.
 struct BadInputTests {
@@ -20,12 +23,12 @@ struct BadInputTests {
             "use a name such as right-index-finger or left-thumb; `whorl help enroll` lists them"
         ),
         (
-            ["evaluate", "--reason", ""], "the reason for the request is empty",
-            "give a reason to show in the prompt"
+            ["evaluate", "--reason", ""], Console.phrase(ServiceError(.reasonMissing).message),
+            Console.phrase(ServiceError(.reasonMissing).recovery)
         ),
         (
-            ["evaluate", "--reason", " \u{200B}\t"], "the reason for the request is empty",
-            "give a reason to show in the prompt"
+            ["evaluate", "--reason", " \u{200B}\t"], Console.phrase(ServiceError(.reasonMissing).message),
+            Console.phrase(ServiceError(.reasonMissing).recovery)
         ),
         (
             ["evaluate"], "missing expected argument '--reason <text>'",
@@ -124,12 +127,16 @@ struct BadInputTests {
         let again = try await whorl.run(["enroll", "right-index"], reader: "mock:then=match")
         #expect(again.status == 34)
         #expect(
-            again.err.contains("whorl: error: the right index finger is already enrolled for this reader\n")
+            again.err.contains(
+                ServiceError(.fingerExists, details: [.finger: "right-index-finger"]).errorLine
+            )
         )
         let other = try await whorl.run(["enroll", "left-thumb"], reader: "mock:touch right-index*7")
         #expect(other.status == 34)
         #expect(
-            other.err.contains("whorl: error: this finger is already enrolled as the right index finger\n")
+            other.err.contains(
+                ServiceError(.duplicate, details: [.finger: "right-index-finger"]).errorLine
+            )
         )
         #expect(try await whorl.run(["fingers"]).lines.count == 1)
     }
@@ -177,7 +184,7 @@ struct BadInputTests {
             reader: "mock:then=match"
         )
         #expect(outcome.status == 74)
-        #expect(outcome.err.contains("whorl: error: cannot write to /proc/whorl\n"))
+        #expect(outcome.err.contains(ServiceError(.storeNotWritable, "/proc/whorl").errorLine))
     }
 
     @Test(arguments: ["garbage", "truncated", "newer"])

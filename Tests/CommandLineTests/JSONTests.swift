@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import WhorlService
 
 /// The contract for programs: events, then exactly one result or error line, and nothing else on standard output.
 struct JSONTests {
@@ -72,11 +73,12 @@ struct JSONTests {
     @Test func `an error has Apple's number where there is one`() async throws {
         let outcome = try await whorl.run(["can-evaluate", "--json"], reader: "mock:match")
         #expect(outcome.status == 16)
+        let error = ServiceError(.biometryNotEnrolled)
         #expect(
             outcome.out == """
                 {"error":{"code":"biometryNotEnrolled","rawValue":-7,\
-                "message":"No finger enrolled for this reader.","reason":"",\
-                "recovery":"Enroll a finger: `whorl enroll right-index-finger`.","readerKind":"mock"}}
+                "message":"\(error.message)","reason":"",\
+                "recovery":"\(error.recovery)","readerKind":"mock"}}
 
                 """
         )

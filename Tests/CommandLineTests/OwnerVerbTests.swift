@@ -3,6 +3,7 @@
 import Foundation
 import SoftwareTPM
 import Testing
+import WhorlService
 
 /// Who may change the enrolled fingers, through the program; the TPM is swtpm.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
@@ -105,7 +106,7 @@ struct OwnerVerbTests {
         #expect(removed.status == 0, "\(removed)")
         let outcome = try await enrolling
         #expect(outcome.status == 13 && outcome.errorCode == "changedMeanwhile", "\(outcome)")
-        #expect(outcome.out.contains("changed during the request"), "\(outcome)")
+        #expect(outcome.errorMessage == ServiceError(.changedMeanwhile).message, "\(outcome)")
         #expect(try await fingers().isEmpty)
     }
 

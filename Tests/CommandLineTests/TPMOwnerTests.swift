@@ -3,6 +3,7 @@
 import Foundation
 import SoftwareTPM
 import Testing
+import WhorlService
 
 /// What the owner or another program has done to the TPM: each is told with its remedy, and the remedy helps.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
@@ -31,15 +32,12 @@ struct TPMOwnerTests {
                 reader: "mock:touch left-thumb*6"
             )
             #expect(outcome.status == 31, "\(line): \(outcome)")
-            let error = outcome.answer("error")
-            #expect((error?["message"] as? String)?.contains("cleared") == true, "\(line): \(outcome)")
-            #expect(
-                (error?["recovery"] as? String)?.contains("`whorl vault reset`") == true,
-                "\(line): \(outcome)"
-            )
+            let error = ServiceError(.chipCleared)
+            #expect(outcome.errorMessage == error.message, "\(line): \(outcome)")
+            #expect(outcome.errorRecovery == error.recovery, "\(line): \(outcome)")
         }
         let doctor = try await session.run(["doctor"], reader: "mock:match")
-        #expect(doctor.status == 1 && doctor.out.contains("cleared"), "\(doctor)")
+        #expect(doctor.status == 1 && doctor.out.contains(ServiceError(.chipCleared).message), "\(doctor)")
 
         #expect(try await session.run(["vault", "reset", "--force"]).status == 0)
         #expect(try await session.run(["vault", "provision"]).status == 0)
@@ -95,12 +93,8 @@ struct TPMOwnerTests {
             reader: "mock:touch right-index-finger*6"
         )
         #expect(full.status == 31 && full.errorCode == "chipUnavailable", "\(full)")
-        let error = full.answer("error")
-        #expect((error?["message"] as? String)?.contains("storage is full") == true, "\(full)")
-        #expect(
-            (error?["recovery"] as? String)?.contains("`tpm2_getcap handles-nv-index`") == true,
-            "\(full)"
-        )
+        let error = ServiceError(.chipFull)
+        #expect(full.errorMessage == error.message && full.errorRecovery == error.recovery, "\(full)")
         #expect(try await session.withPasscode("1234", run: "passcode verify").status == 0)
         for last in [index - 1, index - 2] {
             #expect(try session.tpm.tool("nvundefine", "0x" + String(last, radix: 16)).status == 0)

@@ -3,6 +3,7 @@
 import Foundation
 import SoftwareTPM
 import Testing
+import WhorlService
 
 /// The state directory with a TPM, without one, and with one that is gone.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
@@ -26,7 +27,8 @@ struct TPMStateTests {
             "\"$W\" vault provision",
         ] {
             let outcome = try await session.sh(line + " | cat; exit 0", environment: none)
-            #expect(outcome.err.contains("whorl: error: no usable TPM found"), "\(line)")
+            let error = ServiceError(.noChip, "switched off by the address none")
+            #expect(outcome.err.contains(error.errorLine), "\(line)")
             let status = try await session.sh(line, environment: none)
             #expect(status.status == 31, "\(line): \(status)")
         }
@@ -45,10 +47,7 @@ struct TPMStateTests {
             let first = outcome.err.split(separator: "\n").first ?? ""
             #expect(first.hasPrefix("whorl: error: "), "\(outcome)")
             #expect(first.contains("(\(address): tcti:"), "\(outcome)")
-            #expect(
-                outcome.err.contains("whorl: hint: fix `--tcti` or WHORL_TCTI"),
-                "\(outcome)"
-            )
+            #expect(outcome.err.contains(ServiceError(.noChip, address).hintLine), "\(outcome)")
             #expect(!outcome.err.contains("answered"), "\(outcome)")
             let json = try await session.run(verb + ["--json"], reader: reader, environment: named)
             #expect(json.status == 31 && json.tpm == nil, "\(json)")
@@ -174,7 +173,7 @@ struct TPMStateTests {
         try session.tpm.restart(keepingState: false)
         let refused = try await session.run(["evaluate", "--reason", "r", "--json"], reader: "mock:match")
         #expect(refused.status == 31 && refused.errorCode == "chipUnavailable", "\(refused)")
-        #expect(refused.out.contains("cleared"), "\(refused)")
+        #expect(refused.errorMessage == ServiceError(.chipCleared).message, "\(refused)")
         #expect(try await session.run(["vault", "status"]).status == 1)
         let reset = try await session.run(["vault", "reset", "--force", "--json"])
         #expect(reset.answer("result")?["fingers"] as? String == "lost", "\(reset)")

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import WhorlService
 
 // Docs/Security.md: S15
 /// Scripted sessions, with the exact words for people.
@@ -112,7 +113,8 @@ struct VerbTests {
         #expect(outcome.status == 10 && outcome.out == "")
         #expect(outcome.err.contains("Not recognized. 2 tries left.\n"))
         #expect(outcome.err.contains("Not recognized. 1 try left.\n"))
-        #expect(outcome.err.contains("whorl: error: the finger did not match\nwhorl: hint: try again with "))
+        let error = ServiceError(.authenticationFailed)
+        #expect(outcome.err.contains(error.errorLine + error.hintLine))
     }
 
     @Test func `the fifth failure in a row locks, for the next process too`() async throws {
@@ -133,13 +135,13 @@ struct VerbTests {
 
     @Test func `can-evaluate says yes only with a finger enrolled`() async throws {
         let before = try await whorl.run(["can-evaluate"], reader: "mock:match")
+        let error = ServiceError(.biometryNotEnrolled)
         #expect(
             before
                 == .init(
                     status: 16,
                     out: "",
-                    err: "whorl: error: no finger enrolled for this reader\n"
-                        + "whorl: hint: enroll a finger: `whorl enroll right-index-finger`\n\(note)"
+                    err: error.errorLine + error.hintLine + note
                 )
         )
         try await whorl.enroll()
@@ -182,13 +184,13 @@ struct VerbTests {
 
             """
         #expect(removed == .init(status: 0, out: "removed: right-index-finger \(id)\n", err: prompt + note))
+        let error = ServiceError(.noSuchFinger)
         #expect(
             try await whorl.run(["remove", "right-index"], reader: "mock:match")
                 == .init(
                     status: 32,
                     out: "",
-                    err: "whorl: error: this finger is not enrolled\n"
-                        + "whorl: hint: `whorl fingers` lists the enrolled fingers\n"
+                    err: error.errorLine + error.hintLine
                 )
         )
         try await whorl.enroll("left-thumb", reader: "mock:then=match")
