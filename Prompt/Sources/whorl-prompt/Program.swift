@@ -15,7 +15,7 @@ enum Program {
         guard let task = LaunchTask(CommandLine.arguments.dropFirst()) else {
             fail("usage: whorl-prompt [--idle SECONDS] | enroll FINGER", status: 64)
         }
-        guard whorl_hide_memory() != 0 else { fail("Cannot protect this program's memory from other programs.") }
+        guard whorl_hide_memory() != 0 else { fail("Cannot protect the memory of this program.") }
         // No program that GTK starts gets the registration.
         if case .show(let rest) = task, let socket = rest.registration {
             _ = fcntl(socket, F_SETFD, FD_CLOEXEC)

@@ -20,7 +20,7 @@ enum Program {
 
     @MainActor
     static func main() {
-        guard kiosk_hide_memory() != 0 else { fail("Cannot protect this program's memory from other programs.") }
+        guard kiosk_hide_memory() != 0 else { fail("Cannot protect the memory of this program.") }
         g_set_prgname("kiosk-greeter")
         // A small screen is drawn without the graphics card, whose libraries need a lot of memory and time.
         setenv("GSK_RENDERER", "cairo", 0)

@@ -59,7 +59,7 @@ struct ReaderDiagnosis: Sendable {
         guard let trouble = services.readers.readerLockTrouble else { return nil }
         return .bad(
             "lock file",
-            "Cannot lock a reader for one program at a time: \(DisplayText.clean(trouble.cause)).",
+            "Cannot lock a reader for one program at a time: \(Console.phrase(trouble.cause)).",
             remedy: "Fix this, then run `whorl doctor` again."
         )
     }
