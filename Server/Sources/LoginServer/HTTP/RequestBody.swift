@@ -72,7 +72,7 @@ struct RequestMembers {
     /// Reads a member that contains bytes, in Base64url without padding.
     mutating func bytes(_ name: String) throws(Problem) -> Data {
         guard let value = Base64URL.decode(try required(name)) else {
-            throw Problem(.malformed, "Invalid \(name): not Base64url without padding.")
+            throw Problem(.malformed, "Invalid \(name): expected Base64url without padding.")
         }
         return value
     }

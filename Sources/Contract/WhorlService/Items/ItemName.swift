@@ -92,7 +92,7 @@ extension ItemName {
             switch self {
             case .empty: "The name is empty."
             case .tooLong(let bytes):
-                "The name is too long: \(bytes) bytes, and \(ItemName.longest) is the most."
+                "The name is too long: \(bytes) bytes; the maximum is \(ItemName.longest)."
             case .character(let value):
                 // Show only the number: the character itself may be unsafe for a terminal.
                 "The name holds U+\(hex(value)), which names do not have."

@@ -8,7 +8,7 @@ public struct VaultStatus: Sendable, Hashable, Codable {
     public enum StateKey: String, Sendable, Hashable, Codable {
         /// No state key exists yet.
         case none
-        /// In a file, which a copy of the directory includes.
+        /// In a file, which is included in a copy of the directory.
         case file
         /// Sealed by the TPM.
         case sealed

@@ -20,7 +20,7 @@ public enum PromptUpdate: Sendable, Hashable {
     case checking
     /// The passcode was wrong; the given number of attempts is left before a delay, if the number is known.
     case wrongPasscode(triesLeft: Int?)
-    /// Too many passcodes were wrong, so none is compared for the given time.
+    /// Too many wrong passcodes were entered; none is accepted for the given time.
     case throttled(for: Duration)
     /// The passcode is no longer accepted, for the given reason; a finger still is.
     case passcodeEnded(String)

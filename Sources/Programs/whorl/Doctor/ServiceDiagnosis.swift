@@ -51,7 +51,7 @@ struct ServiceDiagnosis {
         return .good("service", "The service is running; no other program can read what a finger unlocks.")
     }
 
-    /// The check of fprintd's bus name, for a system service; `nil` if no program asks for it.
+    /// Returns the check of fprintd's bus name; `nil` if the name is free or this is not the system service.
     func fprintdsPlace() -> Check? {
         guard session.place == .system else { return nil }
         return switch FprintdPlace() {

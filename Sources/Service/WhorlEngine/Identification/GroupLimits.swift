@@ -46,7 +46,7 @@ extension ServiceError {
         )
     }
 
-    /// The error if a stranger would be mistaken for one of the people too often.
+    /// The error if strangers would be mistaken for one of the users too often.
     static func strangersMatchTooOften(_ chance: Double?, _ rules: GroupRules) -> ServiceError {
         let figure = chance.flatMap { Int(exactly: (1 / $0).rounded(.down)) }.map { "one in \($0)" }
         return ServiceError(

@@ -156,7 +156,7 @@ extension ServiceRefusal {
         "io.whorl.Connection.QuotaReached",
         quota: "memory",
         message:
-            "This user's programs hold too much data that the service has sent.",
+            "This user's programs keep too many memory files that the service has sent.",
         recovery: "Quit the program that holds it; `journalctl -u whorld` lists callers."
     )
 

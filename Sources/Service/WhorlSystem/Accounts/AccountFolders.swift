@@ -204,7 +204,7 @@ extension AccountFolders {
 
     private func spoolPath(_ number: UInt32) -> String { "\(root)/\(Self.spool)\(number)" }
 
-    /// Deletes the folder with a user ID, and then the link created by userdel's hook.
+    /// Deletes the folder of a user ID, then the link created by userdel's hook.
     ///
     /// The folder is renamed first, so that a half-deleted one is never found.
     package func discard(_ number: UInt32) throws(ServiceError) {

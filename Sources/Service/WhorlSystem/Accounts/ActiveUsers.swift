@@ -28,7 +28,7 @@ package struct ActiveUsers<Held: Sendable>: Sendable {
     /// Removes the object held for a user, and returns it.
     package mutating func remove(_ uid: UInt32) -> Held? { entries.removeValue(forKey: uid)?.held }
 
-    /// Removes the objects of users without a connection who have made no calls for longer than a time.
+    /// Removes the objects of users without a connection who have made no calls for a given time.
     ///
     /// - Returns: The removed objects, which their owner frees outside of any lock.
     package mutating func removeIdle(

@@ -24,7 +24,7 @@ package protocol GenerationCounter: Sendable {
     /// Increments the counter to `generation`; does nothing if it already has that value.
     func advance(_ profile: String, to generation: UInt64) async throws(ServiceError)
 
-    /// Returns whether a counter outside of the database counts a profile's set.
+    /// Returns whether a counter outside the database counts a profile's set.
     ///
     /// The set's MAC records this from the next change on.
     ///

@@ -67,7 +67,7 @@ struct Manifest: Sendable {
         return isOurs && prints.allSatisfy(seal.opens)
     }
 
-    /// Returns whether the MAC records that a counter outside of the database counts the generations.
+    /// Returns whether the MAC records that a counter outside the database counts the generations.
     ///
     /// If that counter is missing, the database is an older one or the counter was removed.
     func isCounted(_ keys: StateKeys) -> Bool {
@@ -97,7 +97,7 @@ struct Manifest: Sendable {
     ///   - db: The database.
     ///   - keys: The keys that the MAC is computed with.
     ///   - date: The time of the change, for a new profile.
-    ///   - isCounted: Whether a counter outside of the database counts the generations.
+    ///   - isCounted: Whether a counter outside the database counts the generations.
     /// - Throws: The error that SQLite reports.
     func save(_ db: Database, keys: StateKeys, at date: Date, isCounted: Bool) throws {
         // A generation never exceeds the last one of an epoch, which is far below the largest number.
