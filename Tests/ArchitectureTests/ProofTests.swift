@@ -26,7 +26,7 @@ struct ProofTests {
         let callers = try files(containing: ".consentOfAccount(").map(\.lastPathComponent)
         #expect(
             callers.sorted() == [
-                "AccountFingers.swift", "InProcessRoot+Forgetting.swift", "InProcessRoot+ImportOutcome.swift",
+                "AccountFingers.swift", "InProcessRoot+Forgetting.swift", "InProcessRoot+TakingOver.swift",
             ]
         )
     }

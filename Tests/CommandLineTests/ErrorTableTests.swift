@@ -51,11 +51,12 @@ struct ErrorTableTests {
             .deletingLastPathComponent()
         let page = try String(contentsOf: root.appending(path: "Docs/CommandLine.md"), encoding: .utf8)
         let section = try #require(page.components(separatedBy: "## Error codes in `--json`").last)
-        let table = try #require(section.components(separatedBy: "\n\n").first { $0.hasPrefix("| code") })
+        let table = section.components(separatedBy: "\n").drop { !$0.hasPrefix("| code") }
+            .prefix { $0.hasPrefix("|") }
         let rows = ServiceError.Code.allCases.map { code in
             "| `\(code.rawValue)` | \(code.exitStatus) |" + (code.appleCode.map { " \($0) |" } ?? " |")
         }
         let wanted = ["| code | status | Apple's number |", "|---|---|---|"] + rows
-        #expect(table.components(separatedBy: "\n") == wanted)
+        #expect(Array(table) == wanted)
     }
 }
