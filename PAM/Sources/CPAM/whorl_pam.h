@@ -70,6 +70,33 @@ static inline const char *whorl_item(const pam_handle_t *handle, int item) {
     return pam_get_item(handle, item, &value) == PAM_SUCCESS ? (const char *)value : NULL;
 }
 
+/* Whether the service of a screen locker is the part that handles the touch (1) or another part (-1), which runs at the
+ * same time, as in KDE; 0 if it is the whole locker. */
+static inline int whorl_part(const pam_handle_t *handle) {
+    static const char ending[] = "-fingerprint", kde[] = "kde";
+    const char *service = whorl_item(handle, PAM_SERVICE);
+    if (!service) return 0;
+    size_t count = strlen(service), same = 0;
+    if (count >= sizeof ending) {
+        const char *end = service + count - (sizeof ending - 1);
+        while (ending[same] && end[same] == ending[same]) same++;
+        if (!ending[same]) return 1;
+    }
+    for (same = 0; kde[same] && service[same] == kde[same];) same++;
+    return !kde[same] && (!service[same] || service[same] == '-') ? -1 : 0;
+}
+
+/* Prompts for a password. Whether it is empty; another one is passed on to the modules that check it. */
+static inline int whorl_password_is_empty(pam_handle_t *handle) {
+    char *text = NULL;
+    if (pam_prompt(handle, PAM_PROMPT_ECHO_OFF, &text, "%s", whorl_translated("Password or touch: ")) || !text) return 0;
+    int empty = !*text;
+    if (!empty) pam_set_item(handle, PAM_AUTHTOK, text);
+    whorl_wipe(text, strlen(text));
+    free(text);
+    return empty;
+}
+
 /* The number of a user; -1 where there is none of this name. */
 static inline int64_t whorl_uid(pam_handle_t *handle, const char *name) {
     const struct passwd *entry = pam_modutil_getpwnam(handle, name);

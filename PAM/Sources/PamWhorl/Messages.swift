@@ -110,27 +110,30 @@ enum Call {
         return call
     }
 
-    /// Requests a touch.
+    /// Requests a touch, for a login or for a screen locker that runs as its user.
     ///
     /// The process of the agent, if there is one, is sent with the call.
     static func verify(_ login: Login, _ options: Options) -> Bytes {
-        var call = Bytes(#"{"method":"io.whorl.Login.Verify","more":true,"parameters":{"user":"#)
-        call.append(decimal: UInt64(login.user))
-        call.append(#","service":"#)
+        var call = Bytes(#"{"method":"io.whorl.Login."#)
+        call.append(login.isOfUser ? "UnlockScreen" : "Verify")
+        call.append(#"","more":true,"parameters":{"service":"#)
         call.append(quoted: login.service)
-        if let terminal = login.terminal {
-            call.append(#","terminal":"#)
-            call.append(quoted: terminal)
-        }
-        if let host = login.remoteHost {
-            call.append(#","remoteHost":"#)
-            call.append(quoted: host)
+        if !login.isOfUser {
+            call.append(#","user":"#, Int64(login.user))
+            if let terminal = login.terminal {
+                call.append(#","terminal":"#)
+                call.append(quoted: terminal)
+            }
+            if let host = login.remoteHost {
+                call.append(#","remoteHost":"#)
+                call.append(quoted: host)
+            }
         }
         call.append(#","timeoutMilliseconds":"#)
         call.append(decimal: UInt64(options.timeout) * 1000)
         call.append(#","mostTries":"#)
         call.append(decimal: UInt64(options.mostTries))
-        if options.opensKeyring {
+        if options.opensKeyring, !login.isOfUser {
             call.append(#","keyring":true"#)
             call.append(#","passwordChangedOn":"#, login.passwordChangedOn)
         }
@@ -170,6 +173,8 @@ extension Bytes {
 struct Login: Equatable {
     /// The user id.
     var user: UInt32
+    /// Whether this process runs as the user, such as a screen locker, and not as root.
+    var isOfUser = false
     /// The name of the service, such as `sudo`.
     var service: Bytes
     /// The terminal, as reported by PAM.

@@ -93,7 +93,7 @@ public func pam_sm_chauthtok(
     ///
     /// The login continues as if the line were not there.
     func keepPassword() -> Int32 {
-        guard let login = login() else { return PAM_IGNORE }
+        guard let login = login(), !login.isOfUser else { return PAM_IGNORE }
         let file = unsafe whorl_password_file(handle)
         guard file >= 0 else { return PAM_IGNORE }
         tell(Call.keep(login), with: file)
@@ -103,7 +103,7 @@ public func pam_sm_chauthtok(
 
     /// Discards the password that the service stores.
     func forgetPassword() -> Int32 {
-        if let login = login() { tell(Call.forget(login)) }
+        if let login = login(), !login.isOfUser { tell(Call.forget(login)) }
         return PAM_IGNORE
     }
 
@@ -119,27 +119,49 @@ public func pam_sm_chauthtok(
         else {
             return PAM_AUTHINFO_UNAVAIL
         }
+        var options = options
+        if login.isOfUser, !options.isFingerOnly, let outcome = lockerEntry(login, &options) {
+            return outcome
+        }
         if login.service.isText("polkit-1") { login.agent = whorl_agent() }
         defer { close(login.agent) }
         // The user may suspend the job repeatedly. Each time, the touch is requested again.
         for _ in 0..<100 {
-            let (outcome, result) = ask(login)
+            let (outcome, result) = ask(login, options)
             guard outcome == .stopped else { return result }
         }
         return PAM_AUTHINFO_UNAVAIL
     }
 
+    /// Prompts for a password first in a screen locker that calls PAM when the user presses Enter.
+    ///
+    /// An empty password requests a touch, for which the locker does not wait as long as a login does, because it accepts
+    /// no password in the meantime. KDE calls `kde-fingerprint` for the touch, at the same time as its other services.
+    ///
+    /// - Returns: The result of the module; `nil` if a touch follows.
+    private func lockerEntry(_ login: Login, _ options: inout Options) -> Int32? {
+        let part = unsafe whorl_part(handle)
+        if part != 0 { return part < 0 ? PAM_AUTHINFO_UNAVAIL : nil }
+        if let name = login.terminal, Terminal(named: name) != nil { return nil }
+        guard unsafe whorl_password_is_empty(handle) != 0 else { return PAM_AUTHINFO_UNAVAIL }
+        if options.timeout > 10 { options.timeout = 10 }
+        return nil
+    }
+
     /// The login that PAM authenticates; `nil` if a fingerprint cannot be used.
     private func login() -> Login? {
-        // The service replies only to root.
-        guard geteuid() == 0 else { return nil }
         var name: UnsafePointer<CChar>?
         guard unsafe pam_get_user(handle, &name, nil) == PAM_SUCCESS, let name = unsafe name else {
             return nil
         }
-        guard let user = unsafe UInt32(exactly: whorl_uid(handle, name)) else { return nil }
+        let asker = geteuid()
+        // The service answers programs of other users only about themselves.
+        guard let user = unsafe UInt32(exactly: whorl_uid(handle, name)), asker == 0 || asker == user else {
+            return nil
+        }
         return unsafe Login(
             user: user,
+            isOfUser: asker != 0,
             service: Bytes(copying: whorl_item(handle, PAM_SERVICE), limit: 256) ?? [],
             terminal: Bytes(copying: whorl_item(handle, PAM_TTY), limit: 256),
             // A host that cannot be read counts as remote.
@@ -151,7 +173,7 @@ public func pam_sm_chauthtok(
         )
     }
 
-    private func ask(_ login: Login) -> (Outcome, Int32) {
+    private func ask(_ login: Login, _ options: Options) -> (Outcome, Int32) {
         guard var prompt = unsafe Prompt(login, options, handle) else {
             return (.unavailable, PAM_AUTHINFO_UNAVAIL)
         }

@@ -61,7 +61,7 @@ def authenticate(folder, user="root", tty=None, rhost=None, answer=None, times=1
             message = messages[index].contents
             told.append((message.style, message.text.decode()))
             if message.style == 1:  # PAM_PROMPT_ECHO_OFF
-                replies[index].text = c.strdup((answer or "wrong").encode())
+                replies[index].text = c.strdup(("wrong" if answer is None else answer).encode())
         responses[0] = replies
         return 0
 
@@ -139,6 +139,7 @@ class Service:
         self.calls, self.ends, self.serve = [], 0, serve
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.bind(str(self.path))
+        self.path.chmod(0o666)
         self.socket.listen(backlog)
         self.threads = []
         if serve:
@@ -195,7 +196,7 @@ class Client:
         if call["method"] == "io.whorl.Connection.Challenge":
             self.say(parameters={})
             call = self.read()
-        assert call["method"] == "io.whorl.Login.Verify", call
+        assert call["method"] in ("io.whorl.Login.Verify", "io.whorl.Login.UnlockScreen"), call
         return call
 
     def show(self, text):
@@ -242,8 +243,9 @@ def stack(folder, options="", control="[success=2 conv_err=die default=ignore]",
     keyring = folder / "keyring"
     keyring.write_text(f'#!/bin/sh\ntr -d "\\0" >{folder}/typed\n[ ! -s {folder}/typed ] || mv {folder}/typed {folder}/handed\n')
     keyring.chmod(0o755)
-    if not (folder / "polkit-1").is_symlink():
-        (folder / "polkit-1").symlink_to("sudo")
+    for service in ("polkit-1", "swaylock", "i3lock", "kde", "kde-smartcard", "kde-fingerprint", "omarchy-lock-fingerprint"):
+        if not (folder / service).is_symlink():
+            (folder / service).symlink_to("sudo")
     (folder / "sudo").write_text(
         f"auth {control} {MODULE} socket={folder}/io.whorl {options}\n"
         f"auth [success=1 default=ignore] pam_exec.so quiet expose_authtok {check}\n"

@@ -323,8 +323,60 @@ def test_person_at_another_machine_is_not_asked():
 def test_unknown_user_and_one_that_is_not_root_ask_nothing():
     host = run(touched, expect=AUTHINFO_UNAVAIL, control=ALONE, user="no-such-user")
     assert host.calls == []
-    host = run(touched, expect=AUTHINFO_UNAVAIL, control=ALONE, handler=lambda: os.setresuid(65534, 65534, 65534))
-    assert host.calls == []
+    # Another user than the one who asks, and nobody's password is kept.
+    for keep in (False, True):
+        host = run(touched, handler=become_nobody, asking="swaylock", answer="", named=None, keep=keep, control=ALONE)
+        assert host.answer == AUTHINFO_UNAVAIL and host.calls == [], host.calls
+
+
+def become_nobody():
+    os.setresuid(65534, 65534, 65534)
+
+
+def locked(serve, asking="swaylock", answer="", **options):
+    """Authenticates once as a screen locker that runs as its user does, without a terminal."""
+    options.setdefault("named", None)
+    return run(serve, asking=asking, answer=answer, user="nobody", handler=become_nobody, **options)
+
+
+# Docs/Security.md: S55
+def test_locker_of_a_user_asks_for_a_touch_after_an_empty_password():
+    for asking, named in (("swaylock", None), ("i3lock", ":0")):
+        host = locked(touched, asking, named=named, options="keyring", keep=True, expect=SUCCESS)
+        assert host.told[0] == [1, PROMPT.decode()] and [4, "Place your finger."] in host.told, host.told
+        asked = [call for call in host.calls if not call["method"].startswith("io.whorl.Connection.")]
+        # Nothing is kept, and no password is asked for.
+        assert [call["method"] for call in asked] == ["io.whorl.Login.UnlockScreen"], asked
+        assert asked[0]["parameters"] == {"service": asking, "timeoutMilliseconds": 10_000, "mostTries": 3}, asked
+
+
+def test_typed_password_in_a_locker_of_a_user_does_not_wait_for_the_service():
+    for answer, end in ((PASSWORD, SUCCESS), ("wrong horse", AUTH_ERR)):
+        host = locked(waiting, answer=answer, expect=end)
+        assert host.calls == [] and host.took < 2 and len(host.told) == 1, (host.calls, host.took, host.told)
+
+
+def test_locker_that_handles_the_touch_by_itself_asks_for_no_password():
+    for asking, options in (("kde-fingerprint", ""), ("omarchy-lock-fingerprint", ""), ("swaylock", "finger-only")):
+        host = locked(touched, asking, options=options, expect=SUCCESS)
+        assert host.told == [[4, "Place your finger."]], (asking, host.told)
+        assert host.calls[-1]["parameters"]["timeoutMilliseconds"] == 30_000, host.calls
+
+
+def test_other_parts_of_kdes_locker_wait_for_no_touch():
+    for asking in ("kde", "kde-smartcard"):
+        host = locked(waiting, asking, answer=PASSWORD, expect=SUCCESS)
+        assert host.calls == [] and host.took < 2, (asking, host.took)
+
+
+def test_wrong_finger_and_a_killed_service_leave_a_locker_the_password():
+    def refused(client):
+        client.greet()
+        client.show("Place your finger.")
+        client.refuse("notMatched")
+    for serve in (refused, lambda client: client.greet()):
+        host = locked(serve, expect=AUTH_ERR)
+        assert [told[0] for told in host.told].count(1) == 2, host.told
 
 
 def test_password_that_was_asked_for_before_is_left_alone():
