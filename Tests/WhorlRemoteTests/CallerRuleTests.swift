@@ -31,6 +31,7 @@ final class ScriptedRules: CallerRules {
     func set(
         _ confinement: Confinement = .none,
         obstacle: ServiceError? = nil,
+        seat: ServiceError? = nil,
         lock: ServiceError? = nil,
         refusal: ServiceError? = nil,
         isUnknown: Bool = false,
@@ -42,6 +43,7 @@ final class ScriptedRules: CallerRules {
             state.caller = Caller(
                 asker: Asker(user: 77, confinedAs: id, process: "test", session: session),
                 fingerObstacle: obstacle,
+                seatObstacle: seat,
                 obstacle: lock,
                 confinement: isUnknown ? nil : confinement
             )

@@ -323,6 +323,9 @@ extension MessageSamples {
             passwordChangedOn: 20_000,
             agent: 0
         )
+        let unlocks = [nil, 3].map {
+            LoginInterface.UnlockScreen(service: "swaylock", timeoutMilliseconds: 1, mostTries: $0)
+        }
         let keep = [nil, 20_000].map {
             LoginInterface.Keep(user: 1000, password: secret("p"), changedOn: $0)
         }
@@ -346,6 +349,7 @@ extension MessageSamples {
             [verify, full],
             [.init(message: "m"), .init(matched: true), .init(matched: true, password: secret("p"))]
         )
+            + of(unlocks, [.init(message: "m"), .init(matched: true)])
             + of(keep, [Valued(true)]) + of([LoginInterface.Forget(value: 1000)], [NoValue()])
             + of([takeOver], [Valued(ImportOutcome.allCases)]) + asking(identify, people)
             + of([LoginInterface.Unlock(value: 1000)], [Valued(true)])

@@ -58,6 +58,7 @@ package struct Callers: CallerRules {
         return Caller(
             asker: asker(client, seen, confinement, place),
             fingerObstacle: place.obstacle(under: seats, isRoot: client.user.uid == 0 && seen?.starter == 0),
+            seatObstacle: place.obstacle(under: .activeSeatOnly, isRoot: false),
             obstacle: place.lock,
             confinement: confinement
         )
@@ -73,6 +74,7 @@ package struct Callers: CallerRules {
         return Caller(
             asker: asker(client, seen, confinement, place),
             fingerObstacle: place.obstacle(under: seats, isRoot: false),
+            seatObstacle: place.obstacle(under: .activeSeatOnly, isRoot: false),
             obstacle: place.lock,
             confinement: confinement
         )

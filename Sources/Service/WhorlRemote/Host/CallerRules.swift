@@ -54,6 +54,9 @@ package struct Caller: Sendable {
     package var asker: Asker?
     /// The reason why a finger may not be prompted for at the caller's place; `nil` if it may.
     package var fingerObstacle: ServiceError?
+    /// The reason why the caller does not run in the active session at one of this machine's seats; `nil` if it does,
+    /// whatever the policy is.
+    package var seatObstacle: ServiceError?
     /// The reason why nothing may be prompted for at the caller's place; `nil` if something may.
     package var obstacle: ServiceError?
     /// Whether the program is confined; `nil` if unknown.
@@ -62,11 +65,13 @@ package struct Caller: Sendable {
     package init(
         asker: Asker? = nil,
         fingerObstacle: ServiceError? = nil,
+        seatObstacle: ServiceError? = nil,
         obstacle: ServiceError? = nil,
         confinement: Confinement? = Confinement.none
     ) {
         self.asker = asker
         self.fingerObstacle = fingerObstacle
+        self.seatObstacle = seatObstacle
         self.obstacle = obstacle
         self.confinement = confinement
     }

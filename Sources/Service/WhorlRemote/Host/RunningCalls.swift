@@ -52,6 +52,11 @@ final class RunningCalls: Sendable {
         for end in ends { end(reason) }
     }
 
+    /// Ends all calls with a reason.
+    func endAll(because reason: ServiceError) {
+        for end in state.withLock({ $0.calls.values.map(\.end) }) { end(reason) }
+    }
+
     /// Allows calls of a session again.
     func unlock(_ session: String) { state.withLock { _ = $0.locked.remove(session) } }
 }

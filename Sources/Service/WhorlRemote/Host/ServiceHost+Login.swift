@@ -84,7 +84,7 @@ package struct LoginAccess: Sendable {
 
 extension ServiceHost {
     /// The time that a login waits for others that use the reader; typing a password is faster than a longer wait.
-    private static var patience: Duration { .seconds(2) }
+    static var patience: Duration { .seconds(2) }
 
     /// Adds the verification of logins, if the service has accounts to log in to.
     func addLogin(_ router: inout GuardedRouter) {
@@ -93,6 +93,7 @@ extension ServiceHost {
         addUnlock(&router, logins)
         addPasswords(&router, logins)
         addAccounts(&router, logins)
+        addScreenUnlock(&router, logins)
         router.onPrompting(LoginInterface.Identify.self) { (asked, call) async throws(ServiceRefusal) in
             try await answer(asked, call) { (identify, presenter) async throws(ServiceRefusal) in
                 var request = identify.request
@@ -164,16 +165,16 @@ extension ServiceHost {
         do throws(ServiceError) {
             let owner = try logins.owner(asked.user)
             let session = asked.isLocker ? nil : caller.asker?.session
+            // A login does not wait for a program of the user.
+            screenUnlocks.endAll(because: .loginAtReader)
             let evaluation = try await evaluate(
                 request,
                 by: owner,
                 LoginPresenter(call: call),
-                untilLockOf: session
+                asOneOf: running,
+                in: session
             )
-            // The policy accepts only a finger; anything else would be a bug, and does not count as a match.
-            guard evaluation.method == .biometry, !evaluation.isReused else {
-                return .failure(LoginRefused(ServiceError(.authenticationFailed), .failed))
-            }
+            guard evaluation.isNewTouch else { return .failure(.notATouch) }
             // The helper hangs up when its agent does, but does not notice if the agent has given its socket away.
             guard agent?.isRunning != false else { return .failure(LoginRefused(.polkitAgentEnded)) }
             // A count that cannot be cleared does not stop a login whose touch has matched.
@@ -184,24 +185,32 @@ extension ServiceHost {
         }
     }
 
-    /// Runs an evaluation, which ends when its login session is locked or another one becomes active at the seat.
+    /// Runs an evaluation that `calls` can end, such as when its login session is locked.
     ///
-    /// It returns `nil` for an evaluation that does not end with a session.
-    private func evaluate(
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - owner: The owner's service.
+    ///   - presenter: Shows the messages.
+    ///   - calls: The calls that the evaluation belongs to.
+    ///   - session: The login session; `nil` for an evaluation that does not end with one.
+    /// - Returns: The evaluation.
+    /// - Throws: The evaluation's error, or the reason why it was ended.
+    func evaluate(
         _ request: EvaluationRequest,
         by owner: any ServiceAsker,
         _ presenter: LoginPresenter,
-        untilLockOf session: String?
+        asOneOf calls: RunningCalls,
+        in session: String?
     ) async throws(ServiceError) -> Evaluation {
         let reason = Mutex<ServiceError?>(nil)
         let work = Task { () async -> Result<Evaluation, ServiceError> in
             await Result(of: try await owner.evaluate(request, presenter: presenter))
         }
-        let number = running.add(in: session) { error in
+        let number = calls.add(in: session) { error in
             reason.withLock { $0 = error }
             work.cancel()
         }
-        defer { running.remove(number) }
+        defer { calls.remove(number) }
         let answer = await withTaskCancellationHandler {
             await work.value
         } onCancel: {
@@ -237,6 +246,17 @@ extension ServiceHost {
         request.obstacle = asked.isLocker ? nil : caller.obstacle
         return request
     }
+}
+
+extension Evaluation {
+    /// Whether it was a touch for this request.
+    ///
+    /// The policy of logins accepts nothing else; anything else would be a bug, and does not count as a match.
+    var isNewTouch: Bool { method == .biometry && !isReused }
+}
+
+extension LoginRefused {
+    static let notATouch = LoginRefused(ServiceError(.authenticationFailed), .failed)
 }
 
 extension LoginInterface.Verify {
@@ -301,6 +321,13 @@ extension LoginInterface.Verify {
 }
 
 extension ServiceError {
+    /// The end of a screen locker's prompt when a login needs the reader.
+    fileprivate static let loginAtReader = ServiceError(
+        .systemCancel,
+        message: "A login needs the fingerprint reader.",
+        recovery: "Use the password, or try again."
+    )
+
     fileprivate static let remoteLogin = ServiceError(
         .notInteractive,
         message: "This is a remote login; the fingerprint reader is at this computer.",

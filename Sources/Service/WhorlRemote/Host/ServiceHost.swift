@@ -24,6 +24,8 @@ package struct ServiceHost: Sendable {
     /// The stays in login sessions, within which an earlier match counts.
     package let stays = SessionPeriods()
     let running = RunningCalls()
+    /// The prompts of screen lockers that run as their users; a login or a prompt of the service ends them.
+    let screenUnlocks = RunningCalls()
     /// The turns of searches.
     let searches = Turns<UInt32>(most: 2)
     /// The turns of calls for keychain rows.

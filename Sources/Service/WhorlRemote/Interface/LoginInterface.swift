@@ -4,7 +4,7 @@ import WhorlFingerprint
 import WhorlSecretMemory
 import WhorlService
 
-/// The interface for logins, which only root may call.
+/// The interface for logins, which only root may call, and for screen lockers that run as their user.
 enum LoginInterface {
     /// Verifies a finger of the user, for a login.
     struct Verify: ServiceOperation {
@@ -26,6 +26,23 @@ enum LoginInterface {
         var passwordChangedOn: Int?
         /// The process of polkit's agent, as the position of the descriptor passed by polkit's helper (polkit 127).
         var agent: Int?
+    }
+
+    /// Verifies a finger of the calling user, for a screen locker that runs as this user.
+    ///
+    /// The reply is a yes to the calling process and nothing else: no proof, no password and no session. It names no
+    /// user, because a program can only be answered about its own.
+    struct UnlockScreen: ServiceOperation {
+        typealias Reply = Answer
+        static let name = "io.whorl.Login.UnlockScreen"
+        static let rules = OperationRules(.once, by: .unconfinedAtReader)
+        /// `true`, so that the prompts of one user's programs wait for each other.
+        static let asksOwner = true
+
+        /// The name of the locker's PAM service, such as `swaylock`.
+        var service: String
+        let timeoutMilliseconds: Int64
+        let mostTries: Int?
     }
 
     /// An update, which has only a message, or the reply.
