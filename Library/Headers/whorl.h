@@ -174,7 +174,7 @@ enum whorl_status {
     WHORL_STORE_NEWER = -504,
     WHORL_STORE_FOREIGN = -505,
     WHORL_DISK_FULL = -506,
-    WHORL_QUOTA_REACHED = -507,    /* This user's storage limit is reached. */
+    WHORL_QUOTA_REACHED = -507,    /* This user's storage limit has been reached. */
     WHORL_STORE_BUSY = -508,       /* Another process held the database for too long; try again. */
     WHORL_STORE_KEY_MISSING = -509,
     WHORL_STORE_KEY_DAMAGED = -510,

@@ -20,7 +20,7 @@ struct ItemNameTests {
     }
 
     private static let edge =
-        "The name has to begin with a letter or a digit, and not to end with a space."
+        "The name must start with a letter or digit, and must not end with a space."
 
     @Test(
         arguments: [
@@ -72,7 +72,7 @@ struct ItemNameTests {
     )
     func `path characters, emoji, control and invisible characters are refused`(text: String) {
         let refusal = Self.refusal(text) ?? ""
-        #expect(refusal.hasPrefix("The name holds U+") || refusal == Self.edge, "\(text.debugDescription)")
+        #expect(refusal.hasPrefix("The name contains U+") || refusal == Self.edge, "\(text.debugDescription)")
     }
 
     @Test(arguments: [".hidden", "-rf", " a", "a ", "@x", "..", "\u{301}a"])
@@ -95,6 +95,6 @@ struct ItemNameTests {
     }
 
     @Test func `an error names the character by its number, not by itself`() throws {
-        #expect(Self.refusal("a\u{1B}b") == "The name holds U+001B, which names do not have.")
+        #expect(Self.refusal("a\u{1B}b") == "The name contains U+001B, which is not allowed.")
     }
 }

@@ -8,7 +8,7 @@ internal import WhorlSupport
 /// Examples are `biometry-any`, `biometry-current-set-or-passcode`, `user-presence+application-password`, `none+pcrs:7`
 /// and `biometry-any+two-fingers`.
 extension AccessControl {
-    /// The maximum length of a text to parse, in bytes.
+    /// The maximum length of the text form, in bytes.
     private static let longestText = 500
 
     private static let names: [(name: String, access: AccessControl)] = [
@@ -19,7 +19,7 @@ extension AccessControl {
         ("user-presence", .userPresence),
     ]
 
-    /// Parses an access control.
+    /// Creates an access control from its text form.
     ///
     /// `-and-` binds more tightly than `-or-`.
     ///
@@ -49,7 +49,7 @@ extension AccessControl {
         self = access
     }
 
-    /// The text form, which the initializer parses.
+    /// The text form, as accepted by the initializer.
     public var text: String {
         let plain = AccessControl.names.first { $0.access.ways == ways }?.name
         var text = plain ?? ways.map(\.text).joined(separator: "-or-")
@@ -101,7 +101,7 @@ extension AccessWay {
 }
 
 extension Substring {
-    /// Removes and returns the first word, and drops the `+` after it.
+    /// Removes the first word and the `+` that follows it, and returns the word.
     fileprivate mutating func takeWord() -> Substring {
         let word = prefix { $0 != "+" }
         self = dropFirst(word.count + 1)
@@ -126,7 +126,7 @@ extension AccessControl {
         return Data(bytes.bytes)
     }
 
-    /// Decodes an access control; returns `nil` for anything that ``encoded`` does not produce.
+    /// Decodes an access control; returns `nil` if the data is not the output of ``encoded``.
     package init?(encoded: Data) {
         var bytes = ByteReader(encoded)
         guard bytes.number(UInt8.self) == 1, let flags = bytes.number(UInt8.self), flags <= 3,

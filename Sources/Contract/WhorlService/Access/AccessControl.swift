@@ -17,7 +17,7 @@ public struct AccessControl: Sendable, Hashable {
     /// If the measurements differ, the passcode is also required; see ``boundToBoot(_:)``.
     public private(set) var pcrs: BootRegisters?
 
-    /// The strength that a touch must have if a finger is used; enforced by the service, not by the TPM.
+    /// The required strength of a touch, if a finger is used; enforced by the service, not by the TPM.
     public private(set) var strength = TouchStrength.any
 
     private init(_ ways: [AccessWay]) { self.ways = AccessWay.simplest(ways) }
@@ -75,7 +75,7 @@ public struct AccessControl: Sendable, Hashable {
     public func boundToBoot(_ pcrs: BootRegisters) throws(ServiceError) -> AccessControl {
         guard ways.contains(where: { !$0.contains(.devicePasscode) }) else {
             throw .accessRefused(
-                because: "the passcode stands in for the measurements, and it is needed already"
+                because: "every way already requires the passcode, which stands in for the measurements"
             )
         }
         var changed = self
@@ -83,21 +83,21 @@ public struct AccessControl: Sendable, Hashable {
         return changed
     }
 
-    /// Returns the same access control, with a strength that each touch must have.
+    /// Returns the same access control, with a required strength for each touch.
     ///
     /// Ways that need no finger are unchanged. To require a finger and the passcode, see ``both(_:_:)``.
     ///
     /// - Throws: ``ServiceError/Code/accessRefused`` if no way needs a finger, if the strength includes the passcode,
-    ///   or if it names a reader whose ID is not visible ASCII of at most 200 bytes.
+    ///   or if it names a reader whose ID does not consist of 1 to 200 visible ASCII characters.
     public func demanding(_ strength: TouchStrength) throws(ServiceError) -> AccessControl {
         guard takesBiometry || strength == .any else {
-            throw .accessRefused(because: "the strength of a touch needs a way with a finger")
+            throw .accessRefused(because: "a touch strength requires a way that uses a finger")
         }
         guard !strength.hasPasscode else {
-            throw .accessRefused(because: "a finger with the passcode is written biometry-any-and-passcode")
+            throw .accessRefused(because: "for a finger and the passcode, use biometry-any-and-passcode")
         }
         guard TouchStrength(strength.text) == strength else {
-            throw .accessRefused(because: "the reader's id is not one")
+            throw .accessRefused(because: "the reader's ID is invalid")
         }
         var changed = self
         changed.strength = strength
@@ -134,7 +134,7 @@ public struct AccessControl: Sendable, Hashable {
         for part in [first, second] where part != AccessControl(part.ways) {
             throw .accessRefused(
                 because:
-                    "application password, measurements and strength are added to the whole, not to a part"
+                    "password, measurements and strength apply to the whole access control, not to a part"
             )
         }
     }
@@ -167,17 +167,18 @@ public struct BootRegisters: Sendable, Hashable {
 
     /// Creates a selection of 1 to 24 registers.
     ///
-    /// Register 7 holds the Secure Boot state and changes least often; 0 and 2 hold the firmware's code.
+    /// Register 7 measures the Secure Boot state and changes least often; registers 0 and 2 measure the firmware's
+    /// code.
     ///
     /// - Throws: ``ServiceError/Code/accessRefused``.
     public init(_ registers: some Sequence<Int>) throws(ServiceError) {
         let wanted = Set(registers)
         guard !wanted.isEmpty, wanted.allSatisfy((0..<24).contains) else {
-            throw .accessRefused(because: "the registers are numbered from 0 to 23")
+            throw .accessRefused(because: "register numbers range from 0 to 23")
         }
         // Any program can reset 16 and 23, so binding to them would have no effect.
         guard wanted.isDisjoint(with: [16, 23]) else {
-            throw .accessRefused(because: "the registers 16 and 23 can be reset by any program")
+            throw .accessRefused(because: "registers 16 and 23 can be reset by any program")
         }
         self.registers = wanted.sorted()
     }

@@ -4,13 +4,13 @@ public import WhorlFingerprint
 
 /// The strength of a touch: the conditions it met, or must meet, in addition to matching an enrolled finger.
 ///
-/// A machine requires a strength in `/etc/whorl/whorld.conf`, an item in its ``AccessControl``; a touch must meet both.
-/// Whorl's service enforces this before it lets the TPM unlock an item. The TPM itself knows only that a finger
-/// matched.
+/// The machine's required strength is set in `/etc/whorl/whorld.conf`, and an item's in its ``AccessControl``; a touch
+/// must meet both. Whorl's service enforces this before it lets the TPM unlock an item. The TPM itself knows only that
+/// a finger matched.
 public struct TouchStrength: Sendable, Hashable {
-    /// The reader of the touch; `nil` allows any reader.
+    /// The reader that was touched, or that must be; `nil` stands for any reader.
     public var reader: ReaderID?
-    /// Whether the reader itself compared the finger with the prints it stores ("match on chip").
+    /// Whether the reader itself compared the finger with the prints that it stores ("match on chip").
     public var isMatchedOnChip: Bool
     /// Whether two different fingers matched, one after the other.
     public var hasTwoFingers: Bool
@@ -79,7 +79,7 @@ extension TouchStrength {
         }
     }
 
-    /// The text form, which the initializer parses.
+    /// The text form, as accepted by the initializer.
     public var text: String {
         var words: [String] = []
         if isMatchedOnChip { words.append(Word.chip) }
@@ -90,7 +90,7 @@ extension TouchStrength {
     }
 }
 
-/// The form between processes, which is the text form.
+/// The encoding for messages between processes: the text form.
 extension TouchStrength: Codable {
     /// Decodes the text form; throws `DecodingError.dataCorrupted` for an unknown word.
     public init(from decoder: any Decoder) throws {
@@ -114,7 +114,7 @@ extension TouchStrength: Codable {
 extension ReaderID {
     /// Creates the ID of a reader that an item or a machine is bound to.
     ///
-    /// Returns `nil` unless the text is visible ASCII of at most 200 bytes.
+    /// Returns `nil` unless the text consists of 1 to 200 visible ASCII characters.
     package init?(pinned text: String) {
         let isPlain = text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value < 0x7F }
         guard !text.isEmpty, text.utf8.count <= TouchStrength.longestReader, isPlain else { return nil }

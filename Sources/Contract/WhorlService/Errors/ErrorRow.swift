@@ -42,7 +42,8 @@ extension ServiceError.Code {
     /// The category of the failure, which determines how to handle it.
     public var category: ErrorCategory { row.category }
 
-    /// The number of Apple's `LAError` code; `nil` if Apple has none, which is reported as an unavailable reader.
+    /// The number of Apple's `LAError` code; `nil` if Apple has no such code, in which case an unavailable reader is
+    /// reported.
     public var appleCode: Int? { row.apple }
 
     /// The status that keychain functions return (`OSStatus`).
@@ -59,7 +60,7 @@ extension ServiceError.Code {
     ///   - status: The status that keychain functions return.
     ///   - apple: The number of Apple's `LAError` code, if there is one.
     ///   - exit: The exit status of `whorl`, if it differs from the category's.
-    /// - Returns: The code; its sentences follow.
+    /// - Returns: The code; the caller adds its sentences.
     static func row(
         _ name: String,
         _ category: ErrorCategory,

@@ -5,7 +5,7 @@ internal import WhorlSupport
 // The error table. Each row is a code with its properties: the category, Apple's number, the keychain status, the exit
 // status of `whorl`, and two sentences. To add an error, add a row here and its name to the list at the end.
 
-/// Authenticating the owner; the names are Apple's if Apple has the error.
+/// Errors in authenticating the owner; they have Apple's names where Apple has the same error.
 extension ServiceError.Code {
     /// Three touches did not match.
     public static let authenticationFailed = row(
@@ -28,7 +28,7 @@ extension ServiceError.Code {
     public static let systemCancel = row("systemCancel", .cancelled, .authFailed, apple: -4, exit: 13)
         .message("The system ended the request.")
         .recovery("Try again.")
-    /// No touch before the timeout.
+    /// The reader was not touched before the timeout.
     public static let timedOut = row("timedOut", .cancelled, .authFailed, apple: -4, exit: 13)
         .message("No touch before the timeout.")
         .recovery("Try again, and touch the reader when prompted.")
@@ -152,7 +152,7 @@ extension ServiceError.Code {
     public static let readerNotChosen = row("readerNotChosen", .invalidRequest, .authFailed, apple: -6)
         .message("More than one fingerprint reader found, or the chosen one is not allowed.")
         .recovery("Choose one with `--reader` or WHORL_READER; `whorl devices` lists them.")
-    /// The system's rules (polkit) do not allow the request, or not from this session.
+    /// The system's rules (polkit) do not allow the request, or do not allow it from this session.
     public static let notPermitted = row("notPermitted", .notAuthenticated, .authFailed, exit: 36)
         .message("Not permitted by the system's rules (polkit).")
         .recovery("Ask an administrator, or run it with `sudo`.")
@@ -162,7 +162,7 @@ extension ServiceError.Code {
         .recovery("Run `whorl doctor` to check the service.")
 }
 
-/// Enrolling, removing and looking up fingers.
+/// Errors in enrolling, removing and looking up fingers.
 extension ServiceError.Code {
     /// A finger with this name is already enrolled on this reader.
     public static let fingerExists = row("fingerExists", .alreadyExists, .duplicateItem)
@@ -201,11 +201,11 @@ extension ServiceError.Code {
             whorl account renamed`.
             """
         )
-    /// The owner must agree first, with an enrolled finger or the passcode.
+    /// The owner must first consent, with an enrolled finger or the passcode.
     public static let ownerNeeded = row("ownerNeeded", .notAuthenticated, .authFailed)
         .message("Authentication required, by touch or passcode.")
         .recovery("Touch the reader with an enrolled finger, or enter the passcode.")
-    /// The fingers or the passcode changed after the owner agreed.
+    /// The fingers or the passcode changed after the owner consented.
     public static let changedMeanwhile = row("changedMeanwhile", .cancelled, .authFailed, apple: -4, exit: 13)
         .message("The enrolled fingers changed during the request.")
         .recovery("Check them with `whorl fingers`, and try again.")
@@ -230,9 +230,9 @@ extension ServiceError.Code {
     )
 }
 
-/// The reader itself; the sentences come from ``ReaderError``.
+/// Errors of the reader itself; their sentences come from ``ReaderError``.
 extension ServiceError.Code {
-    /// This user may not open the reader.
+    /// This user is not allowed to open the reader.
     public static let readerNotPermitted = row(
         "readerNotPermitted",
         .readerUnavailable,
@@ -255,7 +255,7 @@ extension ServiceError.Code {
     public static let readerFull = row("readerFull", .readerUnavailable, .authFailed, apple: -6)
         .message("The fingerprint reader's storage is full.")
         .recovery("Remove a finger you do not need: `whorl fingers`, then `whorl remove`.")
-    /// The file that keeps two programs from using a reader at the same time cannot be trusted.
+    /// The lock file that prevents two programs from using a reader at the same time cannot be trusted.
     public static let readerLockUnusable = row(
         "readerLockUnusable",
         .readerUnavailable,
@@ -268,7 +268,7 @@ extension ServiceError.Code {
     public static let printNotFound = row("printNotFound", .notFound, .authFailed, apple: -6)
         .message("The print is not in the fingerprint reader.")
         .recovery("Remove the finger here and enroll it again.")
-    /// The reader cannot read a template.
+    /// The reader cannot read the template.
     public static let printRefused = row("printRefused", .readerUnavailable, .authFailed, apple: -6)
         .message("The stored print belongs to another fingerprint reader.")
         .recovery("Connect that reader, or enroll the finger again with this one.")
@@ -338,7 +338,7 @@ extension ServiceError.Code {
             Its contents are lost. Start over: `whorl vault reset`, then `whorl vault provision`.
             """
         )
-    /// Something had to be stored permanently in the TPM, but its owner hierarchy has an authorization value.
+    /// An object must be stored permanently in the TPM, but the owner hierarchy has an authorization value.
     public static let ownerAuthorizationNeeded = row("ownerAuthorizationNeeded", .chipUnavailable, .io)
         .message("The TPM's owner authorization is set and unknown to Whorl.")
         .recovery(
@@ -355,7 +355,7 @@ extension ServiceError.Code {
             List its indexes with `tpm2_getcap handles-nv-index`, and remove those no longer used.
             """
         )
-    /// After too many failed attempts, the TPM temporarily refuses to compare passcodes and application passwords.
+    /// After too many failed attempts, the TPM temporarily refuses to check passcodes and application passwords.
     public static let chipLockedOut = row("chipLockedOut", .notAuthenticated, .authFailed, apple: -1)
         .message(
             """
@@ -377,7 +377,7 @@ extension ServiceError.Code {
             enroll`. Keys bound to the old fingers are lost.
             """
         )
-    /// The TPM has no manufacturer's certificate for an endorsement key of P-256 or RSA.
+    /// The TPM has no manufacturer's certificate for a P-256 or RSA endorsement key.
     public static let noEndorsement = row("noEndorsement", .chipUnavailable, .notAvailable)
         .message("The TPM has no manufacturer certificate for a P-256 or RSA key.")
         .recovery(
@@ -392,7 +392,7 @@ extension ServiceError.Code {
         .recovery("Try again. If it keeps failing, the server created it for another machine.")
 }
 
-/// Secrets, keys and passcodes; the subject is the item.
+/// Errors about secrets, keys and passcodes; the subject is the item.
 extension ServiceError.Code {
     /// The name cannot be used for an item; the message says why.
     public static let nameRefused = row("nameRefused", .invalidRequest, .param)
@@ -440,7 +440,7 @@ extension ServiceError.Code {
     )
     .message { "Wrong application password for the \($0.subject)." }
     .recovery("Try again with the password it was created with.")
-    /// After several wrong application passwords from this user, Whorl temporarily refuses to compare another one.
+    /// After several wrong application passwords from this user, Whorl temporarily refuses further attempts.
     public static let applicationPasswordThrottled = row(
         "applicationPasswordThrottled",
         .notAuthenticated,
@@ -491,27 +491,27 @@ extension ServiceError.Code {
     public static let passcodeWrong = row("passcodeWrong", .notAuthenticated, .authFailed, apple: -1)
         .message("Wrong passcode.")
         .recovery("Try again. After five wrong attempts, you have to wait.")
-    /// After several wrong passcodes, Whorl temporarily refuses to compare another one.
+    /// After several wrong passcodes, Whorl temporarily refuses further attempts.
     public static let passcodeThrottled = row("passcodeThrottled", .notAuthenticated, .authFailed, apple: -1)
         .message { "Too many wrong passcodes. Try again in \($0.wait.spoken)." }
         .recovery("Wait, then try again.")
-    /// Too many of this user's passcodes and application passwords are already waiting to be compared.
+    /// Too many of this user's passcodes and application passwords are already waiting to be checked.
     public static let passcodeBusy = row("passcodeBusy", .notAuthenticated, .authFailed, apple: -1)
         .message("Too many password checks for this user at the same time.")
         .recovery("Stop the program that sends them, and try again.")
-    /// The items in the details would be lost with the passcode.
+    /// The items in the details would be lost if the passcode were removed.
     public static let passcodeNeeded = row("passcodeNeeded", .other, .notAvailable)
         .message { "Without a passcode, these items would be lost: \($0.items)." }
         .recovery("Delete them first, or use `--force` to lose them.")
 }
 
-/// The state directory; the subject is the path of the directory or file that caused the error.
+/// Errors of the state directory; the subject is the path of the directory or file that caused the error.
 extension ServiceError.Code {
     /// The directory or a file in it cannot be created, written or read.
     public static let storeNotWritable = row("storeNotWritable", .storage, .notAvailable)
         .message { "Cannot write to \($0.subject)." }
         .recovery("Make it writable, or choose another directory with --state-dir.")
-    /// Other users may read or write it, it belongs to another user, or it is not a regular file.
+    /// The file or directory is accessible to other users, belongs to another user, or is not of the expected type.
     public static let storeTooOpen = row("storeTooOpen", .storage, .notAvailable)
         .message { "\($0.subject) is accessible to other users." }
         .recovery { "Restrict it: `chmod go= \(shellQuoted($0.subject))`." }
@@ -519,15 +519,15 @@ extension ServiceError.Code {
     public static let storeDamaged = row("storeDamaged", .storage, .notAvailable)
         .message { "The database \($0.subject) is damaged." }
         .recovery("Keep the file, run `whorl doctor`, and restore the whole directory from a backup.")
-    /// A newer version of Whorl wrote it; nothing was changed.
+    /// The database was written by a newer version of Whorl; nothing was changed.
     public static let storeNewer = row("storeNewer", .storage, .notAvailable)
         .message { "The database \($0.subject) was written by a newer version of Whorl." }
         .recovery("Update Whorl, or choose another directory with --state-dir.")
-    /// The file is another program's database; nothing was changed.
+    /// The file is a database of another program; nothing was changed.
     public static let storeForeign = row("storeForeign", .storage, .notAvailable)
         .message { "\($0.subject) is not a Whorl database." }
         .recovery("Move the file away, or choose another directory with --state-dir.")
-    /// Another process held the database for longer than the time limit.
+    /// Another process kept the database locked for longer than the time limit.
     public static let storeBusy = row("storeBusy", .storage, .io)
         .message { "The database \($0.subject) is in use by another process." }
         .recovery("Wait for the other process to finish, then try again.")
@@ -560,13 +560,13 @@ extension ServiceError.Code {
     public static let diskFull = row("diskFull", .storage, .diskFull)
         .message { "The disk with \($0.subject) is full." }
         .recovery("Free some disk space, then try again.")
-    /// The user's items have reached the storage limit; nothing was added.
+    /// The user's items have reached the storage limit, so nothing was added.
     public static let quotaReached = row("quotaReached", .storage, .diskFull)
-        .message("This user's storage limit is reached.")
+        .message("This user's storage limit has been reached.")
         .recovery("Delete items you do not need: `whorl secret list`, `whorl key list`.")
 }
 
-/// Programs that show the prompts of other programs.
+/// Errors of agents, which show the prompts of other programs.
 extension ServiceError.Code {
     /// Another program already shows the prompts of this session.
     public static let agentTaken = row("agentTaken", .alreadyExists, .authFailed)
@@ -601,7 +601,7 @@ extension ServiceError.Code: CaseIterable {
     ]
 }
 
-/// The suggestion if no TPM responds at an address, or none was found.
+/// Returns the suggestion for when no TPM responds at an address, or none was found.
 private func forChip(at address: String) -> String {
     guard address.isEmpty || address.hasPrefix("/dev/tpm") else {
         return "Fix `--tcti` or WHORL_TCTI, or start the simulator. To run without a TPM, use `--tcti none`."

@@ -4,7 +4,7 @@ public import WhorlFingerprint
 
 /// An error of Whorl's services or readers, in the form that programs show or log.
 public protocol ReportedError: Error, Sendable {
-    /// The name of the error's kind, which never changes and contains no details.
+    /// The name of the kind of error, which never changes and contains no details.
     var codeName: String { get }
     /// One sentence that describes the error.
     var message: String { get }
@@ -18,7 +18,7 @@ public protocol ReportedError: Error, Sendable {
 
 /// The kinds of failures that programs handle in the same way, regardless of which part reports them.
 public enum ErrorCategory: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The owner did not authenticate, or not in a way that is allowed.
+    /// The owner did not authenticate, or did so in a way that is not allowed.
     case notAuthenticated = "notAuthenticated"
     /// The user, the program or the system ended the request.
     case cancelled = "cancelled"

@@ -2,7 +2,7 @@
 
 public import WhorlFingerprint
 
-/// An error of the services: from authentication, fingers, items, the TPM or the state directory.
+/// An error of the services: one that concerns authentication, fingers, items, the TPM or the state directory.
 ///
 /// Its code is a row of the error table, which defines how each part reports the error.
 public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -69,7 +69,7 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
         self.recovery = recovery ?? code.row.recovery(named)
     }
 
-    /// Creates the error for an attempt that is refused until a time has passed.
+    /// Creates the error for an attempt that is refused until the given time has passed.
     package init(_ code: Code, _ subject: String, wait: Duration) {
         self.init(code, subject, details: [.milliseconds: "\(wait.wholeMilliseconds)"])
     }
@@ -88,7 +88,7 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The time to wait before the next attempt; zero if there is no need to wait.
     public var wait: Duration { ErrorDetails(values: details).wait }
 
-    /// Whether the enrolled fingers cannot be trusted.
+    /// Whether the error means that the enrolled fingers cannot be trusted.
     package var isDistrust: Bool {
         [.enrollmentTampered, .enrollmentRolledBack, .readerWasOpen, .accountRenamed].contains(code)
     }
@@ -126,8 +126,8 @@ extension ServiceError {
 
     /// Creates the error for a reader's failure during an evaluation in the current task.
     ///
-    /// If a reader reports "cancelled" but this task was not cancelled, the cause is the system going to sleep, or the
-    /// driver.
+    /// If the reader reports "cancelled" but this task was not cancelled, the system is going to sleep or the driver
+    /// ended the scan.
     package init(duringScan error: ReaderError) {
         guard error.code == .cancelled, !Task.isCancelled else {
             self.init(error)
@@ -152,7 +152,7 @@ extension ServiceError: ReportedError {
     public var category: ErrorCategory { code.category }
 }
 
-/// The form of an error between processes: an object with its code, sentences and details.
+/// The encoding of an error for messages between processes: an object with its code, sentences and details.
 extension ServiceError: Codable {
     private enum Member: CodingKey { case code, message, recovery, cause, details }
 

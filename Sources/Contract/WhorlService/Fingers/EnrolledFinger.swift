@@ -9,7 +9,7 @@ public struct EnrolledFinger: Sendable, Hashable, Identifiable, Codable {
     public let id: PrintID
     /// The finger that the user selected during enrollment.
     public let finger: Finger
-    /// The user's own label, for display only.
+    /// A label that the user chose, for display only.
     public let label: String?
     /// The reader that the finger was enrolled on, and the only one that can match it.
     public let reader: ReaderID
@@ -23,7 +23,7 @@ public struct EnrolledFinger: Sendable, Hashable, Identifiable, Codable {
     public let enrolledAt: Date
     /// The time of the last match; `nil` before the first match.
     public let lastMatchedAt: Date?
-    /// The access to the reader at enrollment.
+    /// The accessibility of the reader to other programs at enrollment.
     ///
     /// For a reader that matches on its chip, the service trusts a print only if the reader was closed to other
     /// programs when the finger was enrolled.
@@ -52,14 +52,14 @@ public struct EnrolledFinger: Sendable, Hashable, Identifiable, Codable {
     }
 }
 
-/// The state of a profile's fingers, which a program compares to detect changes to the set.
+/// The state of a profile's fingers; a program compares it with an earlier one to detect changes to the set.
 public struct EnrollmentState: Sendable, Hashable, Codable {
     /// The HMAC-SHA-256 of the set, 32 bytes, different for each program.
     public let digest: Data
     /// The number of changes to the set.
     ///
-    /// It never decreases, unless an edited database had used up all numbers; from then on, the digest includes random
-    /// bytes. Only the digest identifies a set.
+    /// It never decreases, unless the numbers are used up, which happens only in an edited database. From then on, the
+    /// digest includes random bytes. Only the digest identifies a set.
     public let generation: UInt64
 
     package init(digest: Data, generation: UInt64) {
@@ -70,7 +70,7 @@ public struct EnrollmentState: Sendable, Hashable, Codable {
 
 /// The changes to the set of enrolled fingers since a digest was taken.
 public struct EnrollmentDifference: Sendable, Hashable, Codable {
-    /// Whether the current digest is different.
+    /// Whether the current digest differs from the earlier one.
     ///
     /// This is also `true` for a set that was changed and then changed back.
     public let changed: Bool
@@ -78,7 +78,7 @@ public struct EnrollmentDifference: Sendable, Hashable, Codable {
     public let added: [Finger]
     /// The fingers whose prints were removed since then.
     public let removed: [Finger]
-    /// Whether the digest is one that the store returned to this program.
+    /// Whether the earlier digest is one that the store returned to this program.
     ///
     /// If not, `changed` is `true`, and `added` and `removed` are empty.
     public let isKnown: Bool

@@ -8,7 +8,7 @@ public enum FingerChange: Sendable, Hashable {
     case add(Finger)
     /// Removing these fingers.
     case remove(FingerSelection)
-    /// Accepting fingers that were tampered with, or that are of an older state, as genuine.
+    /// Accepting fingers as genuine after they were tampered with or rolled back to an older state.
     case accept
 }
 
@@ -39,7 +39,7 @@ public enum EnrollmentProgress: Sendable, Hashable, Codable {
     case confirming(triesLeft: Int)
     /// In a guided enrollment: the part of the finger to show in the next scans.
     case area(FingerArea)
-    /// In a guided enrollment: too many scans showed the same part of the finger, so all are repeated once.
+    /// In a guided enrollment: too many scans showed the same part of the finger, so all scans are repeated once.
     case again
     /// In a guided enrollment: the finger is stored, and `recognized` of `tested` test touches matched, out of `total`.
     case tested(recognized: Int, tested: Int, total: Int)
@@ -52,9 +52,9 @@ public enum EnrollmentProgress: Sendable, Hashable, Codable {
     private enum ExercisingCodingKeys: String, CodingKey { case _0 = "step" }
 }
 
-/// The result of accepting fingers that were tampered with or are of an older state.
+/// The result of accepting fingers that were tampered with or rolled back to an older state.
 public struct AcceptedFingers: Sendable, Codable {
-    /// The fingers that are enrolled from now on.
+    /// The fingers that remain enrolled.
     public let kept: [EnrolledFinger]
     /// The fingers that were removed because their prints can no longer be compared.
     public let removed: [EnrolledFinger]
@@ -65,17 +65,17 @@ public struct AcceptedFingers: Sendable, Codable {
     }
 }
 
-/// The result of comparing the prints that a reader stores with the store's.
+/// The result of comparing the prints in a reader with those in the store.
 public struct ReaderReconciliation: Sendable, Codable {
     /// The number of prints from interrupted enrollments and removals that were deleted from the reader.
     public let finished: Int
-    /// The metadata of prints in the reader that the store does not know, such as those of another system.
+    /// The metadata of prints that are in the reader but not in the store, such as those of another system.
     ///
     /// They are never deleted.
     public let strays: [EnrollmentMetadata]
-    /// Fingers of the profile whose print is missing from the reader.
+    /// The profile's fingers whose prints are missing from the reader.
     public let missing: [EnrolledFinger]
-    /// Whether the reader could list its prints; if not, `strays` and `missing` have no meaning.
+    /// Whether the reader could list its prints; if not, `strays` and `missing` are meaningless.
     public let isListed: Bool
 
     package init(finished: Int, strays: [EnrollmentMetadata], missing: [EnrolledFinger], isListed: Bool) {
@@ -92,15 +92,15 @@ public struct ConsentRequest: Sendable {
     public var application: ApplicationID
     /// The time limit for each touch, key press or verdict.
     public var timeout: Duration
-    /// Whether only the passcode is accepted, as for programs that already have it.
+    /// Whether only the passcode is accepted, for programs that already have it.
     public var passcodeAlone: Bool
 
     /// Information about the calling program, which a service adds.
     public var origin = RequestOrigin()
 
-    /// Checks the system's rules if the owner cannot be identified yet, and throws if they do not allow the change.
+    /// Called if the owner cannot be identified yet; throws if the system's rules do not allow the change.
     ///
-    /// This is `nil` if the engine runs in the calling program, which has no such rules.
+    /// It is `nil` if the engine runs in the calling program, where no such rules apply.
     package var allowsFirst: (@Sendable () async throws(ServiceError) -> Void)?
 
     /// Creates a request that accepts a finger or the passcode.
@@ -136,14 +136,15 @@ package struct ForeignPrint: Sendable, Hashable {
 
 /// The result of importing a print.
 package enum ImportOutcome: String, Sendable, Codable, CaseIterable {
-    /// The print is enrolled from now on, or would be if this were not a dry run.
+    /// The print was enrolled, or would have been if this were not a dry run.
     case taken = "taken"
     /// The data is not a print.
     case unreadable = "unreadable"
-    /// The print belongs to another finger, user or reader than its path indicates.
+    /// The print belongs to a different finger, user or reader than its path indicates.
     case elsewhere = "elsewhere"
     /// The print belongs to a virtual reader, which the service does not accept.
     case pretended = "pretended"
-    /// The reader stores the print, and the administrator has not vouched that no other program could open the reader.
+    /// The print is stored in the reader, and the administrator has not confirmed that no other program could open the
+    /// reader.
     case unvouched = "unvouched"
 }

@@ -6,22 +6,22 @@ public import WhorlFingerprint
 public struct NewFinger: Sendable, Hashable, Codable {
     /// The name of the finger.
     public var finger: Finger
-    /// The owner's own label, of which at most 100 characters are kept; `nil` for none.
+    /// A label that the owner chooses, of which the first 100 characters are stored; `nil` for no label.
     public var label: String?
     /// Whether the enrollment is guided.
     ///
-    /// A guided enrollment prompts for different parts of the finger in turn, and repeats itself once if the scans were
-    /// too much alike. It ends with test touches, which change nothing.
+    /// A guided enrollment prompts for different parts of the finger in turn, and starts over once if the scans were
+    /// too similar. It ends with test touches, which change nothing.
     public var isGuided: Bool
 
-    /// Creates a description.
+    /// Creates a description of a finger to enroll.
     public init(_ finger: Finger, label: String? = nil, isGuided: Bool = false) {
         self.finger = finger
         self.label = label
         self.isGuided = isGuided
     }
 
-    /// Decodes a description; programs of an earlier version do not request guidance.
+    /// Decodes a description; programs of an earlier version do not request a guided enrollment.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A test of the operations that a reader supports, with a print that is deleted at the end.
+/// A test of the operations that a reader supports, using a print that is deleted at the end.
 public struct ReaderExercise: Sendable, Hashable, Codable {
     /// A step of the test; the steps run in the order of the cases.
     public enum Step: String, CaseIterable, Sendable, Codable {
@@ -15,7 +15,7 @@ public struct ReaderExercise: Sendable, Hashable, Codable {
 
         /// The steps that no other step depends on.
         ///
-        /// Deletion is not one of them, because the print would remain in the reader.
+        /// Deletion is not one of them: if it were skipped, the print would remain in the reader.
         public static let skippable: [Step] = [.list, .verify, .identify]
     }
 

@@ -2,7 +2,7 @@
 
 internal import FoundationEssentials
 
-/// The form of an access control between processes: its text.
+/// The encoding of an access control for messages between processes: its text.
 extension AccessControl: Codable {
     /// Decodes the text form; throws `DecodingError.dataCorrupted` if it is not a valid access control.
     public init(from decoder: any Decoder) throws {
@@ -13,7 +13,7 @@ extension AccessControl: Codable {
     public func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
 }
 
-/// The form of a name between processes: its text.
+/// The encoding of a name for messages between processes: its text.
 extension ItemName: Codable {
     /// Decodes the text form; throws `DecodingError.dataCorrupted` if it is not a valid name.
     public init(from decoder: any Decoder) throws {
@@ -24,7 +24,7 @@ extension ItemName: Codable {
     public func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
 }
 
-/// The form of a public key between processes: its uncompressed point.
+/// The encoding of a public key for messages between processes: its uncompressed point.
 extension SigningKeyPublic: Codable {
     /// Decodes the point; throws `DecodingError.dataCorrupted` if it is not on P-256.
     public init(from decoder: any Decoder) throws {
@@ -35,19 +35,19 @@ extension SigningKeyPublic: Codable {
     public func encode(to encoder: any Encoder) throws { try x963.encode(to: encoder) }
 }
 
-/// The form of a signature between processes: r and s.
+/// The encoding of a signature for messages between processes: r followed by s.
 extension Signature: Codable {
-    /// Decodes r and s; throws `DecodingError.dataCorrupted` for any other bytes.
+    /// Decodes r followed by s; throws `DecodingError.dataCorrupted` for any other bytes.
     public init(from decoder: any Decoder) throws {
         self = try decoder.reading(Signature.init(raw:), else: "no signature")
     }
 
-    /// Encodes r and s.
+    /// Encodes r followed by s.
     public func encode(to encoder: any Encoder) throws { try raw.encode(to: encoder) }
 }
 
 extension Decoder {
-    /// Decodes a text and creates a value from it.
+    /// Decodes a string and creates a value from it.
     fileprivate func reading<Value>(_ make: (String) throws(ServiceError) -> Value) throws -> Value {
         do {
             return try make(String(from: self))
@@ -58,7 +58,7 @@ extension Decoder {
         }
     }
 
-    /// Decodes bytes and creates a value from them; `refusal` is the error if that fails.
+    /// Decodes bytes and creates a value from them; `refusal` describes the error if that fails.
     fileprivate func reading<Value>(_ make: (Data) -> Value?, else refusal: String) throws -> Value {
         guard let value = make(try Data(from: self)) else {
             throw DecodingError.dataCorrupted(.init(codingPath: codingPath, debugDescription: refusal))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The form of a request between processes; the session is not part of it, because it has its own name there.
+/// The encoding of a request for messages between processes; it omits the session, which messages identify separately.
 extension EvaluationRequest: Codable {
     private enum Member: String, CodingKey {
         case policy = "policy"
@@ -48,7 +48,7 @@ extension EvaluationRequest: Codable {
     }
 }
 
-/// The form of a request between processes.
+/// The encoding of a request for messages between processes.
 extension ConsentRequest: Codable {
     private enum Member: String, CodingKey {
         case application = "application"
@@ -75,9 +75,9 @@ extension ConsentRequest: Codable {
     }
 }
 
-/// The form of a duration between processes: a number of milliseconds.
+/// The encoding of a duration for messages between processes: a number of milliseconds.
 extension Duration {
-    /// The duration in milliseconds, rounded up and limited to the largest number.
+    /// The duration in milliseconds, rounded up and limited to the largest possible number.
     var wholeMilliseconds: Int64 {
         let (seconds, rest) = components
         let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)

@@ -8,8 +8,8 @@ internal import WhorlSupport
 /// characters that a terminal, a shell or a path interprets, are not allowed. Two spellings that are equal by Unicode's
 /// rules (NFC) are the same name.
 ///
-/// Names are compared, hashed, sorted and stored by the bytes of ``text``. The service stores the form that it derives
-/// itself from the text in a call, not the one from the caller's library.
+/// Names are compared, hashed, sorted and stored by the bytes of ``text``. The service normalizes the text of each call
+/// itself, and does not rely on the form from the caller's library.
 public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The maximum length of a name in UTF-8 bytes.
     public static let longest = 255
@@ -42,7 +42,7 @@ public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible 
     /// The name itself.
     public var description: String { text }
 
-    /// Whether both names have the same bytes.
+    /// Returns whether both names have the same bytes.
     public static func == (left: ItemName, right: ItemName) -> Bool {
         left.text.utf8.elementsEqual(right.text.utf8)
     }
@@ -95,8 +95,8 @@ extension ItemName {
                 "The name is too long: \(bytes) bytes; the maximum is \(ItemName.longest)."
             case .character(let value):
                 // Show only the number: the character itself may be unsafe for a terminal.
-                "The name holds U+\(hex(value)), which names do not have."
-            case .edge: "The name has to begin with a letter or a digit, and not to end with a space."
+                "The name contains U+\(hex(value)), which is not allowed."
+            case .edge: "The name must start with a letter or digit, and must not end with a space."
             }
         }
 

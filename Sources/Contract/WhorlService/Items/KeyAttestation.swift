@@ -13,7 +13,7 @@ public struct ChipIdentity: Sendable, Hashable, Codable {
     public let certificate: Data
     /// The public area of the attestation key, TPMT_PUBLIC.
     public let attestationKey: Data
-    /// The attestation key in the form that the service accepts again; only its TPM can use it.
+    /// The attestation key in a form that can be passed back to the service; only its TPM can use it.
     public let sealed: Data
 
     package init(endorsementKey: Data, certificate: Data, attestationKey: Data, sealed: Data) {
@@ -34,7 +34,7 @@ public struct ChipCredential: Sendable, Hashable, Codable {
     ///
     /// For a P-256 endorsement key, this is an ephemeral point, TPMS_ECC_POINT; for an RSA one, the encrypted seed.
     public let seed: Data
-    /// Bytes to hash before the secret; the TPM's statement includes the SHA-256 digest.
+    /// Bytes to hash before the secret; the TPM's statement includes the SHA-256 digest of both.
     public let preface: Data
 
     /// Creates a credential from the parts that a server sent.
@@ -48,15 +48,15 @@ public struct ChipCredential: Sendable, Hashable, Codable {
 
 /// A new key, and the TPM's evidence of how it is protected.
 public struct AttestedKey: Sendable, Hashable, Codable {
-    /// The key, which the caller stores.
+    /// The key, for the caller to store.
     public let item: SealedItem
     /// The key's public area, TPMT_PUBLIC.
     public let key: Data
-    /// The public area of the object that the policy requires for a finger, TPMT_PUBLIC.
+    /// The public area of the object whose authorization value the policy requires after a finger match, TPMT_PUBLIC.
     public let authority: Data
     /// The public area of the enrolled fingers' counter, TPMS_NV_PUBLIC; empty if the policy does not use one.
     public let counter: Data
-    /// The value that the counter must have; 0 without a counter.
+    /// The value that the counter must have; 0 if there is no counter.
     public let counterValue: UInt64
     /// The public area of the passcode's object, TPMT_PUBLIC; empty if the policy does not use one.
     public let passcode: Data

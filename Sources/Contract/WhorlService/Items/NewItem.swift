@@ -7,7 +7,8 @@ public import WhorlSecretMemory
 public enum NewItem: Sendable {
     /// A secret of 1 byte to 1 MiB.
     case secret(SecretBox)
-    /// A P-256 key that never leaves the TPM; it signs, and derives shared secrets with other parties' public keys.
+    /// A P-256 key that never leaves the TPM, for signing and for deriving shared secrets with other parties' public
+    /// keys.
     case key
 
     /// The kind of the item.
@@ -27,7 +28,8 @@ public enum ItemUse: Sendable, Hashable, Codable {
     case signature(over: Data)
     /// Multiplying another party's public key by the item's key (TPM2_ECDH_ZGen).
     ///
-    /// The public key is in ANSI X9.63 form (0x04, X, Y; 65 bytes). Keys that are stored under a name can only sign.
+    /// The public key is in ANSI X9.63 form (0x04, X, Y; 65 bytes). Keys that are stored under a name can only be used
+    /// to sign.
     case sharedSecret(with: Data)
 
     private enum SignatureCodingKeys: String, CodingKey { case over = "digest" }

@@ -20,7 +20,7 @@ public struct ItemID: Sendable, Hashable, Codable {
     /// The name of the item.
     public let name: ItemName
 
-    /// Creates an identity; the item need not exist.
+    /// Creates an identity; the item does not need to exist.
     public init(_ kind: ItemKind, _ name: ItemName, of profile: String) {
         self.profile = profile
         self.kind = kind
@@ -39,16 +39,16 @@ public struct VaultItem: Sendable, Hashable, Codable {
     public let access: AccessControl
     /// The time when the item was created.
     public let createdAt: Date
-    /// The state of the item, as far as the database knows; only the TPM decides whether it can be unlocked.
+    /// The state of the item according to the database; only the TPM decides whether the item can be unlocked.
     public let standing: Standing
 
     /// The state of an item.
     public enum Standing: String, Sendable, Hashable, Codable {
-        /// There is no known reason why the item could not be unlocked.
+        /// As far as is known, the item can be unlocked.
         case valid
-        /// The item is lost: fingers were added or removed since it was bound to the set, and nothing else unlocks it.
+        /// The item is lost: fingers were added or removed after it was bound to the set, and nothing else unlocks it.
         ///
-        /// The TPM has confirmed this: the value of the profile's finger counter is different.
+        /// The TPM has confirmed this, because the value of the profile's finger counter is different.
         case enrollmentChanged
         /// The item may still be usable, but the TPM could not be reached or has lost the item's counter.
         case unknown

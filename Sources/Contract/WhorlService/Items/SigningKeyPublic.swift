@@ -5,11 +5,11 @@ public import FoundationEssentials
 
 /// The public half of a signing key: a point on P-256.
 public struct SigningKeyPublic: Sendable, Hashable {
-    /// The uncompressed point: 4, x, y; 65 bytes (SEC 1, 2.3.3).
+    /// The uncompressed point, 65 bytes: 0x04 followed by x and y (SEC 1, 2.3.3).
     public let x963: Data
-    /// SubjectPublicKeyInfo as PEM, with a newline at the end (RFC 5480, RFC 7468).
+    /// The SubjectPublicKeyInfo in PEM, with a newline at the end (RFC 5480, RFC 7468).
     public let pem: String
-    /// SubjectPublicKeyInfo as DER.
+    /// The SubjectPublicKeyInfo in DER.
     public let der: Data
 
     /// Creates a key from an uncompressed point; returns `nil` if the point is not on the curve.
@@ -21,11 +21,11 @@ public struct SigningKeyPublic: Sendable, Hashable {
         der = key.derRepresentation
     }
 
-    /// Returns whether this key made a signature over a digest.
+    /// Returns whether a signature over a digest was made with this key.
     ///
     /// - Parameters:
-    ///   - signature: r and s, 64 bytes.
-    ///   - digest: SHA-256, 32 bytes.
+    ///   - signature: The signature, r followed by s, 64 bytes.
+    ///   - digest: The SHA-256 digest, 32 bytes.
     /// - Returns: `false` if the signature is wrong or malformed.
     package func isValid(_ signature: Signature, over digest: Data) -> Bool {
         guard let key = try? P256.Signing.PublicKey(x963Representation: x963),
@@ -38,16 +38,16 @@ public struct SigningKeyPublic: Sendable, Hashable {
 
 /// An ECDSA signature over P-256 and SHA-256 ("ES256").
 public struct Signature: Sendable, Hashable {
-    /// r followed by s, 32 bytes each, as in JOSE (RFC 7518, 3.4).
+    /// The signature as r followed by s, 32 bytes each, as in JOSE (RFC 7518, 3.4).
     public let raw: Data
 
-    /// `SEQUENCE { r, s }`, as in X.509 and OpenSSL (RFC 3279, 2.2.3).
+    /// The signature as `SEQUENCE { r, s }` in DER, as in X.509 and OpenSSL (RFC 3279, 2.2.3).
     public var der: Data {
         // 64 bytes are always two numbers.
         (try? P256.Signing.ECDSASignature(rawRepresentation: raw).derRepresentation) ?? Data()
     }
 
-    /// Creates a signature from r and s, 64 bytes; returns `nil` for any other size.
+    /// Creates a signature from r followed by s, 64 bytes; returns `nil` for any other size.
     package init?(raw: Data) {
         guard (try? P256.Signing.ECDSASignature(rawRepresentation: raw)) != nil else { return nil }
         self.raw = raw

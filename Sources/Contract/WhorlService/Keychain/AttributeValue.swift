@@ -26,7 +26,7 @@ public enum AttributeValue: Sendable, Hashable {
         }
     }
 
-    /// Returns the same as ``encoded`` for a text with these bytes.
+    /// Returns the ``encoded`` form of a text with the given bytes.
     package static func encodedText(_ bytes: Data) -> Data { Data([1]) + bytes }
 
     /// The size of the value in bytes, without the byte for the kind.
@@ -38,7 +38,7 @@ public enum AttributeValue: Sendable, Hashable {
         }
     }
 
-    /// Decodes a value; returns `nil` for bytes that ``encoded`` does not produce.
+    /// Decodes a value; returns `nil` if the bytes are not the output of ``encoded``.
     package init?(encoded: Slice<UnsafeRawBufferPointer>) {
         var bytes = ByteReader(encoded)
         guard let kind = bytes.number(UInt8.self) else { return nil }
@@ -58,7 +58,7 @@ public enum AttributeValue: Sendable, Hashable {
         }
     }
 
-    /// Whether the value is equivalent to a missing attribute: empty, or 0.
+    /// Whether the value is empty or 0, and therefore equivalent to a missing attribute.
     package var isDefault: Bool {
         switch self {
         case .text(let text): text.isEmpty
@@ -68,7 +68,7 @@ public enum AttributeValue: Sendable, Hashable {
         }
     }
 
-    /// Whether both values have the same bytes.
+    /// Returns whether both values have the same bytes.
     public static func == (first: AttributeValue, second: AttributeValue) -> Bool {
         switch (first, second) {
         case (.text(let first), .text(let second)): first.utf8.elementsEqual(second.utf8)
@@ -89,11 +89,11 @@ public enum AttributeValue: Sendable, Hashable {
     }
 }
 
-/// The form between processes is ``encoded``, which preserves every bit of a text and of a date.
+/// The encoding for messages between processes: ``encoded``, which preserves every bit of a text and of a date.
 extension AttributeValue: Codable {
     /// Decodes a value.
     ///
-    /// - Throws: An error for bytes that ``encoded`` does not produce.
+    /// - Throws: An error if the bytes are not the output of ``encoded``.
     public init(from decoder: any Decoder) throws {
         let bytes = try decoder.singleValueContainer().decode(Data.self)
         guard let value = bytes.withUnsafeBytes({ AttributeValue(encoded: $0[...]) }) else {

@@ -32,7 +32,7 @@ public struct KeychainRecord: Sendable, Hashable, Codable {
     public let itemClass: KeychainClass
     /// The access group, whose programs may use the item.
     public var accessGroup: String
-    /// When the item can be unlocked: a `kSecAttrAccessible…` value.
+    /// The condition under which the item can be unlocked: a `kSecAttrAccessible…` value.
     public var accessible: String
     /// The authentication that the item requires, as the flags of Apple's access control.
     public var flags: UInt64
@@ -66,7 +66,7 @@ public struct KeychainRecord: Sendable, Hashable, Codable {
 extension KeychainRecord {
     /// The maximum size of a record's names and values, 128 KiB.
     ///
-    /// Such a record fits into a message even in JSON, where a byte may take six.
+    /// A record of this size fits into a message even in JSON, where one byte may take up six.
     package static let mostBytes = 128 << 10
 
     /// The size of the record's names and values in bytes.
@@ -97,7 +97,7 @@ public struct KeychainRow: Sendable, Hashable {
     }
 }
 
-/// A version of a row: each change to the row gives it another revision.
+/// A version of a row; each change to the row gives it a new revision.
 public struct KeychainRowVersion: Sendable, Hashable, Codable {
     /// The row's number, which never changes.
     public let id: Int64
@@ -185,7 +185,7 @@ public struct KeychainMatch: Sendable, Hashable, Codable {
     public var groups: [String]
     /// The class.
     public var itemClass: KeychainClass
-    /// The number of the only row, if a persistent reference identifies it.
+    /// The number of the only row to select, if a persistent reference identifies it.
     public var id: Int64?
     /// The required attributes; a missing attribute equals an empty one.
     public var attributes: [String: AttributeValue] = [:]
@@ -206,7 +206,8 @@ public struct KeychainMatch: Sendable, Hashable, Codable {
 }
 
 extension [String] {
-    /// Returns whether one of the texts has the same bytes; Swift's `==` ignores differences in Unicode normalization.
+    /// Returns whether one of the texts has the same bytes as `text`; Swift's `==` ignores differences in Unicode
+    /// normalization.
     package func containsBytes(of text: String) -> Bool {
         contains { $0.utf8.elementsEqual(text.utf8) }
     }

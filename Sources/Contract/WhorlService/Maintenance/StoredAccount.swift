@@ -2,7 +2,7 @@
 
 /// The account whose state a service stores under a user ID, and the account that currently has that user ID.
 package struct StoredAccount: Sendable, Hashable, Codable {
-    /// The relation between the two.
+    /// The relation between the two accounts.
     package enum State: String, Sendable, Hashable, Codable, CaseIterable {
         /// The account is the same.
         case same = "same"
@@ -10,7 +10,7 @@ package struct StoredAccount: Sendable, Hashable, Codable {
         case renamed = "renamed"
         /// The user ID may belong to another account now, which has no access until root decides.
         case other = "other"
-        /// No account has the user ID.
+        /// The user ID does not belong to any account.
         case missing = "missing"
         /// The user database is not responding.
         case unknown = "unknown"

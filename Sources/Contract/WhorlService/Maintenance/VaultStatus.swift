@@ -8,7 +8,7 @@ public struct VaultStatus: Sendable, Hashable, Codable {
     public enum StateKey: String, Sendable, Hashable, Codable {
         /// No state key exists yet.
         case none
-        /// In a file, which is included in a copy of the directory.
+        /// In a file, so a copy of the directory includes it.
         case file
         /// Sealed by the TPM.
         case sealed
@@ -65,9 +65,9 @@ public struct VaultStatus: Sendable, Hashable, Codable {
 
 /// The identity and setup of a TPM.
 public struct ChipStatus: Sendable, Hashable, Codable {
-    /// The manufacturer's four letters, such as `IFX`.
+    /// The manufacturer's ID of up to four letters, such as `IFX`.
     public let manufacturer: String
-    /// The vendor's own text.
+    /// The vendor string.
     public let vendor: String
     /// The firmware version.
     public let firmware: String
@@ -134,11 +134,11 @@ public enum VaultReset: Sendable, Hashable, Codable {
 public struct Resealing: Sendable, Hashable, Codable {
     /// Secrets that are now bound to the current measurements.
     public package(set) var resealed: [ItemID] = []
-    /// Items that also require the passcode while the measurements stay as they are.
+    /// Items that could not be bound again, and that also require the passcode as long as the measurements differ.
     ///
     /// These are keys, and secrets with an application password.
     public package(set) var unchanged: [ItemID] = []
-    /// Secrets that can never be unlocked again, for another reason than the boot measurements.
+    /// Secrets that can never be unlocked again, for a reason other than the boot measurements.
     public package(set) var dead: [ItemID] = []
 
     /// Creates an empty result.
@@ -158,7 +158,7 @@ public struct MaintenanceFacts: Sendable, Hashable, Codable {
     /// Whether a real TPM protects the state: its key, or at least the authority over its items.
     public let isProtectedByHardware: Bool
 
-    /// Creates the facts; the defaults are those of a service that does not respond.
+    /// Creates the information; the defaults are those for a service that does not respond.
     public init(
         statePath: String = "",
         tpmAddress: String = "none",

@@ -18,7 +18,7 @@ extension Operations {
     ]
 }
 
-/// Lists the enrolled fingers; creates nothing if no state exists.
+/// Lists the enrolled fingers, without creating any state.
 ///
 /// Errors: `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
 public struct ListFingers: ServiceOperation {
@@ -44,7 +44,7 @@ public struct ReadEnrollmentState: ServiceOperation {
     public init(for application: ApplicationID) { self.application = application }
 }
 
-/// Compares the enrolled fingers with those at the time when a program took a digest.
+/// Compares the enrolled fingers with those that were enrolled when a program took a digest.
 ///
 /// Errors: those of ``ListFingers``.
 public struct CompareFingers: ServiceOperation {
@@ -54,7 +54,7 @@ public struct CompareFingers: ServiceOperation {
 
     /// The ``EnrollmentState/digest`` of an earlier state, 32 bytes.
     public let digest: Data
-    /// The program that took it.
+    /// The program that took the digest.
     public let application: ApplicationID
 
     public init(since digest: Data, for application: ApplicationID) {
@@ -83,17 +83,17 @@ public struct EnrollFinger: OwnerOperation {
     public var purpose: String { "enroll the \(finger.finger.rawValue)" }
 }
 
-/// Removes fingers, also from their readers, and returns the removed fingers.
+/// Removes fingers, including those stored in readers, and returns the removed fingers.
 ///
-/// The result is empty if all were selected and none was enrolled. Errors: the reason why the owner did not consent;
-/// `noSuchFinger`, `readerNotConnected`, a reader's error, a storage error and others.
+/// The result is empty if all fingers were selected but none were enrolled. Errors: the reason why the owner did not
+/// consent; `noSuchFinger`, `readerNotConnected`, a reader's error, a storage error and others.
 public struct RemoveFingers: OwnerOperation {
     public typealias Reply = [EnrolledFinger]
     public static let name = "io.whorl.Fingers.Remove"
     public static let rules = OperationRules(change: "remove fingers", "fingersRemoved", by: .unconfined)
 
     public let selection: FingerSelection
-    /// Whether a print may be removed although the reader that stores it is not connected.
+    /// Whether a print may be removed even if the reader that stores it is not connected.
     public let force: Bool
     public var request: ConsentRequest
 
@@ -119,8 +119,9 @@ public struct ListAcceptableFingers: ServiceOperation {
 
 /// Accepts the current fingers as genuine after they were tampered with or rolled back to an older state.
 ///
-/// Only the passcode can give consent. Returns the fingers that are enrolled from now on; `nil` if the set is valid and
-/// nothing was changed. Errors: the reason why the owner did not consent; `changedMeanwhile` or a storage error.
+/// The owner must consent with the passcode. Returns the fingers that remain enrolled and those that were removed;
+/// `nil` if the set is valid, in which case nothing is changed. Errors: the reason why the owner did not consent;
+/// `changedMeanwhile` or a storage error.
 public struct AcceptFingers: OwnerOperation {
     public typealias Reply = Optionally<AcceptedFingers>
     public static let name = "io.whorl.Fingers.Accept"
@@ -134,7 +135,7 @@ public struct AcceptFingers: OwnerOperation {
 
     public init(_ request: ConsentRequest) { self.request = request }
 
-    /// Decodes the request, whose members are members of the call itself.
+    /// Decodes the request from the members of the call itself.
     public init(from decoder: any Decoder) throws { request = try ConsentRequest(from: decoder) }
 
     public func encode(to encoder: any Encoder) throws { try request.encode(to: encoder) }
@@ -142,7 +143,8 @@ public struct AcceptFingers: OwnerOperation {
     public var purpose: String { "accept the fingers" }
 }
 
-/// Completes interrupted enrollments and removals on the chosen reader, and compares its prints with the store's.
+/// Completes interrupted enrollments and removals on the chosen reader, and compares its prints with those in the
+/// store.
 ///
 /// Returns `nil` if no state exists. Errors: the reason why no reader can be chosen; a reader's error, a storage error
 /// and others.
@@ -158,9 +160,9 @@ public struct ReconcileReader: ServiceOperation {
     public init() {}
 }
 
-/// Tests the operations that the chosen reader supports, with a print that is deleted at the end.
+/// Tests the operations that the chosen reader supports, using a print that is deleted at the end.
 ///
-/// Returns the result of each step that was started. Enrolled fingers are unchanged, except that
+/// Returns the results of the steps that were started. Enrolled fingers are unchanged, except that
 /// ``ReaderExercise/clearsStorage`` deletes all prints in the reader. If a finger is enrolled or a passcode is set, the
 /// owner must consent.
 ///

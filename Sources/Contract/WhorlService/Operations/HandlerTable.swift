@@ -6,8 +6,8 @@ package import FoundationEssentials
 package struct HandlerTable: ServiceAsker {
     /// The handler of one operation.
     ///
-    /// A bare function would also work, but its type names the reply. The runtime would then look up a dozen
-    /// conformances, in each process and for each operation.
+    /// A bare function would also work, but its type would include that of the reply. The runtime would then have to
+    /// look up a dozen conformances for each operation in each process.
     private final class Handler<Asked: ServiceOperation>: Sendable {
         let answer: @Sendable (Asked, Prompter?) async throws(ServiceError) -> Asked.Reply
 
@@ -19,7 +19,7 @@ package struct HandlerTable: ServiceAsker {
     private var handlers: [ObjectIdentifier: any AnyObject & Sendable] = [:]
     private let decoding: @Sendable (Data) throws(ServiceError) -> SealedItem
 
-    /// Creates a table without handlers.
+    /// Creates an empty table.
     ///
     /// - Parameter decode: Decodes an item that a program stored.
     package init(decoding decode: @escaping @Sendable (Data) throws(ServiceError) -> SealedItem) {
@@ -38,7 +38,7 @@ package struct HandlerTable: ServiceAsker {
         _ prompter: Prompter?
     ) async throws(ServiceError) -> Asked.Reply {
         guard let handler = handlers[ObjectIdentifier(Asked.self)] as? Handler<Asked> else {
-            throw ServiceError(.serviceUnavailable, cause: "nothing here answers \(Asked.name)")
+            throw ServiceError(.serviceUnavailable, cause: "no handler for \(Asked.name)")
         }
         return try await handler.answer(operation, prompter)
     }
@@ -47,7 +47,7 @@ package struct HandlerTable: ServiceAsker {
         _ answer: @escaping @Sendable (Asked, Prompter?) async throws(ServiceError) -> Asked.Reply
     ) { handlers[ObjectIdentifier(Asked.self)] = Handler(answer) }
 
-    /// Adds the handler of an operation.
+    /// Adds the handler for an operation.
     package mutating func on<Asked: ServiceOperation>(
         _ body: @escaping @Sendable (Asked) async throws(ServiceError) -> Asked.Reply
     ) { add { (asked: Asked, _) async throws(ServiceError) in try await body(asked) } }
@@ -73,7 +73,7 @@ package struct HandlerTable: ServiceAsker {
         }
     }
 
-    /// Adds the handler of an operation that may prompt the owner.
+    /// Adds the handler for an operation that may prompt the owner.
     package mutating func on<Asked: OwnerOperation>(
         _ body: @escaping @Sendable (Asked, Prompter) async throws(ServiceError) -> Asked.Reply
     ) {

@@ -17,7 +17,7 @@ extension Operations {
     ]
 }
 
-/// Returns whether a TPM is available for this user's items; creates nothing.
+/// Returns whether a TPM is available for this user's items, without creating anything.
 public struct HasChip: ServiceOperation {
     public typealias Reply = Valued<Bool>
     public static let name = "io.whorl.Items.HasChip"
@@ -42,7 +42,7 @@ public struct ReadChipIdentity: ServiceOperation {
     public init() {}
 }
 
-/// Creates a key that the caller stores, with a TPM statement of how it is protected; does not prompt the owner.
+/// Creates a key for the caller to store, with the TPM's statement of how it is protected, without prompting the owner.
 ///
 /// Errors: `credentialRefused` if the credential is for another TPM; those of ``MakeItem``.
 public struct MakeAttestedKey: ServiceOperation {
@@ -61,9 +61,9 @@ public struct MakeAttestedKey: ServiceOperation {
     }
 }
 
-/// Creates an item that the caller stores; the service stores nothing.
+/// Creates an item for the caller to store; the service itself does not store it.
 ///
-/// The item is unlocked only when its access control is met. Errors: `noChip` without a TPM; `passcodeNeeded`,
+/// The item is unlocked only when its access control is met. Errors: `noChip` if there is no TPM; `passcodeNeeded`,
 /// `enrollmentChanged` and others if the access control cannot be met.
 public struct MakeItem: ServiceOperation {
     public typealias Reply = AttachedItem
@@ -126,7 +126,7 @@ public struct DecodeItem: ServiceOperation {
     public static let name = "io.whorl.Items.Decode"
     public static let rules = OperationRules(.once, by: .anyProgram, attaching: .values(1))
 
-    /// The ``SealedItem/encoded`` bytes of one of this service's items.
+    /// The ``SealedItem/encoded`` bytes of an item that this service created.
     public let encoded: SecretBox
 
     private enum CodingKeys: String, CodingKey { case encoded = "value" }
@@ -134,7 +134,7 @@ public struct DecodeItem: ServiceOperation {
     public init(_ encoded: Data) { self.encoded = SecretBox(SecretBytes(copying: encoded.bytes)) }
 }
 
-/// Returns the state of sealed items, in the same order, as far as it is known without the owner and the TPM.
+/// Returns the states of sealed items, in the same order, as far as they are known without the owner and the TPM.
 ///
 /// Only the TPM decides whether an item can be unlocked, so an item that is reported as valid may still be refused.
 /// Errors: a storage error.
@@ -155,7 +155,7 @@ public struct CheckItems: ServiceOperation {
 
 /// Prompts the user for the proof that an item requires, and returns what the TPM then releases.
 ///
-/// Errors: the reason why the owner was not authenticated, or why the vault refused.
+/// Errors: the reason why the owner was not authenticated, or why the vault refused the request.
 public struct UseItem: OwnerOperation, SessionOperation {
     public typealias Reply = Released<ItemProduct>
     public static let name = "io.whorl.Items.Use"
@@ -163,7 +163,7 @@ public struct UseItem: OwnerOperation, SessionOperation {
 
     /// The item, wherever it is stored.
     public var item: ProtectedItem
-    /// The use of the item, which must fit its kind.
+    /// The way to use the item, which must be possible for its kind.
     public let use: ItemUse
     /// The evaluation that precedes the use.
     private var asking: EvaluatePolicy

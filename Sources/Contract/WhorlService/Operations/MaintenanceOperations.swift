@@ -20,7 +20,7 @@ public struct ReadFacts: ServiceOperation {
     public init() {}
 }
 
-/// Returns whether any state exists, and opens the state to find out.
+/// Returns whether any state exists, which requires opening the state.
 ///
 /// Errors: the reason why the state cannot be used.
 public struct HasState: ServiceOperation {
@@ -31,9 +31,9 @@ public struct HasState: ServiceOperation {
     public init() {}
 }
 
-/// Reads numbers that differ after each change to the state by any process, without accessing the TPM.
+/// Reads numbers that change whenever any process changes the state, without accessing the TPM.
 ///
-/// Returns `nil` if no state exists or if it cannot be read.
+/// Returns `nil` if the state does not exist or cannot be read.
 public struct ReadChangeMark: ServiceOperation {
     public typealias Reply = Optionally<[Int]>
     public static let name = "io.whorl.Maintenance.ChangeMark"
@@ -66,7 +66,7 @@ public struct ProvisionVault: ServiceOperation {
     public init() {}
 }
 
-/// Deletes the vault with its items, which cannot be recovered, and returns the effect on the enrolled fingers.
+/// Deletes the vault and its items, which cannot be recovered, and returns the effect on the enrolled fingers.
 ///
 /// Errors: `noChip`, `chipBusy`; a storage error. If the database is busy, the vault is unchanged.
 public struct ResetVault: ServiceOperation {
@@ -82,10 +82,10 @@ public struct ResetVault: ServiceOperation {
     public init(withoutChip: Bool) { self.withoutChip = withoutChip }
 }
 
-/// Prompts for the passcode, and binds the secrets that are bound to boot measurements to the current ones.
+/// Prompts for the passcode, and binds secrets that depend on boot measurements to the current measurements.
 ///
-/// The passcode takes the place of the measurements. Returns the items that were bound, and those that were not.
-/// Errors: the reason why the owner did not agree; `passcodeNotSet`, `noChip`, a storage error.
+/// The passcode takes the place of the measurements. Returns the items that were bound again, and those that were not.
+/// Errors: the reason why the owner did not consent; `passcodeNotSet`, `noChip`, a storage error.
 public struct ResealItems: OwnerOperation {
     public typealias Reply = Resealing
     public static let name = "io.whorl.Maintenance.Reseal"
@@ -102,7 +102,7 @@ public struct ResealItems: OwnerOperation {
     public var purpose: String { "bind items to the machine's start" }
 }
 
-/// Lists the counted attempts of the profile, one value for each ``ReaderClass``.
+/// Returns the status of the profile's attempts, with one value for each ``ReaderClass``.
 ///
 /// Errors: `storeFailed`.
 public struct ListAttempts: ServiceOperation {
@@ -121,7 +121,7 @@ public struct ReadLog: ServiceOperation {
     public static let name = "io.whorl.Maintenance.Log"
     public static let rules = OperationRules(.repeatable, by: .anyProgram)
 
-    /// The maximum number of entries; a limit below 1 returns none.
+    /// The maximum number of entries; with a limit below 1, the result is empty.
     public var limit: Int
 
     private enum CodingKeys: String, CodingKey { case limit = "value" }
@@ -129,7 +129,7 @@ public struct ReadLog: ServiceOperation {
     public init(limit: Int) { self.limit = limit }
 }
 
-/// Reads the problem with the file that evaluations use to take turns; returns `nil` if there is none.
+/// Returns the problem with the lock file that evaluations use to take turns; `nil` if there is no problem.
 public struct ReadLockFileFault: ServiceOperation {
     public typealias Reply = Optionally<ServiceError>
     public static let name = "io.whorl.Maintenance.LockFileFault"

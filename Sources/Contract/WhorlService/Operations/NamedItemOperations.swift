@@ -22,7 +22,7 @@ public struct PrepareVault: ServiceOperation {
     public init() {}
 }
 
-/// Creates an item and stores it; returns the public half of a key, and `nil` for a secret.
+/// Creates and stores an item; returns the public half of a key, or `nil` for a secret.
 ///
 /// Errors: `itemExists`, `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`,
 /// `applicationPasswordNeeded`, `noChip`, a storage error, and other errors of the TPM.
@@ -59,7 +59,7 @@ public struct AddItem: ServiceOperation, DescribedChange {
     package var subject: String { id.spoken }
 }
 
-/// Lists the profile's items, secrets and keys, by kind and name.
+/// Lists the profile's items, both secrets and keys, sorted by kind and name.
 ///
 /// The TPM is used only for items that are lost when their set of fingers changes. If the TPM cannot be reached, the
 /// state of such an item is `unknown`. Errors: a storage error.
@@ -104,7 +104,7 @@ public struct ReadPublicKey: ServiceOperation {
 /// Deletes an item permanently, regardless of its state.
 ///
 /// If the item requires its owner and might still be usable, the owner is prompted first. Errors: the reason why the
-/// owner did not agree; `noSuchItem`, a storage error.
+/// owner did not consent; `noSuchItem`, a storage error.
 public struct DeleteItem: OwnerOperation, DescribedChange {
     public typealias Reply = NoValue
     public static let name = "io.whorl.Items.Delete"

@@ -12,7 +12,7 @@ extension Operations {
 
 /// Returns whether an evaluation could succeed now.
 ///
-/// It never prompts and never opens the reader. The result contains the obstacle, if there is one.
+/// It never prompts the user or opens the reader. The result contains the obstacle, if there is one.
 public struct PreflightPolicy: ServiceOperation {
     public typealias Reply = Preflight
     public static let name = "io.whorl.Owner.Preflight"
@@ -68,9 +68,9 @@ public struct IsOptedOut: ServiceOperation {
 
 /// Disables or enables fingerprints for a program.
 ///
-/// If that is not the calling program itself, the owner is prompted first. Opting out is a separate state, different
-/// from "not available" and "not enrolled", although an API may have only one code for all three. Errors: the reason
-/// why the owner did not agree; `storeFailed`.
+/// If a program does this for another program, the owner is prompted first. Being opted out is distinct from "not
+/// available" and "not enrolled", although an API may have only one code for all three. Errors: the reason why the
+/// owner did not consent; `storeFailed`.
 public struct SetOptedOut: OwnerOperation {
     public typealias Reply = Valued<Bool>
     public static let name = "io.whorl.Owner.SetOptedOut"

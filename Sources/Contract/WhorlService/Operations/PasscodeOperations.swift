@@ -16,7 +16,7 @@ extension Operations {
 
 /// Returns whether a passcode is set.
 ///
-/// Errors: `noChip` if a passcode could not be set either; a storage error.
+/// Errors: `noChip` if there is no TPM, so a passcode could not be set either; a storage error.
 public struct IsPasscodeSet: ServiceOperation {
     public typealias Reply = Valued<Bool>
     public static let name = "io.whorl.Passcode.IsSet"
@@ -27,7 +27,7 @@ public struct IsPasscodeSet: ServiceOperation {
 
 /// Prompts for an enrolled finger, if there is one, before a first passcode is set.
 ///
-/// Errors: those of every unsuccessful evaluation.
+/// Errors: those of any unsuccessful evaluation.
 public struct AskForFinger: OwnerOperation, SessionOperation {
     public typealias Reply = NoValue
     public static let name = "io.whorl.Passcode.AskForFinger"
@@ -66,9 +66,9 @@ public struct SetPasscode: SessionOperation {
         attaching: .passcodes(1)
     )
 
-    /// 4 to 1,024 bytes, exactly as typed.
+    /// The passcode: 4 to 1,024 bytes, exactly as typed.
     public let passcode: SecretBox
-    /// The calling program, the same as for the finger.
+    /// The calling program, the same as in ``AskForFinger``.
     public var request: ConsentRequest
     /// The session that was used for ``AskForFinger``.
     public var session: OwnerSession? = nil
@@ -87,9 +87,9 @@ public struct SetPasscode: SessionOperation {
     }
 }
 
-/// Prompts for the passcode and changes it; the new passcode unlocks the same items as the old one.
+/// Prompts for the current passcode and changes it; the new passcode unlocks the same items as the old one.
 ///
-/// Errors: the reason why the owner did not agree; `passcodeNotSet`, `passcodeWrongSize`, `noChip`, a storage error.
+/// Errors: the reason why the owner did not consent; `passcodeNotSet`, `passcodeWrongSize`, `noChip`, a storage error.
 public struct ChangePasscode: OwnerOperation {
     public typealias Reply = NoValue
     public static let name = "io.whorl.Passcode.Change"
@@ -100,7 +100,7 @@ public struct ChangePasscode: OwnerOperation {
         attaching: .passcodes(1)
     )
 
-    /// 4 to 1,024 bytes, exactly as typed.
+    /// The new passcode: 4 to 1,024 bytes, exactly as typed.
     public let new: SecretBox
     public var request: ConsentRequest
 
@@ -112,7 +112,7 @@ public struct ChangePasscode: OwnerOperation {
     public var purpose: String { "change the passcode" }
 }
 
-/// Lists the items that would be lost with the passcode.
+/// Lists the items that would be lost if the passcode were removed.
 ///
 /// Errors: `passcodeNotSet`, a storage error.
 public struct ListItemsLostWithoutPasscode: ServiceOperation {
@@ -123,7 +123,7 @@ public struct ListItemsLostWithoutPasscode: ServiceOperation {
     public init() {}
 }
 
-/// Prompts for the passcode and removes it, along with the items that only the passcode unlocks.
+/// Prompts for the passcode, and removes it along with the items that only the passcode unlocks.
 ///
 /// Returns the removed items. Errors: `passcodeNeeded(by:)`, and those of ``ChangePasscode``.
 public struct RemovePasscode: OwnerOperation, DescribedChange {
@@ -135,7 +135,7 @@ public struct RemovePasscode: OwnerOperation, DescribedChange {
         by: .unconfined
     )
 
-    /// Whether to delete the items that would be lost; if `false` and there are any, nothing is changed.
+    /// Whether to delete the items that would be lost; if `false` and there are such items, nothing is changed.
     public let force: Bool
     public var request: ConsentRequest
 
@@ -144,7 +144,7 @@ public struct RemovePasscode: OwnerOperation, DescribedChange {
         self.request = request
     }
 
-    package var subject: String { force ? "the passcode, with all that only it opens" : "the passcode" }
+    package var subject: String { force ? "the passcode and the items that only it unlocks" : "the passcode" }
     public var purpose: String { "remove \(subject)" }
 }
 
@@ -159,7 +159,7 @@ public struct ReadKeyringStatus: ServiceOperation {
     public init() {}
 }
 
-/// Prompts for a touch and turns the keyring on; does nothing else if it is already on.
+/// Prompts for a touch and turns the keyring on; has no further effect if the keyring is already on.
 ///
 /// Errors: the reason why the owner was not authenticated; `noChip`, a storage error.
 public struct TurnKeyringOn: OwnerOperation {
@@ -176,7 +176,7 @@ public struct TurnKeyringOn: OwnerOperation {
 
 /// Prompts the owner, turns the keyring off, and deletes the sealed password.
 ///
-/// Errors: the reason why the owner did not agree; a storage error.
+/// Errors: the reason why the owner did not consent; a storage error.
 public struct TurnKeyringOff: OwnerOperation {
     public typealias Reply = NoValue
     public static let name = "io.whorl.Keyring.TurnOff"

@@ -3,14 +3,14 @@
 public import FoundationEssentials
 public import WhorlSecretMemory
 
-/// The program's part in an operation that may prompt the owner.
+/// The caller's part in an operation that may prompt the owner.
 public struct Prompter: Sendable {
     /// The presenter that shows the prompts.
     public let presenter: any PromptPresenter
     /// Called for each enrollment event, on a thread of the service.
     public let observer: @Sendable (EnrollmentProgress) -> Void
 
-    /// Creates the program's part.
+    /// Creates the caller's part.
     public init(
         _ presenter: any PromptPresenter,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
@@ -26,7 +26,7 @@ public protocol ServiceAsker: Sendable {
     ///
     /// - Parameters:
     ///   - operation: The operation.
-    ///   - prompter: The program's part in the prompts; `nil` for an operation that never prompts.
+    ///   - prompter: The caller's part in the prompts; `nil` for an operation that never prompts.
     /// - Returns: The reply.
     /// - Throws: The errors that the operation documents; `serviceUnavailable` if no reply arrives.
     func answer<Asked: ServiceOperation>(
@@ -99,9 +99,9 @@ extension ServiceAsker {
     ) async throws(ServiceError) -> Asked.Reply { try await answer(operation, nil) }
 }
 
-/// Shorthands for the most common operations.
+/// Convenience methods for the most common operations.
 extension ServiceAsker {
-    /// Returns whether an evaluation could succeed now; a service that cannot be reached counts as an obstacle.
+    /// Returns whether an evaluation could succeed now; if the service cannot be reached, that is the obstacle.
     public func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
         do throws(ServiceError) {
             return try await ask(PreflightPolicy(policy, for: application))
@@ -123,10 +123,11 @@ extension ServiceAsker {
     /// Returns whether a TPM is available for this user's items; `false` if that cannot be determined.
     public func hasChip() async -> Bool { (try? await ask(HasChip())) ?? false }
 
-    /// Returns numbers that differ after each change to the state; a failure to read them counts as a change.
+    /// Returns numbers that change whenever the state does; a failure to read them counts as a change.
     public func changeMark() async -> [Int]? { (try? await ask(ReadChangeMark())) ?? nil }
 
-    /// Returns information about the directory and the TPM; a service that does not respond protects nothing.
+    /// Returns information about the directory and the TPM; if the service does not respond, nothing counts as
+    /// protected.
     public func facts() async -> MaintenanceFacts {
         // The next call that can fail reports why the service does not respond.
         (try? await ask(ReadFacts())) ?? MaintenanceFacts()
@@ -154,7 +155,7 @@ extension ServiceAsker {
         try await ask(MakeItem(.key, access: access, applicationPassword: applicationPassword)).item
     }
 
-    /// Returns the state of any number of sealed items, in the same order.
+    /// Returns the states of any number of sealed items, in the same order.
     ///
     /// - Throws: The errors of ``CheckItems``.
     public func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing] {
@@ -199,7 +200,7 @@ extension ServiceAsker {
 
     /// Returns the secret shared between a sealed key and another party's public key.
     ///
-    /// The secret is the X coordinate, 32 bytes, of the product of both. The user must first provide the proof that the
+    /// The secret is the X coordinate of the product of both, 32 bytes. The user must first provide the proof that the
     /// key requires.
     ///
     /// - Throws: The errors of ``UseItem``.

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request to the service: one value with all its parameters.
+/// A request to the service, as one value with all its parameters.
 ///
-/// A message carries its encoded form; secrets attach themselves to the message (`SecretBox`).
+/// Its encoded form is sent in a message, to which any secrets are attached (`SecretBox`).
 public protocol ServiceOperation: Codable, Sendable {
     /// The type of the reply.
     associatedtype Reply: Codable & Sendable
 
     /// The qualified name of the method, such as `io.whorl.Fingers.List`.
     static var name: String { get }
-    /// The callers that are allowed, and the effect.
+    /// The allowed callers, and the effect of the operation.
     static var rules: OperationRules { get }
     /// Whether this is an ``OwnerOperation``.
     ///
-    /// A constant avoids looking up the type's conformances, which takes long in a large program.
+    /// This constant avoids a lookup of the type's conformances, which is slow in a large program.
     static var asksOwner: Bool { get }
-    /// Whether it runs in a session, which keeps the owner's proof.
+    /// Whether the operation runs in a session, which keeps the owner's proof.
     static var isInSession: Bool { get }
 }
 
 extension ServiceOperation {
     /// `false`, because the owner is not prompted.
     public static var asksOwner: Bool { false }
-    /// `false`, because it does not run in a session.
+    /// `false`, because the operation does not run in a session.
     public static var isInSession: Bool { false }
 }
 
@@ -32,7 +32,7 @@ extension OwnerOperation {
 }
 
 extension SessionOperation {
-    /// `true`, because it runs in a session.
+    /// `true`, because the operation runs in a session.
     public static var isInSession: Bool { true }
 }
 
@@ -42,7 +42,7 @@ public protocol OwnerOperation: ServiceOperation {
 
     /// The options for prompting the owner.
     var request: Request { get set }
-    /// The change or the reason, as the system journal records it.
+    /// The change or the reason, as recorded in the system journal.
     var purpose: String { get }
 }
 
@@ -60,9 +60,9 @@ public protocol OwnerRequest: Sendable {
 public struct RequestOrigin: Sendable {
     /// The calling program as the service knows it; `nil` if it runs in this process or is unknown.
     package var asker: Asker?
-    /// The reason why no finger is accepted where the caller runs, not even an earlier match; otherwise `nil`.
+    /// The reason why fingers and earlier matches are not accepted where the caller runs; `nil` if they are accepted.
     package var fingerObstacle: ServiceError?
-    /// The reason why nothing is accepted, not even an earlier proof, as in a locked session.
+    /// The reason why no proof is accepted, not even an earlier one, for example because the session is locked.
     package var obstacle: ServiceError?
 
     /// Creates the origin of a request from this process.
@@ -89,7 +89,7 @@ extension ConsentRequest: OwnerRequest {}
 
 /// An operation in a session, which keeps the owner's proof (``OwnerSession``).
 package protocol SessionOperation: ServiceOperation {
-    /// The session; with `nil`, no proof is kept.
+    /// The session; if it is `nil`, no proof is kept.
     var session: OwnerSession? { get set }
     /// The ID by which a service in another process identifies the session.
     var sessionID: String? { get set }
@@ -103,7 +103,7 @@ package protocol DescribedChange {
 
 /// The programs that are allowed to request an operation.
 ///
-/// No case allows a user ID without an account, or a system user other than root.
+/// No case includes user IDs without an account, or system users other than root.
 public enum AllowedCallers: Sendable, Hashable {
     /// Any program; a confined one can access only its own data.
     case anyProgram
@@ -119,22 +119,25 @@ public enum AllowedCallers: Sendable, Hashable {
 public struct OperationRules: Sendable, Hashable {
     /// The effect of an operation.
     public enum Effect: Sendable, Hashable {
-        /// Changes nothing, or makes the same change again, so it can be repeated if no reply arrived.
+        /// The operation changes nothing, or has the same effect when repeated, so it can be repeated if no reply
+        /// arrived.
         case repeatable
-        /// Must not be repeated.
+        /// The operation must not be repeated.
         case once
-        /// Changes stored state; the journal records the first text, and the owner's log the second as the outcome.
+        /// The operation changes stored state; the journal records the first text, and the owner's log records the
+        /// second as the outcome.
         case change(String, outcome: String)
-        /// Changes stored state, and writes its own entries to the owner's log.
+        /// The operation changes stored state, and writes entries to the owner's log itself.
         case loggedChange(String)
     }
 
     /// The descriptors, mostly of memory files, that may accompany the message of an operation.
     public enum Attachments: Sendable, Hashable {
         case none
-        /// Up to this number of passcodes or passwords, of at most 4 KiB each; larger files are closed unread.
+        /// Up to this number of passcodes or passwords, of at most 4 KiB each; larger files are closed without being
+        /// read.
         case passcodes(Int)
-        /// Up to this number of secrets, items and other values; calls with large ones wait for each other.
+        /// Up to this number of secrets, items and other values; calls with large values wait for each other.
         case values(Int)
         /// One process (`pidfd_open(2)`), and no memory files.
         case process
@@ -158,13 +161,13 @@ public struct OperationRules: Sendable, Hashable {
         }
     }
 
-    /// The callers that are allowed.
+    /// The allowed callers.
     public let callers: AllowedCallers
-    /// The effect.
+    /// The effect of the operation.
     public let effect: Effect
     /// The memory files that the operation accepts.
     public let attachments: Attachments
-    /// Whether the service examines the calling process, and not only its user.
+    /// Whether the service examines the calling process rather than only its user.
     public let isAboutProcess: Bool
 
     /// Creates the rules of an operation.
@@ -213,9 +216,9 @@ public struct NoValue: Codable, Sendable {
     public init() {}
 }
 
-/// The operations that a service handles in the same way, each with its handler in the engine's process.
+/// The operations that a service handles in the same way, each with a handler in the engine's process.
 ///
-/// Operations that belong to the socket itself are not included: prompts, agents, logins, sessions, readers and
+/// It does not include the operations of the socket itself: those on prompts, agents, logins, sessions, readers and
 /// keychain rows.
 package enum Operations {
     package static let all = ofOwner + ofItems + ofNamedItems + ofFingers + ofPasscode + ofMaintenance

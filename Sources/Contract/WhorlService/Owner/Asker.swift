@@ -6,12 +6,12 @@ internal import WhorlSupport
 public struct Asker: Sendable, Hashable, Codable {
     /// The calling user's ID, as reported by the kernel.
     public let user: UInt32
-    /// The ID that the program is confined under (Flatpak, Snap, an AppArmor profile).
+    /// The ID under which the program is confined (Flatpak, Snap, an AppArmor profile).
     ///
     /// A confined program cannot choose it, but an unconfined program of the same user can enter the same profile or
     /// imitate the same sandbox. It is `nil` for an unconfined program, whose name cannot be verified.
     public let confinedAs: String?
-    /// The name of the process, which the program can choose; `nil` if the process could not be verified.
+    /// The name of the process, which is chosen by the program; `nil` if the process could not be verified.
     public let process: String?
     /// The process ID; `nil` if the process could not be verified.
     public let processID: Int32?
@@ -20,7 +20,7 @@ public struct Asker: Sendable, Hashable, Codable {
     /// The login session of the process.
     public let session: String?
 
-    /// Creates a description, and cleans its texts so that only clean texts reach prompts and logs.
+    /// Creates a description, and cleans its texts so that they are safe for prompts and logs.
     public init(
         user: UInt32,
         confinedAs: String? = nil,

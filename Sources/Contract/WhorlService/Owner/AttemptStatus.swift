@@ -3,13 +3,13 @@
 public import FoundationEssentials
 public import WhorlFingerprint
 
-/// The current attempts of one profile on one class of readers.
+/// The status of one profile's attempts on one class of readers.
 public struct AttemptStatus: Sendable, Hashable, Codable {
     /// Whether the profile is locked out of fingers, and how the lockout ends.
     public enum Lock: Sendable, Hashable, Codable {
         /// Not locked out.
         case open
-        /// Locked out until the given time, in current wall-clock time; setting the clock does not move the end.
+        /// Locked out until the given wall-clock time; setting the clock does not change how long the lockout lasts.
         case until(Date)
         /// Locked out until the passcode is verified.
         case untilPasscode
@@ -17,15 +17,16 @@ public struct AttemptStatus: Sendable, Hashable, Codable {
         private enum UntilCodingKeys: String, CodingKey { case _0 = "end" }
     }
 
-    /// The class of readers that the attempts are made on.
+    /// The class of readers on which the attempts were made.
     public let readers: ReaderClass
-    /// Failed attempts since the last match or verified passcode.
+    /// The number of failed attempts since the last match or verified passcode.
     public let failures: Int
-    /// Failed attempts that remain before a lockout: 0 during a lockout, 1 after a timed lockout has ended.
+    /// The number of failed attempts that remain before a lockout: 0 during a lockout, 1 after a timed lockout has
+    /// ended.
     public let remaining: Int
     /// The total number of failed attempts.
     public let totalFailures: Int
-    /// Lockouts since the last match or verified passcode; each one lasts twice as long as the one before.
+    /// The number of lockouts since the last match or verified passcode; each lasts twice as long as the one before.
     public let lockouts: Int
     /// Whether a scan is running, or was abandoned because its process exited.
     ///
@@ -57,7 +58,7 @@ public struct AttemptStatus: Sendable, Hashable, Codable {
 /// A class of readers whose attempts are counted together.
 ///
 /// The class depends on the code that created the reader (``ReaderInfo/Kind``), never on a text. A script, a variable
-/// or a device can use any name, but none of them can make a mock a real reader. Attempts are not counted per reader
+/// or a device can use any name, but it cannot make a mock count as a real reader. Attempts are not counted per reader
 /// identity: otherwise each additional reader, or one that claims another identity, would allow five more attempts.
 ///
 /// A match on a mock therefore does not reset the attempts on a real reader, and failures on a mock do not lock out a
@@ -77,9 +78,9 @@ public enum ReaderClass: String, Sendable, Hashable, CaseIterable, Codable {
     }
 }
 
-/// The rules of a machine for failed attempts: the standard ones, or stricter ones.
+/// A machine's rules for failed attempts: the standard rules, or stricter ones.
 package struct AttemptRules: Sendable, Hashable {
-    /// Five failures in a row cause a lockout, at first for five minutes.
+    /// The standard rules: five failures in a row cause a lockout, initially for five minutes.
     package static let standard = AttemptRules()
 
     /// The number of failures in a row that cause a lockout, 1 to 5.
@@ -92,7 +93,7 @@ package struct AttemptRules: Sendable, Hashable {
 
     /// The rules for a place where any user can be named, such as a login screen.
     ///
-    /// Five failures in a row cause a lockout, at first for one minute and for at most an hour.
+    /// Five failures in a row cause a lockout, which initially lasts one minute and never longer than an hour.
     package static let ofPlace = AttemptRules(tries: 5, lockMinutes: 1...60)
 
     /// Creates rules; a value outside its range is replaced by the nearest valid one.
@@ -106,9 +107,9 @@ package struct AttemptRules: Sendable, Hashable {
         longestLockMinutes = lockMinutes.upperBound
     }
 
-    /// Returns the duration in milliseconds of the timed lockout with this number, starting at 1.
+    /// Returns the duration of the timed lockout with the given number, in milliseconds; the first one has number 1.
     ///
-    /// Each lockout lasts twice as long as the one before, up to the longest: a day, or an hour for a place.
+    /// Each lockout lasts twice as long as the one before, up to a day, or up to an hour for a place.
     package func lockLength(number: Int) -> Int64 {
         let doublings = min(max(1, number), 21) - 1
         return min(Int64(firstLockMinutes) * 60_000 << Int64(doublings), Int64(longestLockMinutes) * 60_000)

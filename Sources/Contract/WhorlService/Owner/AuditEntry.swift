@@ -6,7 +6,7 @@ internal import WhorlSupport
 
 /// One entry of the audit log.
 public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
-    /// The kind of an event; an older log may contain kinds that are not named here.
+    /// The kind of an event; an older log may contain kinds that are not listed here.
     public struct Event: RawRepresentable, Sendable, Hashable, Codable {
         /// The name in the log.
         public let rawValue: String
@@ -20,7 +20,7 @@ public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
         public static let evaluation = Event(rawValue: "evaluation")
         /// A failed attempt was counted.
         ///
-        /// The outcome is `noMatch`, or `abandoned` if its process exited before it reported a result.
+        /// The outcome is `noMatch`, or `abandoned` if the process exited before it reported a result.
         public static let failedTry = Event(rawValue: "failedTry")
         /// A lockout began (outcome `locked`), or an administrator ended it (`unlocked`).
         ///
@@ -55,24 +55,24 @@ public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
     public let at: Date
     /// The profile whose fingers are used.
     public let profile: String
-    /// The calling program's name for itself, cleaned.
+    /// The name that the calling program gave itself, cleaned.
     public let application: String
     /// The kind of the event.
     public let event: Event
     /// The outcome of the event.
     public let outcome: String
-    /// The finger that matched, if one did.
+    /// The finger that matched, if any.
     public let finger: Finger?
     /// The reader that was used, if any.
     public let reader: ReaderID?
-    /// The reason of the request, or details of the cause; cleaned, at most 200 characters.
+    /// The reason for the request, or details of the cause; cleaned, at most 200 characters.
     public let detail: String?
     /// The calling program as the system service knew it; `nil` if it ran in the same process.
     public let asker: Asker?
     /// The number of consecutive events of the same kind that the entry represents; ``at`` is the time of the last one.
     public let repeats: Int
 
-    /// Creates an entry, and cleans its texts so that only clean texts reach the log.
+    /// Creates an entry, and cleans its texts so that they are safe for the log.
     public init(
         id: Int64 = 0,
         at: Date,

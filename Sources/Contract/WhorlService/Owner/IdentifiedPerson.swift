@@ -4,8 +4,8 @@ public import WhorlFingerprint
 
 /// The member of a small group who touched the reader.
 ///
-/// It identifies a person, like a guest list does, but it unlocks no item and is not a login. The larger the group, the
-/// more often a stranger is mistaken for one of its members (``chance``).
+/// Like a guest list, it identifies a person, but it does not unlock items and is not a login. The larger the group,
+/// the more often a stranger is mistaken for one of its members (``chance``).
 public struct IdentifiedPerson: Sendable, Hashable, Codable {
     /// The user ID.
     public let user: UInt32
@@ -13,7 +13,7 @@ public struct IdentifiedPerson: Sendable, Hashable, Codable {
     public let finger: Finger
     /// The probability, from 0 to 1, that one touch by a stranger matches a member of this group; `nil` if unknown.
     public let chance: Double?
-    /// The probability as "one in this number of touches by strangers"; `nil` if unknown.
+    /// The probability expressed as one in this number of touches by strangers; `nil` if unknown.
     public var strangerOneIn: Int? { chance.flatMap { Int(exactly: (1 / $0).rounded(.down)) } }
     /// The users whose fingers were not compared, with the reasons.
     public let leftOut: [LeftOut]
@@ -39,7 +39,7 @@ public struct IdentifiedPerson: Sendable, Hashable, Codable {
     }
 }
 
-/// The limits of a machine for identifying one of several people.
+/// A machine's limits for identifying one of several people.
 package struct GroupRules: Sendable, Hashable {
     /// The maximum number of people in one request; 0 disables identification.
     package var mostPeople = 0

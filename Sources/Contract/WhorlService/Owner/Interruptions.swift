@@ -48,9 +48,9 @@ extension ServiceError {
     )
 }
 
-/// The running evaluations, which end together when the machine goes to sleep or the service stops.
+/// The evaluations in progress, which end together when the machine goes to sleep or the service stops.
 package final class Interruptions: Sendable {
-    /// One running evaluation.
+    /// An evaluation in progress.
     package final class Run: Sendable {
         private struct State {
             var interruption: Interruption?
@@ -73,7 +73,8 @@ package final class Interruptions: Sendable {
             }?()
         }
 
-        /// Returns the error of an evaluation: the interruption, unless the evaluation already had a result.
+        /// Returns the error to report for an evaluation: that of the interruption, unless the evaluation already had a
+        /// result.
         ///
         /// A step that was cancelled, such as a TPM command, fails with its own error.
         package func meaning(of error: ServiceError) -> ServiceError {
@@ -94,9 +95,9 @@ package final class Interruptions: Sendable {
 
     package init() {}
 
-    /// Ends the running evaluations, and refuses new ones until ``end(_:)``.
+    /// Ends the evaluations in progress, and refuses new ones until ``end(_:)`` is called.
     ///
-    /// - Returns: When no evaluation is running, or after `patience`.
+    /// - Returns: Once no evaluation is in progress, or after `patience`.
     package func begin(_ interruption: Interruption, patience: Duration) async {
         let (quiet, sink) = AsyncStream.makeStream(of: Void.self)
         let runs = state.withLock { state in
@@ -109,7 +110,7 @@ package final class Interruptions: Sendable {
         for await _ in quiet {}
     }
 
-    /// Whether no evaluation is running.
+    /// Whether no evaluation is in progress.
     package var isQuiet: Bool { state.withLock(\.runs.isEmpty) }
 
     /// Allows evaluations to start again.
@@ -117,7 +118,7 @@ package final class Interruptions: Sendable {
 
     /// Runs an evaluation in a task that an interruption cancels.
     ///
-    /// - Throws: The error of `body`, or that of a current interruption.
+    /// - Throws: The error of `body`, or that of an interruption that is in effect.
     package func run<Value: Sendable>(
         _ body: @escaping @Sendable (Run) async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// A session that keeps the owner's proof for one caller, such as one context, between requests.
 ///
-/// The proof belongs to the service and never leaves it: a caller holds the session but cannot read it. The proof is
-/// valid only for the purpose that the prompt showed (``TouchPurpose``), for the program that requested it, and within
-/// the limits of the purpose. It ends with the caller, or with ``forget()``.
+/// The proof belongs to the service and never leaves it: a caller has the session but cannot read the proof. The proof
+/// is valid only for the purpose that the prompt showed (``TouchPurpose``), for the program that requested it, and
+/// within the limits of the purpose. It is discarded when the caller goes away, or by ``forget()``.
 ///
 /// The service checks the proof again before each use: a finger is valid while its print is enrolled, a passcode while
 /// it is the current one.
@@ -29,7 +29,7 @@ public final class OwnerSession: Sendable {
 
     /// Discards the proof, so that the next request prompts again.
     ///
-    /// A proof for a request that is already running is not kept either.
+    /// The proof from a request that is already in progress is not kept either.
     public func forget() {
         state.withLock { state in
             state.content = nil
@@ -37,7 +37,7 @@ public final class OwnerSession: Sendable {
         }
     }
 
-    /// Returns the content that a service keeps here; `nil` if there is none or it belongs to another service.
+    /// Returns the content that a service stored in this session; `nil` if it is empty or belongs to another service.
     package func content<Content: Sendable>(as _: Content.Type) -> Content? {
         state.withLock { $0.content as? Content }
     }
@@ -54,13 +54,13 @@ public final class OwnerSession: Sendable {
         }
     }
 
-    /// Begins a request that may add a proof.
+    /// Marks the beginning of a request that may add a proof.
     package func visit() -> Visit { Visit(number: state.withLock(\.number)) }
 
     /// Changes the content, unless the session was reset by ``forget()`` since the visit.
     ///
     /// - Parameters:
-    ///   - visit: The visit that ``visit()`` began.
+    ///   - visit: The result of ``visit()`` at the beginning of the request.
     ///   - merge: Returns the new content; its argument is the current one.
     package func add<Content: Sendable>(since visit: Visit, _ merge: (Content?) -> Content) {
         state.withLock { state in

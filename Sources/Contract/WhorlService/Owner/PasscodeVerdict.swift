@@ -6,7 +6,7 @@ public enum PasscodeVerdict: Sendable, Hashable {
     case verified
     /// The passcode is wrong; the given number of attempts is left before a delay, if the number is known.
     case wrong(triesLeft: Int?)
-    /// Too many wrong passcodes were entered; none is accepted for the given time.
+    /// Too many wrong passcodes were entered; no passcode is accepted for the given time.
     case throttled(for: Duration)
     /// No passcode is set.
     case notSet

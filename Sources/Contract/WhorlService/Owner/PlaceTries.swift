@@ -2,10 +2,10 @@
 
 /// The failed attempts at a place where any user can be named, such as a login screen.
 ///
-/// They count regardless of which user was named. A stranger who names one user after the other is slowed down before
+/// Attempts count regardless of which user was named. A stranger who tries one user after another is slowed down before
 /// anyone is locked out.
 package protocol PlaceTries: Sendable {
-    /// Returns only if the place is not paused.
+    /// Checks that the place is not paused.
     ///
     /// - Throws: `biometryLockout` while it is paused; `storeFailed`.
     func check(_ readers: ReaderClass) async throws(ServiceError)
@@ -13,17 +13,17 @@ package protocol PlaceTries: Sendable {
     /// Counts a failed attempt durably, and returns the new state of the place.
     func charge(_ readers: ReaderClass) async throws(ServiceError) -> PlaceAfterMiss
 
-    /// Resets the count because a user was authenticated there.
+    /// Resets the count after a user has been authenticated there.
     func clear() async throws(ServiceError)
 }
 
 /// The state of a place after a failed attempt.
 package enum PlaceAfterMiss: Sendable, Hashable {
-    /// This number of attempts remains.
+    /// The given number of attempts remains.
     case open(remaining: Int)
     /// The place is paused and does not prompt for a finger.
     ///
-    /// The first failure in a row that pauses the place does not count for the user as well.
+    /// If a failure is the first in a row to pause the place, it does not also count against the user.
     case rests(for: Duration, isFirst: Bool)
 }
 

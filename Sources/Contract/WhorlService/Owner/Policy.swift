@@ -22,12 +22,12 @@ public struct ApplicationID: RawRepresentable, Hashable, Sendable, Codable {
     /// Creates an identifier from any name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Whether both names have the same bytes, as in the database.
+    /// Returns whether both names have the same bytes, as in the database.
     public static func == (left: ApplicationID, right: ApplicationID) -> Bool {
         left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
     }
 
-    /// Whether the names have different bytes; without this, types with a raw value would compare it as text.
+    /// Returns whether the names have different bytes; by default, types with a raw value compare it as text.
     public static func != (left: ApplicationID, right: ApplicationID) -> Bool { !(left == right) }
 }
 
@@ -60,19 +60,19 @@ public struct EvaluationRequest: Sendable {
 
     /// The session that keeps the owner's proof for later requests with the same caller and purpose.
     ///
-    /// With `nil`, no proof is kept. The same is true for a purpose that is valid for one request only.
+    /// If it is `nil`, or if the purpose is valid for one request only, no proof is kept.
     public var session: OwnerSession?
 
     /// Whether only the passcode is accepted, regardless of the policy, as for an item that only the passcode unlocks.
     package var takesPasscodeAlone = false
 
-    /// The longest wait for other programs that use the reader; `nil` waits as long as for a touch.
+    /// The maximum time to wait for other programs that use the reader; `nil` means as long as for a touch.
     package var patience: Duration?
 
     /// The number of touches that may fail, from 1 to 3; `nil` means 3.
     package var mostTries: Int?
 
-    /// The place whose failed attempts count together with the user's, if any.
+    /// The place where failed attempts are counted in addition to the user's, if any.
     package var place: (any PlaceTries)?
 
     /// The only finger to compare; `nil` compares all enrolled fingers.
@@ -81,14 +81,14 @@ public struct EvaluationRequest: Sendable {
     /// The strength that each touch must have, in addition to the machine's requirement.
     package var strength = TouchStrength.any
 
-    /// The parts of the machine's requirement that this request need not meet.
+    /// The parts of the machine's requirement that this request does not need to meet.
     ///
     /// An example is the passcode, if the caller prompts for it afterwards.
     package var waived = TouchStrength.any
 
     /// The login session period in which a reusable match must have been made (``SessionPeriods``).
     ///
-    /// If the service does not set it, the engine uses that of its own process.
+    /// If the service does not set it, the engine uses the period of its own process.
     package var stay: String?
 
     /// Information about the calling program, which a service adds.
@@ -124,15 +124,15 @@ public struct EvaluationRequest: Sendable {
 public struct Evaluation: Sendable, Hashable, Codable {
     /// The method that authenticated the owner.
     public enum Method: String, Sendable, Codable {
-        /// By a finger.
+        /// A finger.
         case biometry
-        /// By the passcode.
+        /// The passcode.
         case passcode
     }
 
     /// The method that authenticated the owner.
     public let method: Method
-    /// The finger that matched, if one did.
+    /// The finger that matched, if any.
     public let finger: Finger?
     /// The digest of the enrollment set for this program, 32 bytes; `nil` if no finger is enrolled.
     public let domainState: Data?
@@ -150,7 +150,7 @@ public struct Evaluation: Sendable, Hashable, Codable {
     public var failedTries: Int { triesFailed ?? 0 }
     private var triesFailed: Int?
 
-    /// Returns the same evaluation, with the number of failed attempts before it.
+    /// Returns the same evaluation, with the given number of failed attempts before it.
     package func after(failedTries: Int) -> Evaluation {
         var copy = self
         copy.triesFailed = failedTries == 0 ? nil : failedTries
@@ -208,7 +208,7 @@ public struct Preflight: Sendable, Codable {
     public let obstacle: ServiceError?
     /// Whether a fingerprint reader is connected, regardless of the result.
     public let hasReader: Bool
-    /// The kind of that reader.
+    /// The kind of the connected reader.
     public let readerKind: ReaderInfo.Kind?
     /// The digest of the enrollment set for this program, 32 bytes.
     ///

@@ -4,13 +4,13 @@ internal import WhorlSupport
 
 /// The purpose of a touch or a passcode, which is valid for this purpose only.
 ///
-/// Each purpose has one row in ``proof`` and ``line(_:)``. A new one does not compile without both.
+/// Each purpose has one row in ``proof`` and one in ``line(_:)``. A new purpose does not compile without both.
 public enum TouchPurpose: Sendable, Hashable {
-    /// A confirmation, which unlocks nothing.
+    /// A confirmation that does not unlock anything.
     case yes
-    /// The keychain rows of the program, and sealed items that it provides itself.
+    /// Using the program's keychain rows, or sealed items that it provides itself.
     case storedByProgram
-    /// An item that is stored under this name.
+    /// Using the item that is stored under this name.
     case item(String)
     /// A sign-in to this server.
     case signIn(String)
@@ -51,8 +51,8 @@ extension TouchPurpose {
 
     /// The proof that a touch for this purpose leaves.
     ///
-    /// A sign-in needs one: the signed data states how the owner was authenticated, so the prompt must come before the
-    /// signature.
+    /// A sign-in needs a proof: the signed data states how the owner was authenticated, so the prompt must come before
+    /// the signature.
     package var proof: Proof {
         switch self {
         case .yes, .item, .deleteItem, .changeFingers, .changePasscode, .removePasscode, .reseal, .keyring,
@@ -64,7 +64,7 @@ extension TouchPurpose {
         }
     }
 
-    /// Whether a program may use this purpose for an evaluation; the others are for the service's own operations.
+    /// Whether a program may use this purpose for an evaluation; other purposes are for the service's own operations.
     package var isForEvaluations: Bool {
         switch self {
         case .yes, .storedByProgram, .signIn: true
@@ -80,7 +80,7 @@ extension TouchPurpose {
     /// Returns the line of a prompt that describes the purpose, in the user's language.
     ///
     /// - Parameter limits: The limits of the proof that the touch leaves; `nil` if it leaves none.
-    /// - Returns: A sentence, in which any name is cleaned.
+    /// - Returns: A sentence; any name in it has been cleaned.
     package func line(_ limits: ProofLimits?) -> String {
         switch self {
         case .yes: translated("Confirms your identity. Unlocks nothing.")
@@ -114,7 +114,7 @@ extension TouchPurpose {
     private static func shown(_ name: String) -> String { DisplayText.clean(name, limit: 60) }
 }
 
-/// The form of a purpose between processes: its code, and the name that it refers to.
+/// The encoding of a purpose for messages between processes: its code, and the name that it refers to.
 extension TouchPurpose: Codable {
     private enum Member: String, CodingKey {
         case code = "kind"
@@ -141,7 +141,7 @@ extension TouchPurpose: Codable {
         }
     }
 
-    /// Decodes a purpose; throws `DecodingError.dataCorrupted` for one that this version does not know.
+    /// Decodes a purpose; throws `DecodingError.dataCorrupted` if this version does not know it.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Member.self)
         func name() throws -> String { try members.decode(String.self, forKey: .name) }
@@ -185,9 +185,9 @@ public struct ProofLimits: Sendable, Hashable, Codable {
     /// The time within which a proof for one use must be used.
     package static let single = Duration.seconds(60)
 
-    /// The number of seconds after the last use, from 0 to 300.
+    /// The number of seconds after the last use at which a proof expires, from 0 to 300.
     package let unusedSeconds: Int
-    /// The number of seconds after the touch, from 0 to 3600.
+    /// The number of seconds after the touch at which a proof expires, from 0 to 3600.
     package let wholeSeconds: Int
 
     /// Creates limits; a value outside its range is replaced by the nearest valid one.
@@ -196,8 +196,8 @@ public struct ProofLimits: Sendable, Hashable, Codable {
         self.wholeSeconds = min(max(0, wholeSeconds), 3600)
     }
 
-    /// The time after the last use, as a duration.
+    /// The time after the last use at which a proof expires.
     package var unused: Duration { .seconds(min(unusedSeconds, wholeSeconds)) }
-    /// The time after the touch, as a duration.
+    /// The time after the touch at which a proof expires.
     package var whole: Duration { .seconds(wholeSeconds) }
 }

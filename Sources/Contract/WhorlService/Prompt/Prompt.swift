@@ -19,7 +19,7 @@ public struct Prompt: Sendable, Hashable, Codable {
         public static let passcode = Parts(rawValue: 2)
     }
 
-    /// The heading: the program's name for itself.
+    /// The heading: the name that the program gave itself.
     public let title: String
     /// The reason for the request.
     ///
@@ -33,7 +33,7 @@ public struct Prompt: Sendable, Hashable, Codable {
     public let cancelTitle: String
     /// The title of the fallback button; `nil` hides it.
     public let fallbackTitle: String?
-    /// The kind of reader, so that a virtual one is shown as such; `hardware` if no reader is used.
+    /// The kind of reader, so that the prompt can indicate a virtual one; `hardware` if no reader is used.
     public let readerKind: ReaderInfo.Kind
     /// The type of scan, press or swipe; `press` if no finger is accepted.
     public let scanType: ReaderInfo.ScanType
@@ -111,7 +111,7 @@ extension Prompt {
         }
     }
 
-    /// Returns the message for an update in the user's language; `nil` if the update has none.
+    /// Returns the message for an update in the user's language; `nil` if the update has no message.
     ///
     /// A prompt that does not accept the passcode has no messages about passcodes entered elsewhere.
     public func message(for update: PromptUpdate) -> String? {

@@ -3,11 +3,11 @@
 public import WhorlSecretMemory
 import Synchronization
 
-/// The connection between a visible prompt and its evaluation: provides updates, and accepts passcodes.
+/// The connection between a visible prompt and its evaluation: it provides updates and accepts passcodes.
 ///
-/// A passcode is accepted only if the prompt asks for one, at any time, even while a finger is on the reader. One
-/// passcode is compared at a time. A submitted passcode is wiped after its verdict or when the evaluation ends,
-/// whichever comes first.
+/// If the prompt asks for a passcode, one is accepted at any time, even while a finger is on the reader; otherwise
+/// never. One passcode is compared at a time. A submitted passcode is wiped after its verdict or when the evaluation
+/// ends, whichever comes first.
 public final class PromptEntry: Sendable {
     /// The accepted sizes of a passcode in bytes.
     public static let sizes = 1...1024
@@ -23,7 +23,7 @@ public final class PromptEntry: Sendable {
         case closed
     }
 
-    /// The updates to show; supports one listener.
+    /// The updates to show, for a single listener.
     public let updates: AsyncStream<PromptUpdate>
 
     private let sink: AsyncStream<PromptUpdate>.Continuation
@@ -33,11 +33,11 @@ public final class PromptEntry: Sendable {
     private let activity: @Sendable () -> Void
     private let ending = Mutex<(hasEnded: Bool, then: [@Sendable () -> Void])>((false, []))
 
-    /// Creates an entry that calls `activity` for each user action.
+    /// Creates an entry for a prompt that accepts the given proofs.
     ///
     /// - Parameters:
     ///   - parts: The proofs that the prompt accepts; without the passcode, the entry accepts no passcode.
-    ///   - activity: Restarts the time limit of the prompt.
+    ///   - activity: Called for each user action; restarts the time limit of the prompt.
     package init(_ parts: Prompt.Parts, activity: @escaping @Sendable () -> Void = {}) {
         state = Mutex((parts.contains(.passcode) ? .open : .closed, isLast: false, isDecided: false))
         (updates, sink) = AsyncStream.makeStream()
@@ -55,7 +55,7 @@ public final class PromptEntry: Sendable {
     @discardableResult
     public func submit(_ passcode: consuming SecretBytes) -> Bool { submit(SecretBox(passcode)) }
 
-    /// Submits a passcode that has other owners, which release it soon.
+    /// Submits a passcode that has other owners, which must release it soon.
     @discardableResult
     package func submit(_ box: SecretBox) -> Bool {
         guard PromptEntry.sizes.contains(box.bytes.count) else { return false }
@@ -135,7 +135,7 @@ extension PromptEntry {
         if hasEnded { body() }
     }
 
-    /// Whether a passcode got a verdict, so that submitting it again would count as another attempt.
+    /// Whether a passcode received a verdict, so that submitting it again would count as another attempt.
     package var isDecided: Bool { state.withLock(\.isDecided) }
 
     private func decide(_ update: PromptUpdate) {

@@ -51,8 +51,8 @@ extension PromptPresenter {
 
 /// A presenter that wraps another one and submits a passcode that is already known.
 ///
-/// Use it in programs that get the passcode from elsewhere, such as an open file. The passcode gets one verdict. For
-/// anything that requires a finger, the other presenter shows the prompt.
+/// Use it in programs that get the passcode from elsewhere, such as an open file. The passcode is compared only once.
+/// For anything that requires a finger, the other presenter shows the prompt.
 public final class PresetPasscode: PromptPresenter {
     private let presenter: any PromptPresenter
     private let passcode: Mutex<SecretBox?>

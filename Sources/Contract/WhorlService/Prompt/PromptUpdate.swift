@@ -4,9 +4,9 @@ public import WhorlFingerprint
 
 /// An update about the finger or the passcode in a prompt.
 ///
-/// Updates are for display only: a program gets its result from the return value. A presenter that shows only fingers
-/// ignores updates about the passcode, and gets none unless it supports passcodes. ``Prompt/message(for:)`` returns the
-/// message for each update.
+/// Updates are for display only: a program gets its result from the return value. A presenter that does not support
+/// passcodes receives no updates about the passcode, and one that shows only fingers can ignore them.
+/// ``Prompt/message(for:)`` returns the message for each update.
 public enum PromptUpdate: Sendable, Hashable {
     /// An event from the reader.
     case scan(ScanEvent)
@@ -20,7 +20,7 @@ public enum PromptUpdate: Sendable, Hashable {
     case checking
     /// The passcode was wrong; the given number of attempts is left before a delay, if the number is known.
     case wrongPasscode(triesLeft: Int?)
-    /// Too many wrong passcodes were entered; none is accepted for the given time.
+    /// Too many wrong passcodes were entered; no passcode is accepted for the given time.
     case throttled(for: Duration)
     /// The passcode is no longer accepted, for the given reason; a finger still is.
     case passcodeEnded(String)
@@ -32,7 +32,7 @@ public enum PromptUpdate: Sendable, Hashable {
     case ended(String)
 }
 
-/// The form of an update between processes: an object whose `event` member identifies the update.
+/// The encoding of an update for messages between processes: an object whose `event` member identifies the update.
 extension PromptUpdate: Codable {
     private enum Code: String, Codable {
         case noMatch, anotherFinger, fingerEnded, checking, wrongPasscode, throttled, passcodeEnded, matched
@@ -41,7 +41,7 @@ extension PromptUpdate: Codable {
 
     private enum Member: CodingKey { case event, remaining, triesLeft, milliseconds, finger, message }
 
-    /// Decodes an update; throws `DecodingError.dataCorrupted` for one that this version does not know.
+    /// Decodes an update; throws `DecodingError.dataCorrupted` if this version does not know it.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Member.self)
         func message() throws -> String { try members.decode(String.self, forKey: .message) }

@@ -15,11 +15,11 @@ package struct ContextParts: ServiceAsker {
     package let application: ApplicationID
     /// Returns a stream with an event each time a reader is connected or disconnected.
     package let readerEvents: @Sendable () async -> AsyncStream<Void>
-    /// The objects of which this environment has one each.
+    /// The objects that exist only once in this environment.
     package let only = SharedInstances()
-    /// Returns whether this machine has a TPM that this user may use; creates nothing.
+    /// Returns whether this machine has a TPM that this user may use, without creating anything.
     package let hasChip: @Sendable () async -> Bool
-    /// Returns numbers that differ after each change to the state; `nil` if they are unknown.
+    /// Returns numbers that change whenever the state does; `nil` if they are unknown.
     package let changeMark: @Sendable () async -> [Int]?
 
     /// Creates an environment from the given parts.
@@ -30,7 +30,7 @@ package struct ContextParts: ServiceAsker {
     ///   - application: The calling application.
     ///   - keychain: The service that stores the keychain rows; if omitted, there are no rows.
     ///   - hasChip: Returns whether the machine has a TPM.
-    ///   - changeMark: Returns numbers that differ after each change to the state.
+    ///   - changeMark: Returns numbers that change whenever the state does.
     ///   - readerEvents: Returns a stream with an event each time a reader is connected or disconnected.
     package init(
         asker: any ServiceAsker,
@@ -71,11 +71,11 @@ package struct ContextParts: ServiceAsker {
     }
 }
 
-/// The objects of which each environment has one, such as `LAEnvironment.currentUser`.
+/// The objects that exist only once in each environment, such as `LAEnvironment.currentUser`.
 package final class SharedInstances: Sendable {
     private let objects = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
-    /// Returns the only object of a type, creating it on the first call.
+    /// Returns the shared object of a type, creating it on the first call.
     ///
     /// The object must not retain its environment, because the environment retains it.
     package func one<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object {
@@ -88,7 +88,7 @@ package final class SharedInstances: Sendable {
     }
 }
 
-/// The keychain of an environment without one: it contains no rows and stores none.
+/// The keychain of an environment that has none: it is empty and does not store rows.
 struct NoKeychainRows: KeychainRowService {
     let groups: [String]
 

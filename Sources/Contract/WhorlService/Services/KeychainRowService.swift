@@ -60,21 +60,22 @@ public protocol KeychainRowService: Sendable {
     func delete(_ matches: [KeychainMatch]) throws(ServiceError) -> Int
 }
 
-/// Keychain rows that can be read in pages, so that a search for many values holds few of them at a time.
+/// Keychain rows that can be read in pages, so that a search for many values has only a few of them in memory at a
+/// time.
 package protocol KeychainPages: KeychainRowService {
     /// Returns the numbers of the selected rows, in the order of ``KeychainRowService/rows(_:withValues:limit:)``.
     ///
     /// - Throws: The reason why the state cannot be used.
     func numbers(_ match: KeychainMatch, limit: Int) throws(ServiceError) -> [Int64]
 
-    /// Returns rows by number, without those that the filter no longer selects.
+    /// Returns rows by number, except those that the filter no longer selects.
     ///
     /// - Parameters:
     ///   - match: The filter.
     ///   - numbers: The numbers, in the order of the result.
     ///   - withValues: Whether to decrypt the values that the service encrypts.
     ///   - mostBytes: The total size of values at which the page ends; the last value may exceed it.
-    /// - Returns: The first of the rows.
+    /// - Returns: The first page of the rows.
     /// - Throws: The reason why the state cannot be used.
     func page(
         _ match: KeychainMatch,
@@ -114,7 +115,8 @@ package struct KeychainPage: Sendable {
         }
     }
 
-    /// Whether the values of the page have reached a size, or its records the maximum of a message.
+    /// Returns whether the values of the page have reached the given size, or its records the maximum size for a
+    /// message.
     package func holds(_ mostBytes: Int) -> Bool {
         bytes >= mostBytes || described >= Self.mostDescribed
     }

@@ -4,7 +4,7 @@ public import WhorlFingerprint
 
 /// The connected readers.
 public protocol ReaderService: Sendable {
-    /// Returns all readers that are connected and may be used.
+    /// Returns all connected readers that may be used.
     func readers() async throws(ServiceError) -> [any FingerprintReader]
 
     /// Returns the chosen reader.

@@ -4,8 +4,8 @@ public import FoundationEssentials
 
 /// The services of one profile: everything that a program can request.
 ///
-/// Programs have no other access to the state directory, the TPM or the reader. These may be in this process or in
-/// another one; a client cannot tell the difference.
+/// Programs have no other access to the state directory, the TPM or the reader. The services may run in this process or
+/// in another one; a client cannot tell the difference.
 public struct Services: ServiceAsker {
     /// The profile whose fingers and items are used.
     public let profile: String
@@ -53,7 +53,7 @@ public struct Services: ServiceAsker {
     /// A service uses it for its callers. Errors are ignored, and a service in another process writes its own log.
     package func note(_ entry: AuditEntry) async { await upkeep?.note(entry) }
 
-    /// Closes the connection to the TPM, which reopens when needed; call it before the program exits.
+    /// Closes the connection to the TPM, which is reopened when needed; call this before the program exits.
     public func close() async { await upkeep?.close() }
 }
 
