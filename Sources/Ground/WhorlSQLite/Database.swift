@@ -13,12 +13,12 @@ package final class Database {
     /// Called with the text of each statement before it runs, without its arguments; tests use it to count statements.
     package var trace: ((String) -> Void)?
 
-    /// Opens a file.
+    /// Opens a database file.
     ///
     /// - Parameters:
     ///   - path: The file, which must exist.
     ///   - isReadOnly: Whether this connection cannot write to the file.
-    ///   - busyTimeout: The time that a statement waits for another connection's to end, in milliseconds.
+    ///   - busyTimeout: The maximum time that a statement waits for those of other connections, in milliseconds.
     /// - Throws: SQLite's error, such as `SQLITE_CANTOPEN`.
     init(path: String, isReadOnly: Bool, busyTimeout: Int32) throws(DatabaseError) {
         // Only one thread at a time uses the connection, so SQLite's own mutex is not needed.
@@ -62,14 +62,14 @@ package final class Database {
 
     // MARK: - Statements
 
-    /// Runs one statement, and ignores its rows.
+    /// Runs one statement and ignores any rows that it returns.
     package func execute(sql: String, arguments: [(any DatabaseValue)?] = []) throws(DatabaseError) {
         let statement = try prepared(sql, arguments)
         defer { cache.keep(statement, sql) }
         while try step(statement) {}
     }
 
-    /// Runs the statements of a text, one after the other, without arguments.
+    /// Runs a series of statements, one after the other, without arguments.
     package func execute(script: String) throws(DatabaseError) {
         guard !isReading else { throw DatabaseError(SQLITE_READONLY) }
         try check(sqlite3_exec(connection, script, nil, nil, nil))
@@ -89,7 +89,7 @@ package final class Database {
         return first
     }
 
-    /// Returns the results of `body` for all rows.
+    /// Returns the results of `body`, one for each row.
     package func all<Value>(
         sql: String,
         arguments: [(any DatabaseValue)?] = [],
@@ -103,7 +103,7 @@ package final class Database {
         return all
     }
 
-    /// Returns the first column of the first row; `nil` if there is no row or the value is NULL.
+    /// Returns the value in the first column of the first row; `nil` if there is no row or the value is NULL.
     ///
     /// - Throws: `SQLITE_CORRUPT` for a value of another type.
     package func value<Value: DatabaseValue>(
@@ -115,7 +115,7 @@ package final class Database {
         return try step(statement) ? Row(statement).optionalColumn(0) : nil
     }
 
-    /// Returns the first column of all rows.
+    /// Returns the values in the first column of all rows.
     ///
     /// - Throws: `SQLITE_CORRUPT` for NULL and for a value of another type.
     package func values<Value: DatabaseValue>(sql: String, arguments: [(any DatabaseValue)?] = []) throws
@@ -141,7 +141,7 @@ package final class Database {
         return try value(sql: sql, arguments: [name]) ?? false
     }
 
-    /// Returns a compiled statement with its arguments, which the caller returns to the cache after use.
+    /// Returns a compiled statement with its arguments; after use, the caller returns the statement to the cache.
     private func prepared(_ sql: String, _ arguments: [(any DatabaseValue)?]) throws(DatabaseError)
         -> OpaquePointer
     {
@@ -240,7 +240,7 @@ package final class Database {
         return try body(self)
     }
 
-    /// Ends a transaction that has not ended; SQLite itself ends one if the disk is full.
+    /// Rolls back the transaction, unless it has already ended; SQLite itself ends it if the disk is full.
     private func rollBack() {
         guard sqlite3_get_autocommit(connection) == 0 else { return }
         // If the rollback fails, the next statement reports the error.

@@ -18,7 +18,7 @@ package struct DatabaseError: Error, Hashable, CustomStringConvertible {
         self.message = message.isEmpty ? String(cString: sqlite3_errstr(code)) : message
     }
 
-    /// Creates the error for a row that the program did not write in this form.
+    /// Creates the error for a row in a form that the program does not write.
     package static func corrupt(_ message: String) -> DatabaseError { DatabaseError(SQLITE_CORRUPT, message) }
 
     /// Creates the error for the call that has just failed on a connection.
@@ -35,13 +35,13 @@ package struct DatabaseError: Error, Hashable, CustomStringConvertible {
         case full
         /// The file is damaged, or is not a database.
         case damaged
-        /// Another connection has locked the file for longer than the time limit.
+        /// Another connection kept the file locked for longer than the time limit.
         case busy
         /// The file cannot be opened.
         case cannotOpen
         /// The file cannot be written to.
         case notWritable
-        /// The system failed to read or to write.
+        /// The system could not read or write the file.
         case io
         /// Any other reason, such as a mistake in a statement.
         case other

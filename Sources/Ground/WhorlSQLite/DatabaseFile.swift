@@ -4,9 +4,9 @@ internal import CWhorlSQLite
 
 /// The beginning of a database file, read through SQLite but not interpreted as a database.
 ///
-/// SQLite opens the file, and does nothing else with it. Opening and closing the file directly would release the locks
-/// of every other connection that this process has to it. Another program could then assume that it is the last user,
-/// and delete the log ("How To Corrupt An SQLite Database File", section 2.2).
+/// SQLite only opens the file, and does nothing else with it. Opening and closing the file directly would release the
+/// locks of every other connection that this process has to it. Another program could then assume that it is the last
+/// user, and delete the log ("How To Corrupt An SQLite Database File", section 2.2).
 package struct DatabaseFile {
     /// The first bytes; if the file is shorter, the missing bytes are zero.
     package let bytes: [UInt8]

@@ -2,10 +2,10 @@
 
 internal import Dispatch
 
-/// A connection to a database that one function at a time may use, in the order of their calls.
+/// A database connection that only one function at a time can use, in the order of the calls.
 package final class DatabaseQueue: @unchecked Sendable {
     private let queue = DispatchQueue(label: "whorl.state")
-    /// Only used on the queue.
+    /// The connection, which is used only on the queue.
     private let database: Database
 
     /// Opens a file, which must exist.
@@ -13,7 +13,7 @@ package final class DatabaseQueue: @unchecked Sendable {
     /// - Parameters:
     ///   - path: The file.
     ///   - isReadOnly: Whether this connection cannot write to the file.
-    ///   - busyTimeout: The time that a statement waits for another connection's to end, in milliseconds.
+    ///   - busyTimeout: The maximum time that a statement waits for those of other connections, in milliseconds.
     /// - Throws: SQLite's error, such as `SQLITE_CANTOPEN`.
     package init(path: String, isReadOnly: Bool = false, busyTimeout: Int32) throws(DatabaseError) {
         database = try Database(path: path, isReadOnly: isReadOnly, busyTimeout: busyTimeout)
@@ -21,7 +21,7 @@ package final class DatabaseQueue: @unchecked Sendable {
 
     /// Runs `body` on the caller's thread when it is its turn.
     ///
-    /// It must not be called from within `body`.
+    /// Do not call it from within `body`.
     package func access<Value>(_ body: (Database) throws -> Value) rethrows -> Value {
         try queue.sync { try body(database) }
     }

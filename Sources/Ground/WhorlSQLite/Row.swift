@@ -31,7 +31,7 @@ package struct Row: ~Copyable {
         Value.read(statement, at: Int32(index))
     }
 
-    /// The value of the column with this name; also `nil` if there is no such column.
+    /// The value of the column with the given name; `nil` for NULL, for another type, and if there is no such column.
     package subscript<Value: DatabaseValue>(_ name: String) -> Value? {
         for index in 0..<sqlite3_column_count(statement) where isNamed(name, index) {
             return Value.read(statement, at: index)

@@ -18,7 +18,7 @@ struct StatementCache {
     /// Removes and returns the statement with this text.
     mutating func take(_ sql: String) -> OpaquePointer? { kept.removeValue(forKey: sql)?.statement }
 
-    /// Keeps a statement for the next use, without its arguments, because a large one would stay in memory.
+    /// Keeps a statement for the next use, without its arguments, because a large argument would stay in memory.
     mutating func keep(_ statement: OpaquePointer, _ sql: String) {
         sqlite3_reset(statement)
         sqlite3_clear_bindings(statement)

@@ -2,12 +2,12 @@
 
 package import Crypto
 
-/// A hash function for secret bytes that leaves none of them in freed memory.
+/// A hash function for secret bytes that does not leave any of them in freed memory.
 ///
-/// A hash buffers the bytes that do not fill a block yet. The library frees them without wiping: it tries to wipe its
-/// state, but uses the size of the type's description instead of the state's (`zeroize()` of swift-crypto 4.5.2).
-/// Therefore, a block of zeros here overwrites the bytes that were hashed last, and the inner state from which a code
-/// could be continued.
+/// A hash function buffers bytes until they fill a block. The library frees this buffer without wiping it: it tries to
+/// wipe its state, but uses the size of the type's description instead of the size of the state (`zeroize()` of
+/// swift-crypto 4.5.2). This type therefore hashes a block of zeros at the end, which overwrites the last bytes and the
+/// inner state from which an authentication code could be continued.
 ///
 /// The hash itself is an ordinary value; the caller wipes it if it is also secret.
 package struct SecretHash<Function: HashFunction>: ~Copyable {
@@ -15,10 +15,10 @@ package struct SecretHash<Function: HashFunction>: ~Copyable {
 
     package init() {}
 
-    /// Hashes more bytes, which must not be written during the call.
+    /// Hashes more bytes, which must not be modified during the call.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) { function.update(bufferPointer: bytes) }
 
-    /// Returns the hash of all bytes; this value cannot be used afterwards.
+    /// Returns the hash of all bytes; do not use this value afterwards.
     package mutating func finalize() -> Function.Digest {
         let digest = function.finalize()
         withUnsafeTemporaryAllocation(byteCount: Function.blockByteCount, alignment: 8) { zeros in

@@ -2,12 +2,12 @@
 
 /// The secrets attached to a message, which refers to them by index.
 ///
-/// A message coder stores one under ``key``, so that a secret can attach itself and is never part of the message.
+/// A message coder stores an instance under ``key``, so that secrets are attached to the message and never part of it.
 public protocol SecretAttachments: AnyObject, Sendable {
     /// Adds a secret, and returns its index.
     func attach(_ secret: SecretBox) throws -> Int
 
-    /// Removes and returns the secret at an index; each can be taken once.
+    /// Removes and returns the secret at an index; each secret can be taken only once.
     func secret(at place: Int) throws -> SecretBytes
 }
 
@@ -22,14 +22,14 @@ extension CodingUserInfoKey {
 
 /// A secret in a message, encoded as the index of its attachment.
 extension SecretBox: Codable {
-    /// Takes the secret at the index in the message.
+    /// Decodes an index and takes the attached secret at that index.
     ///
     /// - Throws: A `DecodingError` if the message cannot have attachments; the errors of the attachments.
     public convenience init(from decoder: any Decoder) throws {
         let place = try Int(from: decoder)
         guard let attachments = decoder.userInfo.attachments else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "a secret stands in no message")
+                .init(codingPath: decoder.codingPath, debugDescription: "this message cannot contain secrets")
             )
         }
         self.init(try attachments.secret(at: place))
@@ -42,7 +42,7 @@ extension SecretBox: Codable {
         guard let attachments = encoder.userInfo.attachments else {
             throw EncodingError.invalidValue(
                 "a secret",
-                .init(codingPath: encoder.codingPath, debugDescription: "a secret stands in no message")
+                .init(codingPath: encoder.codingPath, debugDescription: "this message cannot contain secrets")
             )
         }
         try attachments.attach(self).encode(to: encoder)

@@ -35,8 +35,8 @@ public struct SecretBuffer: ~Copyable, @unchecked Sendable {
 
     /// Calls `body` to write bytes after the existing ones.
     ///
-    /// - Parameter body: Takes the free space, and returns the number of bytes that it wrote from the start; it must
-    ///   not keep the pointer. An impossible number counts as 0.
+    /// - Parameter body: Receives the free space, and returns the number of bytes that it wrote at the start of it; it
+    ///   must not keep the pointer. An impossible number counts as 0.
     /// - Returns: The result of `body`.
     public mutating func append(_ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         let room = UnsafeMutableRawBufferPointer(rebasing: pages[count..<capacity])
@@ -94,7 +94,7 @@ extension SecretBuffer {
         secret.withUnsafeBytes { append(contentsOf: $0) }
     }
 
-    /// Appends the number of bytes in 4 bytes (big-endian), and the bytes.
+    /// Appends the number of bytes as 4 bytes (big-endian), followed by the bytes themselves.
     ///
     /// - Returns: `false` if they do not fit, in which case nothing is changed.
     @discardableResult

@@ -4,9 +4,9 @@ import Glibc
 
 /// Secret bytes that must not outlive their use: a key, a passcode, an authorization value.
 ///
-/// They are stored in separate pages, which are excluded from swap (`mlock`) and from core dumps
-/// (`madvise MADV_DONTDUMP`), and are overwritten with zeros when the value ends. They have no description, are not `Codable`,
-/// cannot be copied by accident, and are compared in constant time.
+/// They are stored in separate pages, which are excluded from swap (`mlock`) and from core dumps (`madvise
+/// MADV_DONTDUMP`), and are overwritten with zeros when the value is destroyed. They have no description, are not
+/// `Codable`, cannot be copied by accident, and are compared in constant time.
 ///
 /// They are not protected against a debugger, root, or copies that a caller makes in ``withBytes(_:)``.
 public struct SecretBytes: ~Copyable, @unchecked Sendable {
@@ -18,8 +18,8 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
 
     /// Whether the pages are kept out of swap.
     ///
-    /// Locking fails if the limit for locked memory is used up (`ulimit -l`). The secret can still be used, and
-    /// `doctor` can report it.
+    /// Locking fails if the limit for locked memory has been reached (`ulimit -l`). The secret can still be used, and
+    /// `doctor` can report the failure.
     public let isLocked: Bool
 
     /// Allocates `count` zero bytes, and calls `body` to fill them.
@@ -43,7 +43,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
 
     /// Creates a secret of `count` random bytes from the kernel.
     ///
-    /// The source is `getrandom(2)` without flags. After boot, it waits once until the kernel's generator is seeded.
+    /// The source is `getrandom(2)` without flags. It may wait once after boot, until the kernel's generator is seeded.
     public init(randomCount count: Int) {
         self.init(count: count) { SecretPages.fillRandomly($0) }
     }
@@ -73,7 +73,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
 
     /// Returns whether two secrets contain the same bytes.
     ///
-    /// The time depends only on the sizes, not on the position of a difference.
+    /// The time that this takes depends only on the sizes, not on the position of a difference.
     public static func areEqual(_ first: borrowing SecretBytes, _ second: borrowing SecretBytes) -> Bool {
         first.withBytes { left in second.withBytes { right in constantTimeEqual(left, right) } }
     }
@@ -85,7 +85,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
 
 /// Returns whether two spans contain the same bytes.
 ///
-/// The time depends only on the sizes; different sizes are unequal.
+/// The time that this takes depends only on the sizes; spans of different sizes are unequal.
 public func constantTimeEqual(_ first: RawSpan, _ second: RawSpan) -> Bool {
     guard first.byteCount == second.byteCount else { return false }
     var difference: UInt8 = 0

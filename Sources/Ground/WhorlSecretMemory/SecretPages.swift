@@ -4,7 +4,7 @@ import Glibc
 
 /// Whole pages for secrets, allocated directly from the kernel.
 ///
-/// `mlock` and `madvise` work on pages, so a page shared with other memory would be unlocked together with it.
+/// `mlock` and `madvise` work on pages, so a page shared with other memory would be unlocked together with that memory.
 enum SecretPages {
     /// Returns zeroed pages that hold at least `count` bytes and are excluded from core dumps.
     static func allocate(atLeast count: Int) -> UnsafeMutableRawBufferPointer {
@@ -33,8 +33,8 @@ enum SecretPages {
 
     /// Fills the bytes with random bytes from the kernel.
     ///
-    /// `getentropy(3)` is glibc's call for `getrandom(2)` without flags; it returns all requested bytes, up to 256 in
-    /// one call.
+    /// `getentropy(3)` is glibc's call for `getrandom(2)` without flags; it returns all of the requested bytes, up to
+    /// 256 in one call.
     static func fillRandomly(_ bytes: UnsafeMutableRawBufferPointer) {
         var rest = bytes[...]
         while !rest.isEmpty {

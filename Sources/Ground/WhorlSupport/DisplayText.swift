@@ -28,8 +28,8 @@ public enum DisplayText {
     /// Returns the text in quotation marks, to show that it is not from this program.
     ///
     /// Quotation marks in the text become apostrophes. Several of them in a row, or several spaces, become one; an
-    /// accent after either is removed. The text therefore looks neither like the end of the quotation nor like the next
-    /// column of a table.
+    /// accent after either is removed. The text can therefore not look like the end of the quotation or the next column
+    /// of a table.
     package static func quoted(_ text: String, limit: Int = 200) -> String {
         var words = String.UnicodeScalarView()
         for scalar in clean(text, limit: limit).unicodeScalars {
@@ -46,14 +46,14 @@ public enum DisplayText {
         return "“" + String(words) + "”"
     }
 
-    /// Returns a name as one word, such as the name of a process, which the process chooses itself.
+    /// Returns an untrusted name as a single word; a process, for example, chooses its name itself.
     package static func word(_ name: String, limit: Int = 40) -> String {
         String(
             clean(name, limit: limit).map { $0.isLetter || $0.isNumber || "._+@:/-…".contains($0) ? $0 : "_" }
         )
     }
 
-    /// Letters and symbols that look like quotation marks, but that Unicode does not classify as such.
+    /// Letters and symbols that look like quotation marks but are not classified as such by Unicode.
     private static let likeQuotationMarks: Set<Unicode.Scalar> = [
         "\u{2BA}", "\u{2DD}", "\u{2EE}", "\u{5F4}", "\u{2032}", "\u{2033}", "\u{2034}", "\u{2035}",
         "\u{2036}", "\u{2037}", "\u{275B}",
@@ -72,14 +72,14 @@ public enum DisplayText {
         }
     }
 
-    /// Returns whether a text would be invisible.
+    /// Returns whether a text would be invisible when displayed.
     package static func isBlank(_ text: String) -> Bool {
         clean(text).unicodeScalars.allSatisfy(\.properties.isWhitespace)
     }
 }
 
 extension Unicode.GeneralCategory {
-    /// Whether the character is combined with the one before it.
+    /// Whether the character combines with the one before it.
     fileprivate var isMark: Bool { [.nonspacingMark, .enclosingMark, .spacingMark].contains(self) }
 }
 

@@ -2,7 +2,7 @@
 
 private import Glibc
 
-/// Host names with letters beyond ASCII.
+/// Functions for host names with non-ASCII letters.
 package enum DomainName {
     /// Returns a name's A-label form (RFC 5891, section 5), as browsers send it; `nil` if the name is not valid.
     ///

@@ -5,8 +5,8 @@ package import Glibc
 /// An exclusive advisory lock on a file (`flock(2)`): one holder at a time, across all processes.
 ///
 /// The kernel releases the lock when the process ends, for any reason. Each lock opens the file itself, so two holders
-/// in one process exclude each other too. The file is created if it does not exist. It is never removed, because a lock
-/// on a removed file would not exclude the holder of a new one.
+/// in one process also exclude each other. The file is created if it does not exist. It is never removed, because a
+/// lock on a removed file would not exclude the holder of a new one.
 package final class FileLock: Sendable {
     /// The descriptor of the open file, which a holder can write to.
     package let descriptor: CInt
@@ -24,24 +24,24 @@ package final class FileLock: Sendable {
         close(descriptor)
     }
 
-    /// Releases the lock before this value ends; a second call does nothing.
+    /// Releases the lock before this value is destroyed; a second call does nothing.
     ///
-    /// Closing alone is not enough: a program that another thread starts shares the open file until it calls exec. The
-    /// child of a fork unlocks nothing, because the lock belongs to its parent.
+    /// Closing the file is not enough: a program that another thread is starting shares the open file until it calls
+    /// exec. In the child of a fork, this does not unlock the file, because the lock belongs to the parent.
     package func release() {
         if getpid() == process { _ = flock(descriptor, LOCK_UN) }
     }
 
     /// Acquires the lock as soon as it is free, without blocking a thread.
     ///
-    /// The wait counts the pauses between attempts instead of reading a clock. Time during which the machine sleeps, or
-    /// is too busy to run this task, does not count.
+    /// The wait is measured by the pauses between attempts, not by a clock. Time during which the machine sleeps, or is
+    /// too busy to run this task, does not count.
     ///
     /// - Parameters:
     ///   - path: The lock file.
-    ///   - limit: The longest wait.
+    ///   - limit: The maximum time to wait.
     ///   - endsWithTask: Whether cancelling the task ends the wait.
-    /// - Returns: The lock, which is held until it is released.
+    /// - Returns: The lock, which lasts until it is released.
     /// - Throws: `held` after `limit`, `cancelled`, or the reason why the file cannot be used.
     package static func acquire(
         _ path: String,
@@ -76,7 +76,7 @@ package final class FileLock: Sendable {
         case held(String)
     }
 
-    /// Acquires the lock if it is free, and never waits.
+    /// Acquires the lock if it is free, without waiting.
     ///
     /// - Parameters:
     ///   - path: The lock file, relative to `folder` unless it starts with a slash.
@@ -125,7 +125,7 @@ package final class FileLock: Sendable {
         return FileFault(found, expecting: S_IFREG)
     }
 
-    /// Writes a note to the file, for programs that find the lock held.
+    /// Writes a note to the file, for programs that find the lock already taken.
     package func write(note: String) {
         guard ftruncate(descriptor, 0) == 0 else { return }
         _ = note.withCString { pwrite(descriptor, $0, strlen($0), 0) }
@@ -148,7 +148,7 @@ package enum FileLockError: Error, Sendable, Hashable {
     case held(String)
     /// The task was cancelled.
     case cancelled
-    /// The file is not one that only this user can lock.
+    /// The file cannot be used as a lock of this user alone, for the given reason.
     case unusable(FileFault)
     /// A system call failed; the number is `errno`.
     case system(CInt)
@@ -158,7 +158,7 @@ package enum FileLockError: Error, Sendable, Hashable {
 package enum FileFault: Sendable, Hashable {
     /// The file is a symbolic link.
     case link
-    /// The file is of another kind than expected; the number is its kind (`S_IFMT`).
+    /// The file is not of the expected kind; the number is its actual kind (`S_IFMT`).
     case kind(mode_t)
     /// The file belongs to the user with this ID.
     case owner(uid_t)

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// Small reads from the kernel's file systems.
+/// Functions that read small files and folders, as in the kernel's file systems.
 package enum Files {
     /// Returns the names in a folder; empty if it cannot be read.
     package static func names(in folder: String) -> [String] {

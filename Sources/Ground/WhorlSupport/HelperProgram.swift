@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// A program of Whorl that another one of them starts.
+/// One of Whorl's programs, to be started by another one.
 package struct HelperProgram: Sendable {
     /// The path of the executable.
     package let path: String
@@ -31,16 +31,17 @@ package struct HelperProgram: Sendable {
         }
     }
 
-    /// Starts the program in a separate process group, so that ^C reaches only this process, which then ends it.
+    /// Starts the program in a separate process group, so that ^C reaches only this process, which then ends the
+    /// program.
     ///
-    /// Descriptors that are not closed on exec are inherited too.
+    /// The program also inherits descriptors that are not closed on exec.
     ///
     /// - Parameters:
     ///   - arguments: The arguments after the program's name.
-    ///   - environment: The variables; `nil` passes this process's.
+    ///   - environment: The environment variables; `nil` passes those of this process.
     ///   - passed: The descriptors to pass.
-    /// - Returns: The process ID, which the caller must wait for; `nil` if it was not started, with the reason in
-    ///   `errno`.
+    /// - Returns: The process ID, which the caller must wait for; `nil` if the program was not started, with the reason
+    ///   in `errno`.
     package func start(
         _ arguments: [String] = [],
         environment: [String: String]? = nil,

@@ -3,7 +3,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A timer that does not need a thread of Swift's shared pool.
+/// A timer that works without a thread of Swift's shared pool.
 ///
 /// A time limit must expire even while a program blocks every thread of the pool, perhaps to wait for the very work
 /// that is limited. `Task.sleep` needs one of those threads to wake up.
@@ -14,14 +14,15 @@ package final class OffPoolTimer: Sendable {
         case cancelled
     }
 
-    /// A serial queue gets a thread even if every thread of the shared pool is blocked.
+    /// A serial queue, which gets a thread even if every thread of the shared pool is blocked.
     private static let queue = DispatchQueue(label: "whorl.timer")
 
     private let state = Mutex(State.running(then: nil))
-    /// Unchecked, because dispatch objects may be used from any thread although their protocol does not say so.
+    /// The underlying timer; unchecked, because dispatch objects can be used on any thread although their protocol does
+    /// not say so.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
 
-    /// Starts a timer that ends after `duration`, which is limited to a hundred years.
+    /// Starts a timer that ends after `duration`, or after a hundred years if that is shorter.
     package init(_ duration: Duration) {
         timer = DispatchSource.makeTimerSource(queue: OffPoolTimer.queue)
         timer.setEventHandler { [weak self] in self?.pass() }
@@ -31,7 +32,7 @@ package final class OffPoolTimer: Sendable {
 
     deinit { timer.cancel() }
 
-    /// Calls `body` when the timer ends, or now if it has already ended; never after ``cancel()``.
+    /// Calls `body` when the timer ends, or immediately if it has already ended, but never after ``cancel()``.
     package func onEnd(_ body: @escaping @Sendable () -> Void) {
         let hasPassed = state.withLock { state in
             switch state {
@@ -61,7 +62,7 @@ package final class OffPoolTimer: Sendable {
         }
     }
 
-    /// Waits for a duration.
+    /// Waits for the given duration.
     ///
     /// - Returns: `true` if the time passed; `false` if the task was cancelled first.
     package static func wait(_ duration: Duration) async -> Bool {
@@ -73,15 +74,15 @@ package final class OffPoolTimer: Sendable {
         return !timer.cancel()
     }
 
-    /// Waits for a duration, even in a cancelled task.
+    /// Waits for the given duration, even in a cancelled task.
     package static func waitUncancelled(_ duration: Duration) async {
         await withCheckedContinuation { woken in run(after: duration) { woken.resume() } }
     }
 
-    /// Waits until work has ended or the time is over; a cancelled task does not wait.
+    /// Waits until the work has ended or the time limit has expired; a cancelled task does not wait.
     ///
     /// - Parameters:
-    ///   - limit: The longest wait. Work that takes longer continues.
+    ///   - limit: The maximum time to wait. Work that takes longer continues.
     ///   - start: Starts the work, which calls the given function when it ends.
     package static func wait(
         atMost limit: Duration,
@@ -93,7 +94,7 @@ package final class OffPoolTimer: Sendable {
         for await _ in ends {}
     }
 
-    /// Calls `body` after a duration; `body` must return soon, because other timers wait for it.
+    /// Calls `body` after the given duration; `body` must return soon, because other timers wait for it.
     package static func run(after duration: Duration, _ body: @escaping @Sendable () -> Void) {
         queue.asyncAfter(deadline: .now() + interval(duration), execute: body)
     }
@@ -118,16 +119,16 @@ package final class IdleTimeout: Sendable {
     private let limit: Duration
     private let state: Mutex<ContinuousClock.Instant>
 
-    /// The time when the limit expires if the user does nothing more.
+    /// The time when the limit expires unless the user does something before then.
     package var deadline: ContinuousClock.Instant { state.withLock(\.self) }
 
-    /// Creates a time limit that starts now; supports limits of up to some days.
+    /// Creates a time limit that starts now; it may be up to a few days.
     package init(_ limit: Duration) {
         self.limit = limit
         state = Mutex(.now.advanced(by: limit))
     }
 
-    /// Restarts the time, because the user did something.
+    /// Restarts the time limit, because the user did something.
     package func restart() {
         state.withLock { $0 = .now.advanced(by: limit) }
     }

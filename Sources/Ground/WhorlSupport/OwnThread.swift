@@ -6,10 +6,11 @@ internal import Synchronization
 
 /// Runs `body` on a detached thread that blocks all signals.
 ///
-/// Signals are delivered to the program's other threads: a handler on this thread would interrupt its system calls.
+/// Signals are delivered to the program's other threads, because a handler on this thread would interrupt its system
+/// calls.
 ///
 /// - Parameters:
-///   - name: The thread's name for debuggers; the kernel keeps 15 bytes of it.
+///   - name: The thread's name for debuggers; the kernel truncates it to 15 bytes.
 ///   - body: The thread's work.
 /// - Returns: `false` if the system has no threads left, in which case `body` does not run.
 package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
@@ -74,7 +75,7 @@ private final class ThreadWork: Sendable {
 
 /// Runs `body` on a detached thread that blocks all signals.
 ///
-/// The process exits if the system has no threads left. Use this for threads without which work would wait forever.
+/// The process exits if the system has no threads left. Use this for a thread without which work would wait forever.
 package func requireThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
     precondition(startThread(name, body), "the system has no thread left for \(name)")
 }
@@ -99,7 +100,7 @@ package final class JobThread: Sendable {
     /// A semaphore that wakes the thread for a job or for closing.
     private let available = DispatchSemaphore(value: 0)
 
-    /// Creates a description of a thread, which starts with its first job.
+    /// Creates a thread object; the thread itself starts with its first job.
     ///
     /// - Parameters:
     ///   - name: The thread's name for debuggers.
@@ -118,7 +119,7 @@ package final class JobThread: Sendable {
     /// A function that starts a thread with a name and a body.
     package typealias Starting = @Sendable (String, @escaping @Sendable () -> Void) -> Bool
 
-    /// Adds a job after the waiting ones.
+    /// Adds a job after those that are already waiting.
     package func add(_ job: @escaping @Sendable () -> Void) {
         let isNew = state.withLock { state in
             guard !state.isClosed else { return false }
@@ -130,7 +131,7 @@ package final class JobThread: Sendable {
         if isNew { start() } else { available.signal() }
     }
 
-    /// Ends the thread after the jobs that are waiting now; a later job never runs.
+    /// Ends the thread after the jobs that are already waiting; jobs added later never run.
     package func close() {
         state.withLock { $0.isClosed = true }
         available.signal()

@@ -26,7 +26,7 @@ package struct PipeEnds: Sendable {
     /// Closing the write end might not wake it, because a program that another thread is starting may have it open.
     package func wake() { _ = write(writeEnd, [0], 1) }
 
-    /// Closes both ends; must be called once.
+    /// Closes both ends; must be called exactly once.
     package func close() {
         _ = Glibc.close(readEnd)
         _ = Glibc.close(writeEnd)

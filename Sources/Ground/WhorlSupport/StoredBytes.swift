@@ -32,16 +32,16 @@
         }
     }
 
-    /// Reads bytes that follow their size in 4 bytes.
+    /// Reads a size of 4 bytes, and then that many bytes.
     @inlinable package mutating func sized() -> Bytes.SubSequence? { sized(by: UInt32.self) }
 
-    /// Reads bytes that follow their size as a number of the given type.
+    /// Reads a size of the given type, and then that many bytes.
     @inlinable package mutating func sized<Size: FixedWidthInteger>(by type: Size.Type) -> Bytes.SubSequence?
     {
         number(type).flatMap { Int(exactly: $0) }.flatMap { take($0) }
     }
 
-    /// Reads text that follows its size; returns `nil` if it is not UTF-8.
+    /// Reads a size of 4 bytes and then text of that size; returns `nil` if the text is not UTF-8.
     @inlinable package mutating func text() -> String? { sized().flatMap { String(utf8: $0) } }
 }
 
@@ -67,14 +67,14 @@ extension String {
     /// The bytes written so far.
     @usableFromInline package private(set) var bytes: [UInt8] = []
 
-    /// Starts with the name and version of the format.
+    /// Creates a writer that starts with the name and version of the format.
     @inlinable package init(_ form: StaticString = "") {
         // Large enough for most of Whorl's records.
         bytes.reserveCapacity(384)
         form.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
-    /// Starts with the given bytes.
+    /// Creates a writer that starts with the given bytes.
     @inlinable package init(_ start: some Sequence<UInt8>) { bytes.append(contentsOf: start) }
 
     /// Appends a big-endian number.
@@ -92,7 +92,7 @@ extension String {
         append(sized: part, by: UInt32.self)
     }
 
-    /// Appends a size of another type, then the bytes.
+    /// Appends the size as a number of the given type, then the bytes.
     @inlinable package mutating func append<Size: FixedWidthInteger>(
         sized part: some Collection<UInt8>,
         by type: Size.Type

@@ -7,12 +7,12 @@ package enum TCTIString {
     /// The maximum length of a string in bytes.
     package static let maximumLength = 512
 
-    /// Returns the error in a string; `nil` if it is valid.
+    /// Returns the problem with a string; `nil` if the string is valid.
     package static func fault(in text: String) -> String? {
         if text.isEmpty { return "it is empty" }
         if text.utf8.count > maximumLength { return "it is longer than \(maximumLength) bytes" }
         guard text.utf8.allSatisfy({ 0x20...0x7e ~= $0 }) else {
-            return "it holds characters that are not printable ASCII"
+            return "it contains characters that are not printable ASCII"
         }
         return faultOfKind(text)
     }
@@ -23,7 +23,7 @@ package enum TCTIString {
         let rest = parts.count == 2 ? String(parts[1]) : ""
         switch parts[0] {
         case "device": return rest.hasPrefix("/") ? nil : "device: needs an absolute path"
-        case "swtpm", "mssim", "cmd", "tabrmd": return rest.isEmpty ? "\(parts[0]): says not where" : nil
+        case "swtpm", "mssim", "cmd", "tabrmd": return rest.isEmpty ? "\(parts[0]): needs an address" : nil
         case "pcap":
             // A recorder around another recorder would only make the string hard to validate.
             return rest == "none" || rest.hasPrefix("pcap:")

@@ -6,7 +6,7 @@ internal import Glibc
 package enum ThisProcess {
     /// Whether the process has more privileges than its caller: set-user-ID, or file capabilities.
     ///
-    /// If the C library does not provide this, the process counts as elevated.
+    /// If the C library does not provide this information, the process counts as elevated.
     package static let isElevated: Bool = {
         typealias Call = @convention(c) (_ type: UInt) -> UInt
         let getauxval = gnuFunction("getauxval", as: Call.self)
@@ -18,9 +18,10 @@ package enum ThisProcess {
         isElevated ? [:] : environment
     }
 
-    /// The variables of the process; if a name occurs twice, the last one is used.
+    /// The environment variables of the process; if a name occurs twice, the last value is used.
     ///
-    /// Foundation offers the same as `ProcessInfo.processInfo.environment`, but every program would have to link it.
+    /// Foundation offers the same as `ProcessInfo.processInfo.environment`, but every program would then have to link
+    /// Foundation.
     private static var environment: [String: String] {
         var variables: [String: String] = [:]
         typealias Entries = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
@@ -40,12 +41,12 @@ package enum ThisProcess {
     /// The name of the process's effective user, from the user database, not from a variable.
     package static var userName: String { userName(of: geteuid()) }
 
-    /// Returns the name of a user from the user database; `uid-` and the number if it has none.
+    /// Returns the name of a user from the user database, or `uid-` and the number if the database has no name.
     package static func userName(of uid: UInt32) -> String {
         if case .found(let account) = account(of: uid) { account.name } else { "uid-\(uid)" }
     }
 
-    /// Returns whether the user database has a user ID; `nil` if it is not responding.
+    /// Returns whether the user database contains a user ID; `nil` if it is not responding.
     @Sendable package static func hasAccount(_ uid: UInt32) -> Bool? {
         switch account(of: uid) {
         case .found: true
@@ -55,7 +56,7 @@ package enum ThisProcess {
         }
     }
 
-    /// Returns the ID of the user with a name, from the user database; `nil` if there is none.
+    /// Returns the ID of the user with a name, from the user database; `nil` if there is no such user.
     package static func userNumber(of name: String) -> UInt32? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { room in
             var entry = passwd()
@@ -90,7 +91,7 @@ package enum ThisProcess {
         }
     }
 
-    /// Returns the groups of the account with a number, from the user database; `nil` if they cannot be had.
+    /// Returns the groups of the account with a user ID, from the user database; `nil` if they cannot be determined.
     @Sendable package static func groups(of uid: UInt32) -> Set<UInt32>? {
         guard case .found(let account) = account(of: uid) else { return nil }
         var room: Int32 = 64
@@ -107,7 +108,7 @@ package enum ThisProcess {
         return nil
     }
 
-    /// The home folder of the process's effective user, from the user database; `nil` if it has none.
+    /// The home folder of the process's effective user, from the user database; `nil` if the database has none.
     package static var homeFolder: String? {
         guard let entry = getpwuid(geteuid()), let folder = entry.pointee.pw_dir else { return nil }
         return String(cString: folder)
@@ -169,9 +170,9 @@ package enum ThisProcess {
 
 /// Looks up a function of the C library that is missing from Swift's module.
 ///
-/// The reason may be its header (getauxval(3), gettext(3)), or that it is GNU-only (pipe2(2), pthread_setname_np(3)) or
-/// variadic (prctl(2), whose arguments Linux's calling conventions pass like any others). It may also be a function of
-/// a library that only some programs load; in the others, the result is `nil`.
+/// The module may omit its header (getauxval(3), gettext(3)), or the function may be GNU-only (pipe2(2),
+/// pthread_setname_np(3)) or variadic (prctl(2), whose arguments Linux's calling conventions pass like any others). It
+/// may also be a function of a library that only some programs load; in other programs, the result is `nil`.
 package func gnuFunction<Call>(_ name: String, as: Call.Type) -> Call? {
     dlsym(nil, name).map { unsafeBitCast($0, to: Call.self) }
 }

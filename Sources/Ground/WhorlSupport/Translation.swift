@@ -37,7 +37,7 @@ public enum Translations {
 /// Returns a sentence in the user's language.
 ///
 /// - Parameter sentence: One of Whorl's sentences in English, or any other text.
-/// - Returns: The translation; if there is none, the whole text itself.
+/// - Returns: The translation; if there is none, the text itself.
 public func translated(_ sentence: String) -> String {
     // gettext stores a catalog's metadata under the empty text.
     guard !sentence.isEmpty else { return sentence }
@@ -117,7 +117,7 @@ extension Duration {
         return "\(count) \(unit.rawValue)\(count == 1 ? "" : "s")"
     }
 
-    /// The same in the user's language.
+    /// The duration as words in the user's language, rounded up.
     package var translated: String {
         let (count, unit) = rounded
         return switch unit {

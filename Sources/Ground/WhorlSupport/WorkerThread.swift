@@ -52,7 +52,7 @@ package final class WorkerThread: TaskExecutor {
 
 /// GLib's default main context, for callers that block until asynchronous work is done.
 ///
-/// GLib is called only if the program has loaded it, as GTK programs do; no other program needs it to build or run.
+/// GLib is called only if the program has loaded it, as GTK programs do; other programs do not need it to build or run.
 private enum MainContext {
     private typealias IsOwner = @convention(c) (OpaquePointer?) -> CInt
     private typealias Iterate = @convention(c) (OpaquePointer?, CInt) -> CInt
@@ -65,7 +65,7 @@ private enum MainContext {
     /// engine or the program's own prompt needs that thread.
     ///
     /// - Parameters:
-    ///   - done: A semaphore with the count 0.
+    ///   - done: A semaphore whose count is 0.
     ///   - begin: Starts the work; takes a function that the work must call after it has signalled `done`.
     static func wait(for done: DispatchSemaphore, _ begin: (@escaping @Sendable () -> Void) -> Void) {
         guard let isOwner = gnuFunction("g_main_context_is_owner", as: IsOwner.self), isOwner(nil) != 0,
