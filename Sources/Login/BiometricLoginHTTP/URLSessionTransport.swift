@@ -9,16 +9,16 @@ internal import Synchronization
 
 /// A transport that sends login requests with URLSession.
 ///
-/// It follows no redirects, stores no cookies, credentials or responses, and stops reading if a response is larger than
-/// the protocol allows. libcurl, on which FoundationNetworking is based, verifies the server's certificate with the
-/// system's; it reads `/etc/ssl/certs/ca-certificates.crt` and no other file.
+/// It does not follow redirects or store cookies, credentials or responses, and it stops reading if a response is
+/// larger than the protocol allows. libcurl, on which FoundationNetworking is based, verifies the server's certificate
+/// with the system's certificates, which it reads only from `/etc/ssl/certs/ca-certificates.crt`.
 ///
 /// URLSession takes header fields as text and bodies as `Data`. A password or token in a request is therefore in
 /// ordinary memory, which cannot be wiped.
 public struct URLSessionTransport: LoginTransport {
     /// The environment variables in which libcurl looks for a proxy for `http:`; it does not read `HTTP_PROXY`.
     ///
-    /// While one is set, ``send(_:)`` refuses servers that do not use TLS.
+    /// While any of them is set, ``send(_:)`` refuses servers that do not use TLS.
     public static let proxies = proxiesOfPlainRequests
 
     private let wait: Duration
@@ -28,7 +28,7 @@ public struct URLSessionTransport: LoginTransport {
     /// - Parameter wait: The timeout for a whole request; 30 seconds by default.
     public init(wait: Duration = .seconds(30)) { self.wait = wait }
 
-    /// Sends one request and returns the response, whatever its status; a redirect is returned as well.
+    /// Sends one request and returns the response, regardless of its status; redirects are also returned.
     ///
     /// - Throws: A `LoginTransportError`.
     public func send(_ request: LoginRequest) async throws -> LoginResponse {
@@ -76,7 +76,7 @@ public struct URLSessionTransport: LoginTransport {
     /// Returns whether a request goes directly to the server, considering the variables that libcurl reads.
     ///
     /// Unencrypted requests go only to this machine (`LoginOrigin`), so they must not go through a proxy. Encrypted
-    /// ones may, because the certificate is the server's.
+    /// requests may, because the server's certificate is verified even then.
     private static func isDirect(_ origin: LoginOrigin) -> Bool {
         guard origin.text.hasPrefix("http:") else { return true }
         let variables = ProcessInfo.processInfo.environment
@@ -120,7 +120,7 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
         }.get()
     }
 
-    /// Ends the request with a failure, whatever URLSession reports later; only the first call counts.
+    /// Ends the request with a failure, regardless of what URLSession reports later; only the first call has an effect.
     func end(_ failure: LoginTransportError) {
         let done = state.withLock { state in
             if state.failure == nil { state.failure = failure }
@@ -136,10 +136,10 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
         done?.resume(returning: outcome)
     }
 
-    /// Called if the server requires a password, or a different one.
+    /// Called if the server requires a password, or rejects the one that was sent.
     ///
-    /// FoundationNetworking calls this when the response is complete, and would repeat the request as long as the
-    /// response stays the same. The response is used as the result instead.
+    /// FoundationNetworking calls this method when the response is complete, and would repeat the request as long as
+    /// the server responds in the same way. Instead, the response is used as the result.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -205,7 +205,7 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
 }
 
 extension LoginTransportError {
-    /// Creates the kind of a failure; its text may contain request data, and is discarded.
+    /// Classifies a failure; its text is discarded, because it may contain data from the request.
     fileprivate init(_ error: any Error) {
         guard let error = error as? URLError else {
             self = .failed

@@ -4,9 +4,10 @@ internal import Crypto
 public import FoundationEssentials
 internal import WhorlSupport
 
-/// The evidence that a device's key is in a TPM, and that the TPM uses it only with a certain policy.
+/// The evidence that a device's key is in a TPM, and that the TPM uses the key only under a certain policy.
 ///
-/// A device sends it with the request that enables the key. All parts are public; nothing is verified here.
+/// A device sends it with the request that enables the key. All parts are public, and this type does not verify any of
+/// them.
 public struct AttestationStatement: Sendable, Hashable {
     /// The maximum encoded size, in bytes.
     public static let longest = 8192
@@ -27,7 +28,7 @@ public struct AttestationStatement: Sendable, Hashable {
     /// The public area of the counter of the enrolled fingers, TPMS_NV_PUBLIC; empty if any enrolled finger unlocks the
     /// key.
     public var counter: Data
-    /// The required value of the counter; 0 without a counter.
+    /// The required value of the counter; 0 if there is no counter.
     public var counterValue: UInt64
     /// The public area of the passcode's object, TPMT_PUBLIC; empty if the passcode does not unlock the key.
     public var passcode: Data
@@ -63,7 +64,8 @@ public struct AttestationStatement: Sendable, Hashable {
         self.signature = signature
     }
 
-    /// The encoded form: 1, the counter's value in 8 bytes, and each other part after its 2-byte size.
+    /// The encoded form: a version byte, the counter's value in 8 bytes, and each other part preceded by its size in 2
+    /// bytes.
     public var encoded: Data {
         var bytes = ByteWriter(CollectionOfOne(Self.version))
         bytes.append(counterValue)
@@ -76,7 +78,7 @@ public struct AttestationStatement: Sendable, Hashable {
         return Data(bytes.bytes)
     }
 
-    /// Parses the encoded form; returns `nil` for anything that ``encoded`` does not return.
+    /// Parses the encoded form; returns `nil` if the bytes are not the output of ``encoded``.
     public init?(encoded: Data) {
         guard encoded.count <= Self.longest else { return nil }
         var bytes = ByteReader(encoded)
@@ -104,8 +106,8 @@ public struct AttestationStatement: Sendable, Hashable {
         )
     }
 
-    /// Returns the value to be included in ``statement``, because only the TPM with the endorsement key can decrypt the
-    /// credential's secret.
+    /// Returns the value to be included in ``statement``, which proves that the TPM with the endorsement key decrypted
+    /// the credential's secret.
     ///
     /// - Parameters:
     ///   - nonce: The nonce of the credential.

@@ -5,7 +5,7 @@ public import FoundationEssentials
 /// Canonical JSON: members sorted by name, no white space, no unnecessary escapes (RFC 8785, for objects of strings,
 /// integers and such objects).
 ///
-/// A parsed value is encoded again and compared with the input. That detects duplicate members, unknown members,
+/// A parsed value is encoded again and compared with the input. This detects duplicate members, unknown members,
 /// numbers in another notation, and everything else that two parsers might read differently.
 enum CanonicalJSON {
     case text(String)
@@ -57,7 +57,7 @@ enum CanonicalJSON {
     }
 }
 
-/// Base64url without padding (RFC 4648, 5), with exactly one encoding for each byte string.
+/// Base64url without padding (RFC 4648, 5), with exactly one valid encoding for each sequence of bytes.
 public enum Base64URL {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
@@ -86,7 +86,8 @@ public enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns the decoded bytes; `nil` for padding, white space, other characters, and unused bits that are not 0.
+    /// Returns the decoded bytes; `nil` if the text contains padding, white space, other characters, or unused bits
+    /// that are not 0.
     ///
     /// No two texts decode to the same bytes, so comparing texts is equivalent to comparing bytes.
     public static func decode(_ text: some Sequence<UInt8>) -> Data? {

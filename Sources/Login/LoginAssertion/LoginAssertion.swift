@@ -25,10 +25,10 @@ public struct AssertionDraft: Sendable {
     }
 }
 
-/// A login assertion as received: its claims are not verified.
+/// A login assertion as received, with claims that have not been verified.
 ///
-/// It contains the user, the device and the key to look up. Its claims are valid only after
-/// ``verify(with:expecting:at:)``.
+/// It contains the user, the device and the key to look up. Do not trust its claims before
+/// ``verify(with:expecting:at:)`` has returned.
 public struct UnverifiedAssertion: Sendable {
     /// The maximum length in bytes, in compact form.
     public static let longest = 8_192
@@ -40,7 +40,7 @@ public struct UnverifiedAssertion: Sendable {
 
     /// Parses the compact form.
     ///
-    /// - Throws: ``AssertionFault/malformed`` unless it is exactly what ``AssertionDraft`` writes, byte by byte.
+    /// - Throws: ``AssertionFault/malformed`` unless the bytes are exactly those that ``AssertionDraft`` writes.
     public init(_ compact: String) throws(AssertionFault) {
         guard compact.utf8.count <= Self.longest else { throw .malformed }
         let bytes = Array(compact.utf8)
@@ -59,7 +59,7 @@ public struct UnverifiedAssertion: Sendable {
     }
 }
 
-/// The header of an assertion: the algorithm is always ES256, and the key is referenced, never included.
+/// The header of an assertion; the algorithm is always ES256, and the key is referenced but never included.
 struct AssertionHeader {
     let keyID: String
 
@@ -71,25 +71,25 @@ struct AssertionHeader {
 
 /// The first fault found in an assertion.
 public enum AssertionFault: String, Error, Sendable, Hashable, CaseIterable {
-    /// Its format is not the one that a device writes.
+    /// The assertion does not have the format that devices write.
     case malformed
-    /// It is for another purpose.
+    /// The assertion is for another purpose.
     case purpose
-    /// It is for another server.
+    /// The assertion is for another server.
     case origin
-    /// It is for another user.
+    /// The assertion is for another user.
     case user
-    /// It is for another device.
+    /// The assertion is for another device.
     case device
-    /// It contains another key than the device's.
+    /// The assertion refers to a key other than the device's.
     case key
-    /// It is for another challenge.
+    /// The assertion is for another challenge.
     case challenge
-    /// It was not signed by the key.
+    /// The assertion was not signed with the key.
     case signature
-    /// It is too old.
+    /// The assertion is too old.
     case expired
-    /// Its time is in the future.
+    /// The assertion was issued in the future.
     case notYetValid
 }
 
@@ -105,7 +105,7 @@ public struct AssertionExpectation: Sendable {
     public var challenge: Data
     /// The purpose of the assertion.
     public var purpose: LoginClaims.Purpose
-    /// The tolerated difference between the clocks, in seconds.
+    /// The tolerated difference between the clocks of the server and the device, in seconds.
     public var clockSkew = 30
 
     /// Creates an expectation.
@@ -155,7 +155,7 @@ extension UnverifiedAssertion {
 }
 
 extension Data {
-    /// Returns whether the bytes are equal; the time depends only on their number.
+    /// Returns whether the bytes are equal; the time that this takes depends only on their number.
     public func isEqualInConstantTime(to other: Data) -> Bool {
         guard count == other.count else { return false }
         return zip(self, other).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0

@@ -4,11 +4,11 @@ public import FoundationEssentials
 
 /// The claims that a device signs: server, user, device, key and challenge (Docs/LoginProtocol.md).
 public struct LoginClaims: Sendable, Hashable {
-    /// The purpose of a signature; a signature for one purpose is not valid for another.
+    /// The purpose of a signature, which is not valid for any other purpose.
     public enum Purpose: String, Sendable, Hashable, Codable, CaseIterable {
-        /// To register the key at the server.
+        /// Registering the key with the server.
         case enable
-        /// To sign in.
+        /// Signing in.
         case login
     }
 
@@ -22,16 +22,16 @@ public struct LoginClaims: Sendable, Hashable {
 
     /// The maximum lifetime of an assertion, in seconds.
     public static let longestLifetime = 60
-    /// The maximum size of the JSON in bytes, so that an assertion has at most ``UnverifiedAssertion/longest``.
+    /// The maximum size of the JSON in bytes, so that an assertion is no longer than ``UnverifiedAssertion/longest``.
     static let longestJSON = (UnverifiedAssertion.longest - 256) * 3 / 4
     /// The size of a challenge in bytes.
     public static let challengeSize = 32
 
-    /// `aud`: the server that may accept it.
+    /// `aud`: the server that may accept the assertion.
     public let origin: LoginOrigin
     /// `sub`: the user who signs in.
     public let user: LoginName
-    /// `device`: the device.
+    /// `device`: the device that signs.
     public let device: LoginName
     /// `iss` and the header's `kid`: the thumbprint of the signing key.
     public let keyID: String
@@ -39,21 +39,21 @@ public struct LoginClaims: Sendable, Hashable {
     public let purpose: Purpose
     /// `nonce`: the server's challenge, 32 bytes.
     public let challenge: Data
-    /// `iat`: seconds since 1970.
+    /// `iat`: the time of issue, in seconds since 1970.
     public let issuedAt: Int
-    /// `exp`: seconds since 1970, 1 to 60 after ``issuedAt``.
+    /// `exp`: the time of expiry, in seconds since 1970, 1 to 60 seconds after ``issuedAt``.
     public let expiresAt: Int
-    /// `jti`: 16 random bytes.
+    /// `jti`: the ID of the assertion, 16 random bytes.
     public let id: Data
     /// `domain`: the digest of the enrolled fingers for this program, 32 bytes; `nil` if no finger is enrolled.
     public let domainState: Data?
     /// `method`: the method that was used to authenticate the owner.
     public let method: Method
-    /// `app`: additional claims of the app.
+    /// `app`: additional claims from the app.
     public let app: [String: String]
     /// `service`: the service that the session token is for; `nil` for the login server itself.
     ///
-    /// The device signs it, so that an assertion for one service is not valid for another.
+    /// The claim is signed by the device, so that an assertion for one service is not valid for another.
     public let service: String?
 
     /// Returns whether a text is a valid service name: 1 to 255 visible ASCII characters, such as a URL.
@@ -65,7 +65,7 @@ public struct LoginClaims: Sendable, Hashable {
     ///
     /// The lifetime is 1 to 60 seconds. The app may add at most 16 claims, with names of 1 to 32 characters from
     /// `a`–`z`, `0`–`9` and `_`, and values of at most 256 bytes. All claims together must fit into an assertion (5,952
-    /// bytes of JSON). The method finger requires a domain state.
+    /// bytes of JSON). If the method is a finger, a domain state is required.
     public init?(
         origin: LoginOrigin,
         user: LoginName,
@@ -113,7 +113,7 @@ extension LoginClaims {
     /// The prefix of the thumbprint in `iss` (RFC 9278).
     private static let issuerPrefix = "urn:ietf:params:oauth:jwk-thumbprint:sha-256:"
 
-    /// The members as received, with their types.
+    /// The members of the JSON object as received, with their types.
     private struct Members: Decodable {
         var app: [String: String]?
         var aud: String

@@ -5,7 +5,7 @@ public import FoundationEssentials
 
 /// The public half of a device's key: a point on P-256.
 public struct LoginKey: Sendable, Hashable {
-    /// SubjectPublicKeyInfo as DER, 91 bytes (RFC 5480).
+    /// The SubjectPublicKeyInfo in DER, 91 bytes (RFC 5480).
     public let der: Data
     /// The key's ID: its SHA-256 thumbprint in Base64url, 43 characters (RFC 7638).
     public let id: String
@@ -19,7 +19,7 @@ public struct LoginKey: Sendable, Hashable {
         self.init(key)
     }
 
-    /// Parses a point; returns `nil` unless it is 4, x, y of a P-256 point (65 bytes; SEC 1, 2.3.3).
+    /// Parses a point; returns `nil` unless the 65 bytes are 0x04 followed by x and y of a P-256 point (SEC 1, 2.3.3).
     public init?(x963: Data) {
         guard x963.count == 65, let key = try? P256.Signing.PublicKey(x963Representation: x963) else {
             return nil
@@ -40,7 +40,7 @@ public struct LoginKey: Sendable, Hashable {
 
     /// Returns whether `signature`, r followed by s (64 bytes; RFC 7518, 3.4), is this key's signature of `message`.
     ///
-    /// - Returns: `false` also if the bytes are not a signature.
+    /// - Returns: `false` if the signature is wrong or the bytes are not a signature.
     public func isValid(raw signature: Data, over message: some DataProtocol) -> Bool {
         guard signature.count == 64,
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
@@ -50,9 +50,9 @@ public struct LoginKey: Sendable, Hashable {
 
     /// Returns whether `signature`, `SEQUENCE { r, s }` (RFC 3279, 2.2.3), is this key's signature of `message`.
     ///
-    /// High and low s are both accepted. Only the DER encoding is accepted, no other form of BER.
+    /// Both high and low values of s are accepted, but only in DER and not in any other form of BER.
     ///
-    /// - Returns: `false` also if the bytes are not a signature.
+    /// - Returns: `false` if the signature is wrong or the bytes are not a signature.
     public func isValid(der signature: Data, over message: some DataProtocol) -> Bool {
         guard signature.count <= 72,
             let parsed = try? P256.Signing.ECDSASignature(derRepresentation: signature),

@@ -13,10 +13,10 @@ public struct LoginName: Sendable, Hashable, CustomStringConvertible {
     /// The text.
     public var description: String { text }
 
-    /// Characters that are invisible or change the visible text: control characters, soft hyphen, zero width,
-    /// direction, line and paragraph separators, byte order mark, annotations, tags.
+    /// Characters that are invisible or change the visible text: control, zero-width and direction characters, soft
+    /// hyphens, line and paragraph separators, byte order marks, annotations and tags.
     ///
-    /// The list is fixed, because Unicode's categories grow and the two sides may use different versions.
+    /// The list is fixed, because Unicode's categories grow and the two sides may use different versions of Unicode.
     private static let hidden: [ClosedRange<UInt32>] = [
         0x00...0x1F, 0x7F...0x9F, 0xAD...0xAD, 0x61C...0x61C, 0x180E...0x180E, 0x200B...0x200F,
         0x2028...0x202E,
@@ -26,8 +26,8 @@ public struct LoginName: Sendable, Hashable, CustomStringConvertible {
     /// Creates a name; returns `nil` if the text is empty or too long, starts or ends with white space, or contains
     /// invisible characters.
     ///
-    /// Keyboards and systems write `é` as one character or as a letter and its accent. Both result in the same name, in
-    /// composed form (NFC, RFC 8265, 3.4). Other texts that look alike are different names, and so are `anna` and
+    /// Some keyboards and systems write `é` as one character, others as a letter and an accent. Both result in the same
+    /// name, in composed form (NFC, RFC 8265, 3.4). Other texts that look alike are different names, as are `anna` and
     /// `Anna`.
     public init?(_ text: String) {
         guard (1...Self.longest).contains(text.utf8.count) else { return nil }
@@ -78,7 +78,7 @@ extension LoginOrigin {
         self.init("\(scheme)://\(authority.lowercased())")
     }
 
-    /// Returns the A-label of a non-ASCII host, and the text after the host.
+    /// Returns the A-label of a non-ASCII host, along with the text after the host.
     private static func aLabel(of authority: String) -> (String, Substring)? {
         let end = authority.lastIndex(of: ":") ?? authority.endIndex
         guard !authority.contains(where: { "/@?#%[]".contains($0) }),
@@ -89,6 +89,6 @@ extension LoginOrigin {
 
     /// The service of a token that can change how a user signs in.
     ///
-    /// It enables and revokes devices, and nothing else accepts it (Docs/LoginProtocol.md).
+    /// Such a token is accepted for enabling and revoking devices, and for nothing else (Docs/LoginProtocol.md).
     public var credentialsService: String { text + "/v1/devices" }
 }

@@ -4,9 +4,9 @@ internal import WhorlLoginOrigin
 package import WhorlSecretMemory
 internal import WhorlSupport
 
-/// Encodes a request and its response as bytes, for a transport in another process: each field follows its size.
+/// Encodes a request and its response as bytes, for a transport in another process; each field is preceded by its size.
 ///
-/// They are sent through a pipe between two programs of the same version, and parsed as strictly as any untrusted
+/// The bytes are sent through a pipe between two programs of the same version, and parsed as strictly as any untrusted
 /// input.
 package enum LoginFrames {
     /// The maximum size of a frame in bytes; requests and responses are smaller.
@@ -22,7 +22,7 @@ package enum LoginFrames {
         return SecretBox(frame.take())
     }
 
-    /// Parses a request; returns `nil` for anything other than the output of ``encode(_:)-(LoginRequest)``.
+    /// Parses a request; returns `nil` if the bytes are not the output of ``encode(_:)-(LoginRequest)``.
     package static func request(_ bytes: SecretBox) -> LoginRequest? {
         bytes.bytes.withUnsafeBytes { request(ByteReader($0)) }
     }
@@ -57,7 +57,7 @@ package enum LoginFrames {
         return SecretBox(frame.take())
     }
 
-    /// Parses the response; `malformed` for anything that the other side does not write.
+    /// Parses the response; returns `malformed` for anything that the other side does not write.
     package static func outcome(_ bytes: SecretBox) -> Result<LoginResponse, LoginTransportError> {
         bytes.bytes.withUnsafeBytes { outcome(ByteReader($0)) }
     }
@@ -83,7 +83,7 @@ package enum LoginFrames {
 }
 
 extension SecretBuffer {
-    /// Appends a field; a field that does not fit is omitted entirely, so that the reader rejects the frame.
+    /// Appends a field; if it does not fit, the whole field is omitted, so that the reader rejects the frame.
     fileprivate mutating func append(secret: SecretBox?) {
         guard let secret else {
             append(sized: EmptyCollection())

@@ -10,13 +10,13 @@ package let proxiesOfPlainRequests = ["http_proxy", "all_proxy", "ALL_PROXY"]
 /// A transport that sends a request to a server and returns its response: the only part of a login that uses the
 /// network.
 ///
-/// `BiometricLoginHTTP` contains one that uses URLSession. An app or its tests can provide another, which takes one
-/// function.
+/// `BiometricLoginHTTP` contains one that uses URLSession. An app or its tests can provide a different one by
+/// implementing one function.
 public protocol LoginTransport: Sendable {
-    /// Sends one request and returns the response, whatever its status.
+    /// Sends one request and returns the response, regardless of its status.
     ///
-    /// It connects only to ``LoginRequest/origin``, and returns redirects instead of following them. It stores neither
-    /// cookies nor responses, and does not repeat requests.
+    /// An implementation connects only to ``LoginRequest/origin``, and returns redirects instead of following them. It
+    /// does not store cookies or responses, and does not repeat requests.
     ///
     /// Cancelling the task ends the request.
     ///
@@ -27,7 +27,7 @@ public protocol LoginTransport: Sendable {
 
 /// A request of the login protocol (Docs/LoginProtocol.md).
 ///
-/// Its contents are secret and stored in locked memory; the value has no description.
+/// Its credentials and body are secret and stored in locked memory; the value has no description.
 public struct LoginRequest: Sendable {
     /// An HTTP method.
     public enum Method: String, Sendable {
@@ -40,7 +40,7 @@ public struct LoginRequest: Sendable {
     public let origin: LoginOrigin
     /// The method.
     public let method: Method
-    /// The path after the origin, including the slash; no character requires escaping.
+    /// The path after the origin, including the slash; it does not contain characters that require escaping.
     public let path: String
     /// The value of the header field `Authorization`, ASCII; `nil` if there is none.
     public let authorization: SecretBox?
@@ -64,7 +64,7 @@ public struct LoginRequest: Sendable {
 }
 
 extension LoginRequest {
-    /// The header fields that each transport sends, except for `Authorization`, which is secret.
+    /// The header fields that every transport sends, except for `Authorization`, which is secret.
     package var fields: [(name: String, value: String)] {
         let fields = [("Accept", "application/json, application/problem+json"), ("User-Agent", "whorl")]
         return fields + (body == nil ? [] : [("Content-Type", "application/json")])
@@ -111,7 +111,7 @@ public enum LoginTransportError: String, Error, Sendable, Hashable, CaseIterable
     case malformed = "malformed"
     /// The task was cancelled.
     case cancelled = "cancelled"
-    /// The environment would send the request unencrypted and indirectly, for example through a proxy.
+    /// The environment would cause the request to be sent unencrypted and indirectly, for example through a proxy.
     case surroundings = "surroundings"
     /// Any other failure.
     case failed = "failed"

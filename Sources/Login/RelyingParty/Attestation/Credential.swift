@@ -10,14 +10,14 @@ internal import WhorlSupport
 ///
 /// Source: TPM 2.0 Library Part 1, 24 "Credential Protection", and 11.4.10 "Key Derivation Function".
 public struct AttestationCredential: Sendable, Hashable {
-    /// The nonce, 16 bytes, which the device sends back.
+    /// The nonce, 16 bytes, to be sent back by the device.
     public let nonce: Data
     /// The credential as TPMS_ID_OBJECT: the integrity HMAC and the encrypted secret.
     public let credential: Data
-    /// The encrypted seed of the credential: for a P-256 endorsement key an ephemeral point, TPMS_ECC_POINT; for an RSA
-    /// key 256 bytes.
+    /// The encrypted seed of the credential: an ephemeral point, TPMS_ECC_POINT, for a P-256 endorsement key, or 256
+    /// bytes for an RSA key.
     public let secret: Data
-    /// The time when it expires, in seconds since 1970.
+    /// The time when the credential expires, in seconds since 1970.
     public let expiresAt: Int
 }
 
@@ -51,7 +51,7 @@ struct CredentialSeal {
         credential = Data(object.bytes)
     }
 
-    /// Returns the key derived by KDFa with SHA-256, for at most 256 bits.
+    /// Returns a key of at most 256 bits, derived by KDFa with SHA-256.
     private static func derived(
         from seed: SymmetricKey,
         _ label: String,
@@ -77,8 +77,8 @@ struct CredentialSeed {
 
     /// The seed.
     let key: SymmetricKey
-    /// The bytes from which the TPM computes the seed: encrypted for RSA; for P-256 the ephemeral point,
-    /// TPMS_ECC_POINT.
+    /// The bytes from which the TPM computes the seed: the encrypted seed for RSA, or the ephemeral point,
+    /// TPMS_ECC_POINT, for P-256.
     let encrypted: Data
 
     /// Creates a new seed; returns `nil` if the key is invalid.
@@ -92,7 +92,7 @@ struct CredentialSeed {
     /// Creates a seed for a P-256 key.
     ///
     /// - Parameters:
-    ///   - point: The endorsement key, 4, x, y.
+    ///   - point: The endorsement key: 0x04 followed by x and y.
     ///   - own: The ephemeral key, used only once.
     init?(forPoint point: Data, with own: P256.KeyAgreement.PrivateKey = .init()) {
         // Any error means that the point is not a key.

@@ -7,13 +7,13 @@ public import LoginAssertion
 ///
 /// A TPM cannot see fingers. The proof has three parts. The key was created in a TPM whose endorsement certificate is
 /// signed by an authority that the operator trusts. It cannot leave that TPM. And the TPM uses it only for a program
-/// that knows the authorization value of one object (for a finger) or another (the passcode).
+/// that knows the authorization value of an object: one for a finger, another for the passcode.
 ///
-/// The device's software holds the value for a finger, and the reader's honesty is not proven.
+/// The device's software knows the value for a finger, and nothing proves that the reader is honest.
 public struct KeyAttestation: Sendable, Hashable {
-    /// The strength of the proof; only one exists so far.
+    /// The strength of the proof; there is only one level so far.
     public enum Level: String, Sendable, Hashable, CaseIterable {
-        /// A TPM protects the key; the user's software holds the authorization value for a finger match.
+        /// A TPM protects the key; the user's software knows the authorization value for a finger match.
         case tpm
     }
 
@@ -29,7 +29,7 @@ public struct KeyAttestation: Sendable, Hashable {
     public let level: Level
     /// The fingers that unlock the key.
     public let fingers: Fingers
-    /// Whether the passcode unlocks it as well.
+    /// Whether the passcode also unlocks the key.
     public let takesPasscode: Bool
     /// The digest of the key's policy, 32 bytes.
     public let policy: Data
@@ -45,7 +45,7 @@ public struct KeyAttestation: Sendable, Hashable {
     /// The ways to unlock the key, one word each: `any_finger` or `current_fingers`, and `passcode`.
     public var opensFor: [String] { [fingers.rawValue] + (takesPasscode ? ["passcode"] : []) }
 
-    /// Returns the proof in the form for stores, bound to its key.
+    /// Returns the proof as text for a store, bound to its key.
     ///
     /// It contains the key, because a server of an earlier version leaves the text in place when it replaces a device's
     /// key.
@@ -53,7 +53,7 @@ public struct KeyAttestation: Sendable, Hashable {
         ([key.id, level.rawValue, Base64URL.encode(policy)] + opensFor).joined(separator: " ")
     }
 
-    /// Parses ``text(of:)``; returns `nil` for anything else, and for the text of another key.
+    /// Parses the output of ``text(of:)``; returns `nil` for anything else, and for the text of another key.
     public init?(text: String, of key: LoginKey) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard (4...5).contains(words.count), words[0] == key.id, let level = Level(rawValue: words[1]),
@@ -68,16 +68,16 @@ public struct KeyAttestation: Sendable, Hashable {
 public enum AttestationFault: String, Error, Sendable, Hashable, CaseIterable {
     /// The bytes do not have the format that devices send.
     case malformed
-    /// The endorsement key has an unknown form. Or its certificate was not issued by an authority that the operator
-    /// trusts, or belongs to another key.
+    /// The endorsement key has an unknown form, or its certificate belongs to another key or was not issued by an
+    /// authority that the operator trusts.
     case endorsement
     /// The credential is too old, or was created for another TPM, which could not decrypt this server's secret.
     case credential
-    /// The statement is not signed by the attestation key, or is about another key.
+    /// The statement was not signed with the attestation key, or is about another key.
     case statement
     /// The key could leave its TPM, was not created there, or can be used without its policy.
     case key
-    /// The policy is unknown, or its parts do not match their purpose.
+    /// The policy is unknown, or its parts are not suitable for their purpose.
     case policy
 }
 
@@ -93,7 +93,7 @@ public enum AttestationFault: String, Error, Sendable, Hashable, CaseIterable {
 struct AttestationCheck {
     let statement: AttestationStatement
 
-    /// Returns what is proven about a key.
+    /// Returns the protection that is proven for a key.
     ///
     /// - Parameters:
     ///   - key: The key that is being enabled.

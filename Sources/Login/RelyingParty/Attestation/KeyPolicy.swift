@@ -5,7 +5,7 @@ internal import Foundation
 internal import LoginAssertion
 internal import WhorlSupport
 
-/// The policy of a device's key, computed from its parts in the same way as in the TPM.
+/// The policy of a device's key, computed from its parts in the same way as the TPM does.
 ///
 /// | unlocked by | policy |
 /// |---|---|
@@ -19,7 +19,7 @@ struct KeyPolicy: Sendable, Hashable {
     let fingers: KeyAttestation.Fingers
     let takesPasscode: Bool
 
-    /// Computes the policy; returns `nil` if a part does not match its purpose.
+    /// Computes the policy; returns `nil` if a part is not suitable for its purpose.
     init?(_ statement: AttestationStatement) {
         guard let authority = TPMPublicArea(statement.authority), authority.isAuthority else { return nil }
         let shown = Self.secret(of: authority.name)
@@ -62,7 +62,7 @@ struct KeyPolicy: Sendable, Hashable {
         Data(SHA256.hash(data: extended(zero, .policySecret, name)))
     }
 
-    /// Returns the digest of operandB, offset and operation: eight bytes, at 0, equal.
+    /// Returns the digest of operandB, offset and operation for an equality test of eight bytes at offset 0.
     private static func equal(_ value: UInt64) -> Data {
         var arguments = ByteWriter()
         arguments.append(value)
@@ -78,17 +78,17 @@ struct KeyPolicy: Sendable, Hashable {
     }
 }
 
-/// The public area of a counter in a TPM, TPMS_NV_PUBLIC, with the attributes that a device sets.
+/// The public area of a counter in a TPM, TPMS_NV_PUBLIC, with the attributes that devices set.
 ///
 /// Source: TPM 2.0 Library Part 2, 13.5 and 13.6.
 struct TPMCounter: Sendable, Hashable {
-    /// A counter that only its policy increments, that was incremented, and that is read with its empty authorization
-    /// value.
+    /// The attributes of a counter that can be incremented only with its policy, that has been incremented, and that
+    /// can be read with its empty authorization value.
     private static let attributes: UInt32 = 1 << 4 | 1 << 3 | 1 << 18 | 1 << 25 | 1 << 29
 
-    /// The digest of the policy required to increment it.
+    /// The digest of the policy that is required to increment the counter.
     let writePolicy: Data
-    /// Its name, 34 bytes.
+    /// The counter's name, 34 bytes.
     let name: Data
 
     /// Parses a public area; returns `nil` for anything else.

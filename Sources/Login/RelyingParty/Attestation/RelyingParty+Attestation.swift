@@ -5,7 +5,7 @@ public import Foundation
 public import LoginAssertion
 
 extension RelyingParty {
-    /// The lifetime of a credential in seconds, which includes a prompt.
+    /// The lifetime of a credential in seconds, which is long enough for a prompt.
     private static let credentialLifetime = 600
     /// The maximum size of a certificate, in bytes.
     private static let largestCertificate = 4096
@@ -13,7 +13,7 @@ extension RelyingParty {
     /// Creates a credential for a device that is about to enable a key: a secret that only the TPM with this
     /// endorsement key can decrypt, and only while this attestation key is loaded.
     ///
-    /// Nothing is stored: the secret is computed again from the device's data.
+    /// Nothing is stored, because the secret is later computed again from the device's data.
     ///
     /// - Parameters:
     ///   - user: The user who enables the device.
@@ -53,7 +53,8 @@ extension RelyingParty {
         }
     }
 
-    /// Returns what an attestation proves about a key that is being enabled; `nil` if none is requested.
+    /// Returns the protection that an attestation proves for a key that is being enabled; `nil` if no attestation is
+    /// requested.
     ///
     /// - Throws: `attestationRequired`, `attestationRefused`, `store`.
     func attestation(
@@ -95,7 +96,7 @@ extension RelyingParty {
         _ certificate: Data
     ) async throws(RelyingPartyError) -> Chip {
         guard configuration.attestationPolicy != .none else {
-            throw RelyingPartyError(.attestationRefused(.endorsement), cause: "no attestation is taken")
+            throw RelyingPartyError(.attestationRefused(.endorsement), cause: "attestations are not accepted")
         }
         guard let endorsement = TPMPublicArea(endorsementKey), let attestation = TPMPublicArea(attestationKey)
         else { throw RelyingPartyError(.attestationRefused(.malformed)) }
@@ -113,11 +114,11 @@ extension RelyingParty {
     }
 }
 
-/// An authority for endorsement certificates: it knows the TPM manufacturers that the operator trusts.
+/// An authority for endorsement certificates, which knows the TPM manufacturers that the operator trusts.
 ///
 /// The relying party does not implement X.509; the login server provides an implementation.
 public protocol EndorsementAuthority: Sendable {
-    /// Returns the key in a certificate that a trusted authority has signed and that is currently valid.
+    /// Returns the key in a certificate that was signed by a trusted authority and is currently valid.
     ///
     /// - Parameter certificate: X.509 in DER, at most 4 KiB, untrusted.
     /// - Returns: The key; `nil` for any other certificate.
@@ -129,14 +130,14 @@ public struct NoEndorsements: EndorsementAuthority {
     /// Creates the authority.
     public init() {}
 
-    /// Returns `nil`.
+    /// Returns `nil`, because no certificate is trusted.
     public func endorsedKey(in _: Data) async -> EndorsementKey? { nil }
 }
 
 /// The endorsement key of a TPM, as found in its certificate and its public area.
 public enum EndorsementKey: Sendable, Hashable {
-    /// A P-256 key: its point, 4, x, y.
+    /// A P-256 key, as its point: 0x04 followed by x and y.
     case p256(point: Data)
-    /// A 2,048-bit RSA key with the exponent 65,537: its modulus, 256 bytes.
+    /// A 2,048-bit RSA key with the exponent 65,537, as its modulus of 256 bytes.
     case rsa2048(modulus: Data)
 }

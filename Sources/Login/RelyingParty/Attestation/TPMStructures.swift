@@ -4,10 +4,10 @@ internal import Crypto
 internal import Foundation
 internal import WhorlSupport
 
-/// The public area of an object in a TPM, TPMT_PUBLIC, as far as devices send it.
+/// The public area of an object in a TPM, TPMT_PUBLIC, of a kind that devices send.
 ///
-/// It is a P-256 key, an RSA key for children or credentials, or an HMAC key, named with SHA-256. Source: TPM 2.0
-/// Library Part 2, 12.2 "Public Area Structures".
+/// The object is a P-256 key, an RSA key for children or credentials, or an HMAC key, and its name uses SHA-256.
+/// Source: TPM 2.0 Library Part 2, 12.2 "Public Area Structures".
 struct TPMPublicArea: Sendable, Hashable {
     /// The attributes of an object, TPMA_OBJECT (Part 2, 8.3).
     struct Attributes: OptionSet, Hashable {
@@ -16,13 +16,13 @@ struct TPMPublicArea: Sendable, Hashable {
         static let fixedTPM = Attributes(rawValue: 1 << 1)
         /// The object cannot be moved to another parent.
         static let fixedParent = Attributes(rawValue: 1 << 4)
-        /// The TPM itself created the secret part.
+        /// The secret part was created by the TPM itself.
         static let sensitiveDataOrigin = Attributes(rawValue: 1 << 5)
         /// The object's authorization value is sufficient to use it.
         static let userWithAuth = Attributes(rawValue: 1 << 6)
         /// Certifying the object and changing its authorization value require the policy.
         static let adminWithPolicy = Attributes(rawValue: 1 << 7)
-        /// Wrong authorization values are not counted.
+        /// The TPM does not count wrong authorization values.
         static let noDA = Attributes(rawValue: 1 << 10)
         /// The key signs only data created by the TPM, or decrypts only data that the TPM understands.
         static let restricted = Attributes(rawValue: 1 << 16)
@@ -34,11 +34,11 @@ struct TPMPublicArea: Sendable, Hashable {
 
     /// The type of an object, with its parameters.
     enum Kind: Sendable, Hashable {
-        /// A P-256 key: its scheme (``TPMAlgorithm/null`` for none), the symmetric algorithm for its children or
-        /// credentials, and the point, 4, x, y.
+        /// A P-256 key with its scheme (``TPMAlgorithm/null`` for none), the symmetric algorithm for its children or
+        /// credentials, and its point: 0x04 followed by x and y.
         case key(scheme: UInt16, symmetric: Symmetric, point: Data)
         /// A 2,048-bit RSA key with the exponent 65,537, without a scheme, and with AES-128-CFB for its children or
-        /// credentials: the modulus, 256 bytes.
+        /// credentials; the value is its modulus, 256 bytes.
         case storageRSA(modulus: Data)
         /// An HMAC key with SHA-256.
         case hmac
@@ -99,7 +99,7 @@ struct TPMPublicArea: Sendable, Hashable {
         return .key(scheme: scheme, symmetric: symmetric, point: point)
     }
 
-    /// Returns 4, x, y; a TPM may omit leading zeros of a coordinate.
+    /// Returns a point as 0x04 followed by x and y; a TPM may omit leading zeros of a coordinate.
     private static func point(_ x: Data, _ y: Data) -> Data? {
         guard 1...32 ~= x.count, 1...32 ~= y.count else { return nil }
         return [x, y].reduce(into: Data([4])) { $0 += Data(count: 32 - $1.count) + $1 }
@@ -141,7 +141,8 @@ enum TPMAlgorithm {
     static let cfb: UInt16 = 0x0043
     static let p256: UInt16 = 0x0003
 
-    /// Returns the name of an object or index with this public area: the algorithm and the digest (Part 1, 16 "Names").
+    /// Returns the name of an object or index with this public area: the algorithm followed by the digest (Part 1, 16
+    /// "Names").
     static func name(of area: Data) -> Data { Data([0x00, 0x0b]) + SHA256.hash(data: area) }
 }
 
@@ -157,7 +158,8 @@ extension TPMPublicArea {
         0x52, 0xd7, 0x6e, 0x06, 0x52, 0x0b, 0x64, 0xf2, 0xa1, 0xda, 0x1b, 0x33, 0x14, 0x69, 0xaa,
     ])
 
-    /// The endorsement key of one of the TCG's templates, for P-256 (L-2) or RSA (L-1); `nil` for any other object.
+    /// The endorsement key, if the object follows one of the TCG's templates for P-256 (L-2) or RSA (L-1); otherwise
+    /// `nil`.
     var endorsementKey: EndorsementKey? {
         guard policy == Self.endorsementPolicy,
             attributes == Self.bound.union([.adminWithPolicy, .restricted, .decrypt])
@@ -190,14 +192,14 @@ extension TPMPublicArea {
 
     /// Whether the object is an HMAC key created by its TPM that can be used only with its authorization value.
     ///
-    /// If it had a policy, it could also be used with that.
+    /// If it had a policy, it could also be used with that policy.
     var isAuthority: Bool {
         kind == .hmac && policy.isEmpty
             && attributes.isSuperset(of: Self.bound.union([.userWithAuth, .sign]))
             && attributes.isDisjoint(with: [.adminWithPolicy, .restricted, .decrypt])
     }
 
-    /// Whether the object is an authority, and the TPM counts wrong values for it.
+    /// Whether the object is an authority for which the TPM counts wrong values.
     var isCountedAuthority: Bool { isAuthority && !attributes.contains(.noDA) }
 }
 

@@ -5,7 +5,8 @@ internal import Foundation
 internal import LoginAssertion
 internal import Synchronization
 
-/// The seal of challenges: a challenge itself contains its recipient and expiry, so that the server does not store it.
+/// The seal of challenges, which binds a challenge to its recipient and expiry, so that the server does not need to
+/// store it.
 ///
 /// A challenge consists of its nonce, 16 bytes, and a seal: the first 16 bytes of HMAC-SHA-256 (RFC 2104) over its
 /// terms and the nonce. Without the key, no one can create a challenge or change its terms.
@@ -14,7 +15,7 @@ struct ChallengeSeal: Sendable {
     struct Terms: Sendable {
         let origin: LoginOrigin
         let user: LoginName
-        /// The device; `nil` if any device of the user may respond.
+        /// The device; `nil` if any of the user's devices may respond.
         let device: LoginName?
         let use: ChallengeUse
     }
@@ -23,7 +24,7 @@ struct ChallengeSeal: Sendable {
 
     private let key: SymmetricKey
 
-    /// Creates the seal for a key; returns `nil` if the key does not have 32 bytes.
+    /// Creates a seal with a key; returns `nil` if the key does not have 32 bytes.
     init?(key: Data) {
         guard key.count == ChallengeKey.size else { return nil }
         self.key = SymmetricKey(data: key)
@@ -38,7 +39,7 @@ struct ChallengeSeal: Sendable {
     ///
     /// - Parameters:
     ///   - nonce: The nonce of the credential.
-    ///   - terms: The server, user and device that it is created for.
+    ///   - terms: The server, user and device that the credential is created for.
     ///   - chip: The names of the endorsement key and the attestation key.
     /// - Returns: The secret, 32 bytes.
     func secret(_ nonce: Nonce, for terms: Terms, chip: Data) -> Data {
@@ -59,16 +60,17 @@ struct ChallengeSeal: Sendable {
 }
 
 extension ChallengeSeal.Terms {
-    /// Returns the bytes to seal; names and origins contain no line feeds, so that different terms never have the same bytes.
+    /// Returns the bytes to seal; names and origins do not contain line feeds, so different terms never have the same
+    /// bytes.
     fileprivate func sealed(_ nonce: Nonce) -> Data {
         let lines = ["whorl-login challenge 1", use.rawValue, origin.text, user.text, device?.text ?? ""]
         return Data((lines.joined(separator: "\n") + "\n").utf8) + nonce.bytes
     }
 }
 
-/// The seal of challenges with the store's key, which is read again from time to time.
+/// A seal of challenges that uses the store's key, and reads it again from time to time.
 final class ChallengeKeys: Sendable {
-    /// The time after which the key is read again, in seconds.
+    /// The number of seconds after which the key is read again.
     private static let age = 60
 
     private struct State {
@@ -91,8 +93,8 @@ final class ChallengeKeys: Sendable {
 
     /// Returns the nonce of a challenge issued for these terms; `nil` for any other bytes.
     ///
-    /// If the seal is wrong, another instance may know a newer key. The store is read at most about once per second,
-    /// because any client can send a wrong seal.
+    /// If the seal is wrong, another instance may have created a newer key, so the key is read again. This happens at
+    /// most about once per second, because any client can send a wrong seal.
     func nonce(
         of challenge: Data,
         for terms: ChallengeSeal.Terms,

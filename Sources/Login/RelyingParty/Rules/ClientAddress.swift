@@ -11,17 +11,17 @@ public struct ClientAddress: Sendable, Hashable {
     public let text: String
     /// The network that shares a rate limit; `nil` if the address is unknown.
     ///
-    /// It is an IPv4 address, or the first 64 bits of an IPv6 address, because one customer of a provider has all of
-    /// those (RFC 6177).
+    /// It is an IPv4 address, or the first 64 bits of an IPv6 address, because all addresses with the same 64 bits
+    /// belong to one customer of a provider (RFC 6177).
     public let network: String?
-    /// The 56-bit and 48-bit networks around an IPv6 address, which one customer may have (RFC 6177); empty for other
-    /// addresses.
+    /// The 56-bit and 48-bit networks that contain an IPv6 address, which may belong to one customer (RFC 6177); empty
+    /// for other addresses.
     public let widerNetworks: [String]
-    /// Whether it is a loopback address (RFC 6890).
+    /// Whether the address is a loopback address (RFC 6890).
     public let isLoopback: Bool
 
-    /// Creates an address from the text that a server has for its client: an IP address, another name such as a
-    /// socket's, or an empty string.
+    /// Creates an address from the text by which a server knows its client: an IP address, another name such as that of
+    /// a socket, or an empty string.
     public init(_ address: String) {
         let ip = IPAddress(address.prefix { $0 != "%" })
         if let ip, !address.contains("%") {
@@ -45,18 +45,18 @@ public struct ClientAddress: Sendable, Hashable {
         }
     }
 
-    /// Creates an address from an IP address; returns `nil` for other text, such as one with a port, a zone or white
-    /// space.
+    /// Creates an address from an IP address; returns `nil` for any other text, including an address with a port, a
+    /// zone or white space.
     public init?(ip address: some StringProtocol) {
         guard IPAddress(address) != nil else { return nil }
         self.init(String(address))
     }
 
-    /// The key of the bucket that counts its attempts.
+    /// The key of the bucket that counts attempts from this address.
     var bucketKey: String? { network.map { "address\n\($0)" } }
 }
 
-/// The bytes of an address, 4 or 16.
+/// The bytes of an IP address: 4 for IPv4, 16 for IPv6.
 private struct IPAddress {
     private let bytes: [UInt8]
 

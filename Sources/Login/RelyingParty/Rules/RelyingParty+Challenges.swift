@@ -7,15 +7,15 @@ extension RelyingParty {
     /// Issues a challenge, 32 bytes, for one assertion by one device of one user.
     ///
     /// Neither the result nor the limits depend on whether the user and the device exist. Nothing is stored: the
-    /// challenge is sealed with the store's key and contains its recipient. It can be used once, within the
-    /// configuration's ``Configuration/challengeLifetime``. A device may have any number of valid challenges at a time.
+    /// challenge is sealed with the store's key and contains its recipient. It can be used once, within
+    /// ``Configuration/challengeLifetime``. A device may have any number of valid challenges at the same time.
     ///
     /// - Parameters:
     ///   - user: The user who wants to sign in.
     ///   - device: The device.
     ///   - purpose: The purpose of the assertion.
-    ///   - address: The client's address; empty if unknown, in which case it is not counted.
-    /// - Returns: The challenge, and the time when it expires.
+    ///   - address: The client's address; empty if unknown, in which case the attempt is not counted.
+    /// - Returns: The challenge and its expiry time.
     /// - Throws: `tooManyTries`, `store`.
     public func challenge(
         for user: LoginName,
@@ -26,15 +26,16 @@ extension RelyingParty {
         try await issue(for: terms(user, device, ChallengeUse(purpose)), from: address)
     }
 
-    /// Issues a challenge to be answered with a bare signature over its bytes.
+    /// Issues a challenge for a bare signature over its bytes.
     ///
-    /// It works like ``challenge(for:device:purpose:from:)``, but assertions are refused as a response.
+    /// It works like ``challenge(for:device:purpose:from:)``, but assertions are not accepted as a response.
     ///
     /// - Parameters:
     ///   - user: The user who wants to sign in.
-    ///   - device: The device; `nil` if any device of the user may respond, because the program does not name one.
+    ///   - device: The device; `nil` if the program does not name one, in which case any of the user's devices may
+    ///     respond.
     ///   - address: The client's address; empty if unknown.
-    /// - Returns: The challenge, and the time when it expires.
+    /// - Returns: The challenge and its expiry time.
     /// - Throws: `tooManyTries`, `store`; `rawRefused` if the policy requires information about fingers.
     public func rawChallenge(
         for user: LoginName,
@@ -45,7 +46,7 @@ extension RelyingParty {
         return try await issue(for: terms(user, device, .raw), from: address)
     }
 
-    /// Refuses bare signatures if they would bypass the policy.
+    /// Checks that accepting bare signatures would not bypass the policy.
     func acceptRaw() throws(RelyingPartyError) {
         switch configuration.domainStatePolicy {
         case .allow: return
@@ -70,7 +71,7 @@ extension RelyingParty {
 
     /// Returns the nonce of a valid challenge that this server has issued for these terms.
     ///
-    /// Whether it was used before is checked only when a response is accepted.
+    /// It may have been used before: that is checked only when a response is accepted.
     func nonce(
         of challenge: Data,
         for terms: ChallengeSeal.Terms

@@ -4,10 +4,11 @@ public import Foundation
 public import LoginAssertion
 
 extension RelyingParty {
-    /// Registers a device's key, and replaces an older key of the same device.
+    /// Registers a device's key, replacing any older key of the same device.
     ///
-    /// The caller has authenticated `user` by other means, such as a password. The assertion proves that the sender has
-    /// the private key, and it answers a challenge for enabling by this user.
+    /// The caller must already have authenticated `user` by other means, such as a password. The assertion proves that
+    /// the sender has the private key; it must be the response to a challenge that was issued to this user for enabling
+    /// a device.
     ///
     /// - Parameters:
     ///   - assertion: The assertion in compact form, as received.
@@ -15,13 +16,13 @@ extension RelyingParty {
     ///   - name: The device's display name, 1 to 128 bytes, in the form that `LoginName` accepts.
     ///   - user: The user who enables the device.
     ///   - address: The client's address; empty if unknown.
-    ///   - approval: The operator or device that approves the key; `nil` for a password, because someone who stole the
-    ///     password can register a software key.
+    ///   - approval: The operator or device that approves the key; `nil` if only a password was used, because someone
+    ///     who stole it could register a software key.
     ///   - attestation: The proof of the device's TPM, if ``Configuration/attestationPolicy`` requires it.
-    ///   - condition: The device or password that authenticated `user`: if it is revoked before the device is
-    ///     registered, nothing is registered.
-    /// - Returns: The device as it is now registered.
-    /// - Throws: Every code except `unknownKey`, `reenableRequired` and `rawRefused`. `keyInUse` if the key belongs to
+    ///   - condition: The device or password that authenticated `user`; if it is revoked before the device is
+    ///     registered, the registration fails.
+    /// - Returns: The registered device.
+    /// - Throws: Any code except `unknownKey`, `reenableRequired` and `rawRefused`; `keyInUse` if the key belongs to
     ///   another user or another device.
     public func enable(
         assertion: String,
@@ -105,8 +106,8 @@ extension RelyingParty {
         try await store.devices(of: user)
     }
 
-    /// Returns whether a session started with this key of the device is still valid: not after the device was revoked,
-    /// or has another key.
+    /// Returns whether a session that was started with this key is still valid, because the device has neither been
+    /// revoked nor received another key.
     ///
     /// - Throws: `store`.
     public func isActive(
@@ -150,12 +151,13 @@ extension RelyingParty {
         return removed.count
     }
 
-    /// Approves a device's key on behalf of an operator who has verified it.
+    /// Approves a device's key on behalf of an operator who has verified the key.
     ///
     /// - Parameters:
     ///   - device: The device.
     ///   - user: The owner of the device.
-    ///   - keyID: The key that the operator has verified: a key that has replaced it since then is not approved.
+    ///   - keyID: The ID of the key that the operator has verified; if the key has been replaced since then, the new
+    ///     one is not approved.
     /// - Returns: `false` if the user has no such device with this key.
     /// - Throws: `store`.
     public func approve(
@@ -199,16 +201,16 @@ extension RelyingParty {
     }
 }
 
-/// Sessions that users end early: the store remembers them until they would have expired.
+/// Sessions that users end early, which the store remembers until they would have expired.
 extension RelyingParty {
     /// Ends a session before it expires.
     ///
     /// - Parameters:
-    ///   - session: The nonce of the session, which contains its expiry.
+    ///   - session: The nonce of the session, which contains its expiry time.
     ///   - user: The user of the session.
-    ///   - device: The device that started it; `nil` for a password.
+    ///   - device: The device that started the session; `nil` if a password was used.
     ///   - address: The client's address; empty if unknown.
-    /// - Returns: `false` if it was already ended.
+    /// - Returns: `false` if the session was already ended.
     /// - Throws: `store`.
     public func end(
         _ session: Nonce,
@@ -219,7 +221,7 @@ extension RelyingParty {
         try await store.use(session, audit: entry(.sessionEnded, user, device, ClientAddress(address)))
     }
 
-    /// Returns whether a session was ended before it expires.
+    /// Returns whether a session was ended early.
     ///
     /// - Throws: `store`.
     public func isEnded(_ session: Nonce) async throws(RelyingPartyError) -> Bool {

@@ -4,31 +4,31 @@ public import Foundation
 public import LoginAssertion
 
 extension RelyingParty {
-    /// Signs in a user who answers a challenge with an assertion.
+    /// Signs in a user who responds to a challenge with an assertion.
     ///
-    /// A challenge can be used once. The device's registered key must have signed the terms of the challenge, and the
-    /// policy must allow the enrolled fingers.
+    /// A challenge can be used once. The assertion must match the terms of the challenge and be signed with the
+    /// device's registered key, and the policy must allow the enrolled fingers.
     ///
-    /// If a device enrolls other fingers and then restores the old ones, it counts as unchanged. An assertion made with
-    /// the passcode while no finger is enrolled is not a change, and does not affect the expected fingers. A device
-    /// that was enabled without fingers has changed once it has some.
+    /// If the fingers on a device are changed and the old ones are then restored, they count as unchanged. An assertion
+    /// made with the passcode while no finger is enrolled does not count as a change, and does not affect the expected
+    /// fingers. For a device that was enabled without fingers, enrolling a finger is a change.
     ///
     /// - Parameters:
     ///   - assertion: The assertion in compact form, as received.
     ///   - address: The client's address; empty if unknown.
-    /// - Returns: The signed-in user, the device, and the claims of the device.
-    /// - Throws: Every code except `keyInUse`, `tooManyDevices` and `rawRefused`. `unknownKey` if the device was
-    ///   revoked or now has another key.
+    /// - Returns: The sign-in, with its user, its device, and the device's claims.
+    /// - Throws: Any code except `keyInUse`, `tooManyDevices` and `rawRefused`; `unknownKey` if the device was revoked
+    ///   or now has another key.
     public func signIn(assertion: String, from address: String) async throws(RelyingPartyError) -> SignIn {
         try await admit(try await prove(assertion: assertion, from: address), from: address)
     }
 
-    /// Verifies an assertion without signing the user in: the first half of ``signIn(assertion:from:)``, for a server
-    /// with additional checks.
+    /// Verifies an assertion without signing the user in; this is the first half of ``signIn(assertion:from:)``, for a
+    /// server with additional checks.
     ///
-    /// The second half is ``admit(_:as:from:)``, which uses up the challenge. A server that compares a password in
-    /// between calls ``spend(_:)`` first. If another check failed, it calls ``refuse(_:because:from:)`` instead of the
-    /// second half.
+    /// The second half is ``admit(_:as:from:)``, which uses up the challenge. A server that checks a password in
+    /// between must call ``spend(_:)`` first. If another check fails, the server calls ``refuse(_:because:from:)``
+    /// instead of the second half.
     ///
     /// - Parameters:
     ///   - assertion: The assertion in compact form, as received.
@@ -65,8 +65,8 @@ extension RelyingParty {
         }
     }
 
-    /// Uses up the challenge of a verified assertion before something guessable is compared, such as a password: one
-    /// assertion allows one guess.
+    /// Uses up the challenge of a verified assertion before something guessable is checked, such as a password, so that
+    /// one assertion allows only one guess.
     ///
     /// - Parameter proven: The result of ``prove(assertion:from:)``.
     /// - Returns: The same assertion, for ``admit(_:as:from:)`` or ``refuse(_:because:from:)``.
@@ -82,14 +82,14 @@ extension RelyingParty {
         }
     }
 
-    /// Completes a sign-in: the second half of ``signIn(assertion:from:)``.
+    /// Completes a sign-in; this is the second half of ``signIn(assertion:from:)``.
     ///
-    /// It uses up the challenge, records that the device was used, and writes the audit log, in one step.
+    /// It uses up the challenge, records that the device was used, and writes to the audit log, all in one step.
     ///
     /// - Parameters:
     ///   - proven: The result of the first half.
-    ///   - methods: The methods that authenticated the user, for the audit log, as named by the server, such as in RFC
-    ///     8176.
+    ///   - methods: The methods that authenticated the user, for the audit log, under names that the server chooses,
+    ///     such as those of RFC 8176.
     ///   - address: The client's address; empty if unknown.
     /// - Returns: The signed-in user.
     /// - Throws: `challengeUnknown` if the challenge was used before; `unknownKey` if the device was revoked or now has
@@ -109,7 +109,7 @@ extension RelyingParty {
         }
     }
 
-    /// Records that a sign-in was refused although its assertion was valid, and uses up the challenge.
+    /// Uses up the challenge and records that a sign-in was refused despite a valid assertion.
     ///
     /// - Parameters:
     ///   - proven: The result of ``prove(assertion:from:)``.
@@ -127,20 +127,21 @@ extension RelyingParty {
         guard try await store.use(nonce, audit: entry) else { throw RelyingPartyError(.challengeUnknown) }
     }
 
-    /// Signs in a user who answers a challenge with a bare signature over its bytes.
+    /// Signs in a user who responds to a challenge with a bare signature over its bytes.
     ///
     /// This is the format of react-native-biometrics: ECDSA with SHA-256 over the challenge's 32 bytes.
     ///
     /// - Parameters:
     ///   - user: The user that the challenge was issued for.
     ///   - device: The device, as in ``rawChallenge(for:device:from:)``; if it is `nil`, the user's keys are tried in
-    ///     turn, at most ``Configuration/devicesPerUser``.
-    ///   - challenge: The signed 32 bytes.
+    ///     turn, up to ``Configuration/devicesPerUser`` of them.
+    ///   - challenge: The challenge, 32 bytes.
     ///   - der: The signature in DER.
     ///   - address: The client's address; empty if unknown.
-    /// - Returns: The signed-in user, and the device.
-    /// - Throws: The errors of ``signIn(assertion:from:)``, and `rawRefused`. `unknownKey` if the user has no device
-    ///   that could have signed; if some exist but none did, `assertionRefused` for the signature.
+    /// - Returns: The sign-in, with its user and its device.
+    /// - Throws: The errors of ``signIn(assertion:from:)``, and `rawRefused`; `unknownKey` if the user has no device
+    ///   that could have signed; `assertionRefused` for the signature if the user has such devices but none of them
+    ///   signed.
     public func signIn(
         user: LoginName,
         device: LoginName?,
@@ -199,8 +200,8 @@ extension RelyingParty {
         )
     }
 
-    /// Verifies an assertion after ``nonce(of:for:)``: its purpose, origin, user, device and challenge match the
-    /// challenge's terms.
+    /// Verifies an assertion after ``nonce(of:for:)`` has checked that its purpose, origin, user, device and challenge
+    /// match the challenge's terms.
     func verify(
         _ unverified: UnverifiedAssertion,
         with key: LoginKey
@@ -221,11 +222,11 @@ extension RelyingParty {
         }
     }
 
-    /// Runs the next step for a challenge of this server.
+    /// Runs the next step for a challenge that this server issued.
     ///
-    /// If something signed by the device's key is refused, the challenge is used up and the refusal is written to the
-    /// audit log, in one step. Anyone can cause other refusals, because challenges are issued for any name. Those are
-    /// only reported as events, and nothing is written.
+    /// If a response with a valid signature of the device's key is refused, the challenge is used up and the refusal is
+    /// written to the audit log, in one step. Anyone can cause other refusals, because challenges are issued for any
+    /// name. Such refusals are only reported as events, and nothing is written.
     func settle<Value>(
         _ claims: LoginClaims,
         _ nonce: Nonce,
@@ -247,8 +248,8 @@ extension RelyingParty {
         }
     }
 
-    /// Uses up the challenge and marks the device as used, as the last step: a challenge works once, and only for a
-    /// device that is still registered with this key.
+    /// Uses up the challenge and marks the device as used, as the last step; this succeeds once per challenge, and only
+    /// if the device is still registered with this key.
     private func signIn(
         _ device: RegisteredDevice,
         using nonce: Nonce?,
@@ -268,10 +269,10 @@ extension RelyingParty {
         return used
     }
 
-    /// Returns whether other fingers are enrolled than when the device was enabled.
+    /// Returns whether the enrolled fingers have changed since the device was enabled.
     ///
-    /// An empty set of fingers is not a change: only someone with the passcode can have signed in, and the next
-    /// enrolled finger results in a different digest.
+    /// An empty set of fingers is not a change: only someone with the passcode can have signed in, and enrolling
+    /// another finger results in a different digest.
     private static func domainHasChanged(_ claims: LoginClaims, since device: RegisteredDevice) -> Bool {
         guard let state = claims.domainState else { return false }
         guard let expected = device.domainState else { return true }
@@ -280,7 +281,7 @@ extension RelyingParty {
 }
 
 extension RelyingPartyError {
-    /// Whether the refusal comes after the signature was verified, so that outsiders cannot cause it.
+    /// Whether the refusal occurs only after the signature was verified, so that outsiders cannot cause it.
     fileprivate var isOfSigner: Bool {
         switch code {
         case .assertionRefused(let fault): fault == .expired || fault == .notYetValid

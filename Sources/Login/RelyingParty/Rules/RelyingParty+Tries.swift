@@ -3,12 +3,12 @@
 public import LoginAssertion
 internal import Synchronization
 
-/// Rate limits for other guessable secrets of a server, such as passwords, counted in the same store so that they apply
-/// to all instances together.
+/// Rate limits for a server's other guessable secrets, such as passwords; attempts are counted in the same store, so
+/// that a limit applies to all instances together.
 extension RelyingParty {
     /// Counts an attempt for a user.
     ///
-    /// Anyone who knows a user's name can use up the limit, and lock the user out for the rest of the window.
+    /// Anyone who knows a user's name can use up the limit and so lock the user out for the rest of the window.
     ///
     /// - Parameters:
     ///   - what: The type of attempt, as one word; each type is counted separately.
@@ -23,7 +23,7 @@ extension RelyingParty {
         try await count("other\n\(what)\nuser\n\(user.text)", limit)
     }
 
-    /// Counts an attempt from an address; IPv6 addresses count by their first 64 bits.
+    /// Counts an attempt from an address; IPv6 addresses with the same first 64 bits are counted together.
     ///
     /// - Parameters:
     ///   - what: The type of attempt, as one word; each type is counted separately.
@@ -39,7 +39,7 @@ extension RelyingParty {
         try await count("other\n\(what)\n\(key)", limit)
     }
 
-    /// Counts an attempt in several buckets, in order, and stops at the first full one.
+    /// Counts an attempt in several buckets, in order, and stops at the first bucket that is full.
     ///
     /// - Throws: `tooManyTries`, `store`.
     public func countTries(_ buckets: [RateBucket]) async throws(RelyingPartyError) {
@@ -67,10 +67,10 @@ extension RelyingParty {
     }
 }
 
-/// The attempts of each address within a window of time, at this instance.
+/// The attempts from each address within a window of time, as counted by this instance.
 ///
-/// They are not in the store: such a limit only protects the server from flooding, and outsiders must not be able to
-/// cause writes.
+/// They are not stored: this limit only protects the server from flooding, and outsiders must not be able to cause
+/// writes.
 final class AddressTries: Sendable {
     /// The maximum number of tracked addresses.
     private static let most = 65_536
@@ -87,7 +87,7 @@ final class AddressTries: Sendable {
 
     /// Counts an attempt.
     ///
-    /// - Returns: The seconds to wait if the limit is reached; otherwise `nil`.
+    /// - Returns: The number of seconds to wait if the limit has been reached; otherwise `nil`.
     func count(_ bucket: RateBucket, at now: Int) -> Int? {
         windows.withLock { windows in
             let ends = now + bucket.seconds

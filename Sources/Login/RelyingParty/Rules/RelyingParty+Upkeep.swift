@@ -4,16 +4,16 @@ public import LoginAssertion
 internal import Synchronization
 
 extension RelyingParty {
-    /// The maximum number of rows removed at a time, so that no request waits long.
+    /// The maximum number of rows removed at a time, so that requests do not have to wait long.
     private static let purgeSize = 1_000
 
     /// Returns the newest entries of the audit log, newest first.
     ///
-    /// It does not contain refusals that outsiders can cause, because no key of the user signed the request.
-    /// ``RelyingPartyEvent`` reports all refusals.
+    /// The log does not contain refusals of requests that were not signed with a key of the user, because outsiders can
+    /// cause them. ``RelyingPartyEvent`` reports all refusals.
     ///
     /// - Parameters:
-    ///   - user: The user of the entries; `nil` for all users.
+    ///   - user: The user whose entries are returned; `nil` for all users.
     ///   - count: The maximum number of entries.
     /// - Returns: The entries.
     /// - Throws: `store`.
@@ -45,14 +45,15 @@ extension RelyingParty {
 
     /// Removes all expired rows.
     ///
-    /// Calling it is optional: sign-ins remove some from time to time.
+    /// Calling this method is optional, because sign-ins remove some expired rows from time to time.
     ///
     /// - Throws: `store`.
     public func purge() async throws(RelyingPartyError) {
         while try await purgeOnce() {}
     }
 
-    /// Runs a part of the purge if it is due, as part of a request of a user, who may have too many audit log entries.
+    /// Runs one part of a purge if it is due, during a request of a user, whose excess audit log entries are also
+    /// removed.
     func purgeIfDue(of user: LoginName) async {
         guard purges.begins(at: now) else { return }
         var isMoreLeft = false
@@ -69,9 +70,9 @@ extension RelyingParty {
     }
 }
 
-/// The schedule for removing expired rows: requests do it, so that a server needs no timer.
+/// The schedule for removing expired rows, which is done during requests, so that a server does not need a timer.
 final class PurgeSchedule: Sendable {
-    /// The pause between two purges in seconds, if nothing is left to remove.
+    /// The pause before the next purge if nothing is left to remove, in seconds.
     private static let pause = 30
 
     private struct State {
@@ -81,7 +82,8 @@ final class PurgeSchedule: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns whether the caller should purge now; it calls ``finished(moreIsLeft:at:)`` afterwards.
+    /// Returns whether the caller should purge now; if so, the caller must call ``finished(moreIsLeft:at:)``
+    /// afterwards.
     func begins(at now: Int) -> Bool {
         state.withLock {
             // If the clock was set back, do not delay the purge.
@@ -91,7 +93,7 @@ final class PurgeSchedule: Sendable {
         }
     }
 
-    /// Ends a purge; the next one is due immediately if more is left.
+    /// Records the end of a purge; the next one is due immediately if more rows are left.
     func finished(moreIsLeft: Bool, at now: Int) {
         state.withLock { $0 = State(due: moreIsLeft ? now : now + Self.pause) }
     }

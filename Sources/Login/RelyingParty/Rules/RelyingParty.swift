@@ -3,12 +3,12 @@
 public import Foundation
 public import LoginAssertion
 
-/// The server side of biometric login: it issues challenges, registers devices by their keys, and verifies their
+/// The server side of biometric login: it issues challenges, registers the keys of devices, and verifies their
 /// assertions.
 ///
-/// It contains no network protocol and no passwords; a web server calls it (Docs/LoginProtocol.md). Any number of
-/// instances can share one store. Between calls, it holds only the key for challenges, the attempts of each address,
-/// and the time of its next cleanup.
+/// It does not implement a network protocol or passwords; a web server calls it (Docs/LoginProtocol.md). Any number of
+/// instances can share one store. Between calls, an instance keeps only the key for challenges, the attempts from each
+/// address, and the time of its next cleanup.
 ///
 /// ```swift
 /// let store = try SQLiteRelyingPartyStore(path: "/var/lib/bank/login.sqlite", ifMissing: .create)
@@ -35,9 +35,9 @@ public struct RelyingParty: Sendable {
     /// - Parameters:
     ///   - store: The store of devices, used challenges and the audit log.
     ///   - configuration: The origin, the policy and the limits.
-    ///   - endorsements: The authority for endorsement certificates in attestations; by default no certificate is
+    ///   - endorsements: The authority for endorsement certificates in attestations; by default, certificates are not
     ///     trusted.
-    ///   - events: Called for each event; it must return soon, because the request waits.
+    ///   - events: Called for each event; it must return soon, because the request waits for it.
     ///   - now: The clock.
     public init(
         store: any RelyingPartyStore,
@@ -76,13 +76,13 @@ extension RelyingParty {
     public struct Configuration: Sendable, Hashable {
         /// The policy for a device whose enrolled fingers have changed since it was enabled.
         public enum DomainStatePolicy: String, Sendable, Hashable, CaseIterable {
-            /// The change is ignored: any user whom the device authenticates signs in.
+            /// The change is ignored, so anyone whom the device authenticates can sign in.
             case allow
             /// The device is refused until its user enables it again, with the password or other credentials.
             case requireReenable
         }
 
-        /// The policy for attestations, with which a device's TPM proves how its key is protected.
+        /// The policy for attestations, by which a device's TPM proves how the device's key is protected.
         public enum AttestationPolicy: String, Sendable, Hashable, CaseIterable {
             /// Attestations are not accepted.
             case none
@@ -92,11 +92,11 @@ extension RelyingParty {
             case require
         }
 
-        /// A limit for the number of events in a window of time.
+        /// A limit on the number of events in a window of time.
         public struct Limit: Sendable, Hashable {
             /// The number of events allowed within the window.
             public var count: Int
-            /// The length of the window in seconds; it starts with the first event.
+            /// The length of the window in seconds; the window starts with the first event.
             public var seconds: Int
 
             /// Creates a limit; a `count` of 0 forbids everything.
@@ -108,11 +108,12 @@ extension RelyingParty {
 
         /// The limits for attempts; `nil` disables a limit.
         ///
-        /// They protect a server from flooding, and each instance counts separately: a signature cannot be guessed, so
-        /// nothing is stored for them. They do not reveal whether the user and the device exist, because they do not
-        /// depend on it.
+        /// They protect a server from flooding. Each instance counts separately and nothing is stored, because
+        /// signatures cannot be guessed. The limits do not reveal whether the user and the device exist, because they
+        /// do not depend on that.
         public struct Limits: Sendable, Hashable {
-            /// Challenges and responses from one address; IPv6 addresses count by their first 64 bits.
+            /// The limit for challenges and responses from one address; IPv6 addresses with the same first 64 bits
+            /// count as one.
             public var perAddress: Limit? = Limit(count: 120, seconds: 60)
 
             /// Creates the default limits.
@@ -123,7 +124,7 @@ extension RelyingParty {
         public var origin: LoginOrigin
         /// The lifetime of a challenge in seconds.
         public var challengeLifetime = 120
-        /// The tolerated difference to a device's clock, in seconds.
+        /// The tolerated difference between the clocks of the server and a device, in seconds.
         public var clockSkew = 30
         /// The policy for a device whose enrolled fingers have changed.
         public var domainStatePolicy = DomainStatePolicy.requireReenable

@@ -2,7 +2,7 @@
 
 public import LoginAssertion
 
-/// An error of the relying party: a request was refused, or could not be decided.
+/// An error of the relying party: a request was refused, or its result could not be determined.
 ///
 /// It contains no part of a challenge, an assertion or a signature.
 public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -18,19 +18,19 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case unknownKey
         /// The key belongs to another user or another device.
         case keyInUse
-        /// Other fingers are enrolled than when the device was enabled.
+        /// The enrolled fingers have changed since the device was enabled.
         case reenableRequired
-        /// The rate limit of the address, the user or the device is reached; `retryAfter` is in seconds.
+        /// The rate limit of the address, the user or the device has been reached; `retryAfter` is in seconds.
         case tooManyTries(retryAfter: Int)
         /// The user already has the maximum number of devices.
         case tooManyDevices
         /// The session or password used to enable a device has been revoked.
         case authorizationRevoked
-        /// The server requires an attestation, and the request contained none.
+        /// The server requires an attestation, but the request did not contain one.
         case attestationRequired
         /// The attestation is invalid.
         case attestationRefused(AttestationFault)
-        /// A bare signature contains no information about fingers, which the server's policy requires.
+        /// The request has a bare signature, without the information about fingers that the server's policy requires.
         case rawRefused
         /// The store failed; the result of the request is unknown.
         case store
@@ -47,7 +47,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         self.cause = cause
     }
 
-    /// One sentence about the failure.
+    /// A sentence that describes the failure.
     public var message: String {
         switch code {
         case .malformed: "Malformed request."
@@ -57,7 +57,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case .keyInUse: "The key belongs to another device."
         case .reenableRequired: "The enrolled fingers changed since the device was enabled."
         case .tooManyTries(let seconds): "Too many attempts. Try again in \(seconds) s."
-        case .tooManyDevices: "The user's device limit is reached."
+        case .tooManyDevices: "The user's device limit has been reached."
         case .authorizationRevoked: "The session or password used to enable the device has been revoked."
         case .attestationRequired: "The server requires an attested key."
         case .attestationRefused(let fault): "Attestation rejected: \(fault.words)."
@@ -67,7 +67,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         }
     }
 
-    /// One sentence about what the user or the program can do.
+    /// A sentence that tells the user or the program what to do.
     public var remedy: String {
         switch code {
         case .malformed: "Send what Docs/LoginProtocol.md describes."

@@ -5,16 +5,16 @@ internal import GRDB
 internal import Glibc
 internal import Synchronization
 
-/// Creates and opens the database file, without changing files of other programs.
+/// A database file, which is created or opened without changing files of other programs.
 struct SQLiteFile {
     /// The application ID of our databases, "WhLi" in ASCII; other programs' databases have other IDs.
     static let applicationID: UInt32 = 0x5768_4c69
-    /// The timeout for another process to finish writing, in seconds.
+    /// The maximum time to wait for another process to finish writing, in seconds.
     private static let busyTimeout = 5.0
 
     let path: String
 
-    /// Opens the database, or creates it if it is missing and `ifMissing` allows that.
+    /// Opens the database; if it is missing, creates it first if `ifMissing` allows that.
     func open(ifMissing: MissingDatabase) throws -> (DatabaseQueue, SQLiteFileIdentity) {
         var found = stat()
         if lstat(path, &found) != 0 {
@@ -49,7 +49,7 @@ struct SQLiteFile {
         }
     }
 
-    /// Refuses a file that another user owns or can access.
+    /// Checks that the file belongs to this user and that other users cannot access it.
     private func checkAccess(_ found: stat) throws {
         guard found.st_mode & S_IFMT == S_IFREG else { throw refusal("not a plain file") }
         guard found.st_uid == geteuid() else { throw refusal("belongs to uid \(found.st_uid)") }
@@ -59,7 +59,7 @@ struct SQLiteFile {
         }
     }
 
-    /// Refuses a file that is not one of our databases.
+    /// Checks that the file is one of our databases.
     ///
     /// The first bytes are checked before SQLite opens the file, because SQLite treats an empty file as a new database
     /// and writes to any other file that it can open. Source: "Database File Format", sqlite.org/fileformat2.html, 1.3.
@@ -71,7 +71,8 @@ struct SQLiteFile {
         try checkVersion(header[60..<64].reduce(0) { $0 << 8 | Int($1) })
     }
 
-    /// Creates an empty database, which gets its name when it is complete, so that no other process sees a partial one.
+    /// Creates an empty database, which is given its final name only when it is complete, so that other processes never
+    /// see a partial one.
     private func create() throws {
         let temporary = "\(path).new.\(getpid()).\(UInt32.random(in: .min ... .max))"
         defer { for suffix in ["", "-journal", "-wal", "-shm"] { unlink(temporary + suffix) } }
@@ -112,7 +113,7 @@ struct SQLiteFile {
 }
 
 extension RelyingPartyError {
-    /// Creates an error from an SQLite error, without statements and their values.
+    /// Creates an error from an SQLite error, omitting statements and their values.
     init(sqlite error: any Error, path: String) {
         switch error {
         case let known as RelyingPartyError: self = known
@@ -137,7 +138,7 @@ final class SQLiteDurability: Sendable {
 
     private let current = Mutex<Level?>(nil)
 
-    /// Changes the level; called between transactions, on the connection's thread.
+    /// Changes the level; must be called between transactions, on the connection's thread.
     func change(to level: Level, _ db: Database) throws {
         guard current.withLock({ $0 }) != level else { return }
         switch level {

@@ -4,21 +4,21 @@ internal import Glibc
 
 /// The identity of an open database's files, for detecting that they were removed or replaced.
 ///
-/// SQLite keeps working with files that no longer have a name. Its commits are then lost, and it does not see what
-/// other processes change at the path. The log and its index are part of the database: the same file with another log
-/// is another database.
+/// SQLite keeps working with files that no longer have a name. Its commits are then lost, and it does not see the
+/// changes that other processes make at the path. The log and its index are part of the database: the same file with a
+/// different log is a different database.
 struct SQLiteFileIdentity: Sendable {
     private let files: [File]
 
-    /// Returns the identity of the files at the path of an open database.
+    /// Records the identity of the files at the path of an open database.
     init(path: String) {
         files = ["", "-wal", "-shm"].map { File(path: path + $0) }
     }
 
-    /// Whether the files at the path still are the opened ones.
+    /// Whether the files at the path are still the ones that were opened.
     var isCurrent: Bool { files.allSatisfy { File(path: $0.path) == $0 } }
 
-    /// Returns whether the database file itself has this status.
+    /// Returns whether the given status is that of the database file itself.
     func isDatabase(_ status: stat) -> Bool {
         files.first.map { $0.exists && $0.device == status.st_dev && $0.node == status.st_ino } ?? false
     }

@@ -60,7 +60,7 @@ extension Database {
 
     /// Counts an attempt in a bucket.
     ///
-    /// - Returns: The seconds to wait if the limit is reached, in which case nothing is written.
+    /// - Returns: The number of seconds to wait if the limit has been reached, in which case nothing is written.
     fileprivate func count(_ bucket: RateBucket, at now: Int) throws -> Int? {
         var endsAt = now + bucket.seconds
         var count = 0

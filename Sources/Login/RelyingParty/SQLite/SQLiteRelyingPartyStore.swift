@@ -3,15 +3,15 @@
 internal import Foundation
 internal import GRDB
 
-/// A store in one SQLite database, for one machine; several processes can use it.
+/// A store in an SQLite database, for one machine; several processes can use it at the same time.
 ///
-/// The database is in WAL mode. Changes of devices and documents are synced to disk before they are acknowledged. The
-/// writes of a sign-in are not: they survive the end of the process, but may be lost in a power failure. That must not
-/// make a used challenge valid again. The first opening after a reboot therefore creates a new key for challenges,
-/// which invalidates all earlier ones.
+/// The database is in WAL mode. Changes to devices and documents are synced to disk before they are acknowledged. The
+/// writes of a sign-in are not: they survive the end of the process, but may be lost in a power failure. A used
+/// challenge must not become valid again that way. When the store is first opened after a reboot, it therefore creates
+/// a new key for challenges, which invalidates all earlier challenges.
 ///
-/// Each operation fails after the file was removed or replaced, until the file is back or the store is opened again.
-/// Its writes would be lost, and it would not see what others write at the path.
+/// If the file is removed or replaced, every operation fails until the file is back or the store is opened again.
+/// Otherwise, writes would be lost, and the store would not see what other processes write at the path.
 public final class SQLiteRelyingPartyStore: Sendable {
     /// The path of the database.
     public let path: String
@@ -22,18 +22,18 @@ public final class SQLiteRelyingPartyStore: Sendable {
 
     /// Opens the database.
     ///
-    /// A file is refused, and stays unchanged, if it is not a database of this type and version, or if other users can
+    /// A file is refused and left unchanged if it is not a database of this type and version, or if other users can
     /// access it.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
-    ///   - ifMissing: Whether a missing database is created, with mode 0600; its directory must exist.
+    ///   - ifMissing: Whether to create a missing database, with mode 0600; its directory must exist.
     /// - Throws: `store`.
     public convenience init(path: String, ifMissing: MissingDatabase = .refuse) throws(RelyingPartyError) {
         try self.init(path: path, ifMissing: ifMissing, bootID: MachineBoot.id())
     }
 
-    /// Opens the database with another boot ID; if it is `nil`, each opening creates a new key for challenges.
+    /// Opens the database with the given boot ID; if it is `nil`, a new key for challenges is created each time.
     init(path: String, ifMissing: MissingDatabase = .create, bootID: String?) throws(RelyingPartyError) {
         self.path = path
         do {
@@ -61,10 +61,11 @@ public final class SQLiteRelyingPartyStore: Sendable {
         )
     }
 
-    /// The operations waiting for their turn at the connection, or for the write of another process.
+    /// The operations that are waiting for the connection, or for another process to finish writing.
     public var waiting: StoreWait { waits.now }
 
-    /// Runs `body` in an IMMEDIATE transaction on the connection's thread, to its end even if the task is cancelled.
+    /// Runs `body` in an IMMEDIATE transaction on the connection's thread, and completes it even if the task is
+    /// cancelled.
     func write<Value: Sendable>(
         _ level: SQLiteDurability.Level,
         _ body: @escaping @Sendable (Database) throws -> Value
@@ -93,7 +94,7 @@ public final class SQLiteRelyingPartyStore: Sendable {
         }.get()
     }
 
-    /// Runs `body`, which must be one statement without changes.
+    /// Runs `body`, which must consist of one statement that does not make changes.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(RelyingPartyError) -> Value {
@@ -155,7 +156,7 @@ enum SQLiteStatements {
 
     static let isUsed = "SELECT EXISTS (SELECT 1 FROM used_nonces WHERE nonce = ?)"
 
-    /// Removes audit log entries older than a given time, which come first.
+    /// Removes audit log entries older than a given time, starting with the oldest.
     static let purgeOldAudit = """
         DELETE FROM audit WHERE at < ? AND id IN (SELECT id FROM audit ORDER BY id LIMIT ?)
         """

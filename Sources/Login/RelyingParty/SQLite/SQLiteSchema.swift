@@ -2,7 +2,7 @@
 
 internal import GRDB
 
-/// The tables.
+/// The tables of the database.
 ///
 /// Names are compared byte by byte, which is SQLite's default; a missing device is stored as an empty string.
 enum SQLiteSchema {

@@ -7,7 +7,7 @@ public import LoginAssertion
 public struct IssuedChallenge: Sendable, Hashable {
     /// The challenge, 32 bytes; the server does not store it.
     public let challenge: Data
-    /// The time when it expires, in seconds since 1970.
+    /// The time when the challenge expires, in seconds since 1970.
     public let expiresAt: Int
 }
 
@@ -23,7 +23,7 @@ public struct RegisteredDevice: Sendable, Hashable {
         /// An approved device of the same user signed in to register this key.
         case byDevice(LoginName)
 
-        /// The approval in the form for stores: `operator`, or `device ` and its name.
+        /// The approval as text for a store: `operator`, or `device ` followed by the device's name.
         public var text: String {
             switch self {
             case .byOperator: "operator"
@@ -31,7 +31,7 @@ public struct RegisteredDevice: Sendable, Hashable {
             }
         }
 
-        /// Parses ``text``; returns `nil` for anything else.
+        /// Parses an approval; returns `nil` if the text is not the output of ``text``.
         public init?(text: String) {
             if text == "operator" {
                 self = .byOperator
@@ -45,24 +45,24 @@ public struct RegisteredDevice: Sendable, Hashable {
 
     /// The owner of the device.
     public let user: LoginName
-    /// The name used by the device's programs.
+    /// The name of the device that its programs use.
     public let device: LoginName
     /// The public key of the device.
     public let key: LoginKey
     /// The display name, 1 to 128 bytes.
     public let name: String
-    /// The time when it was enabled, in seconds since 1970.
+    /// The time when the device was enabled, in seconds since 1970.
     public let enabledAt: Int
-    /// The time when it last signed in, in seconds since 1970.
+    /// The time when the device last signed in, in seconds since 1970; `nil` if it never has.
     public internal(set) var lastUsedAt: Int?
-    /// The digest of the enrolled fingers when it was enabled; `nil` if there were none.
+    /// The digest of the enrolled fingers when the device was enabled; `nil` if no finger was enrolled.
     public let domainState: Data?
     /// The operator or device that approved this key; `nil` for a key that was enabled with only the password.
     public let approval: Approval?
-    /// The protection that its TPM has proved; `nil` for a key without an attestation.
+    /// The protection that the device's TPM has proven; `nil` for a key without an attestation.
     public let attestation: KeyAttestation?
 
-    /// The thumbprint of its key (RFC 7638).
+    /// The thumbprint of the device's key (RFC 7638).
     public var keyID: String { key.id }
 
     /// Creates a device; stores create it from their rows.
@@ -95,17 +95,17 @@ public struct RegisteredDevice: Sendable, Hashable {
 public struct ProvenAssertion: Sendable, Hashable {
     /// The claims of the device.
     public let claims: LoginClaims
-    /// The device as found in the store.
+    /// The device, as found in the store.
     public let device: RegisteredDevice
-    /// Whether other fingers are enrolled than when the device was enabled.
+    /// Whether the enrolled fingers have changed since the device was enabled.
     let hasChangedFingers: Bool
-    /// The nonce of the challenge; `nil` once it is used up.
+    /// The nonce of the challenge; `nil` once the challenge is used up.
     var nonce: Nonce?
 }
 
 /// A completed sign-in.
 public struct SignIn: Sendable, Hashable {
-    /// The claims of the device; `nil` if it signed a bare challenge.
+    /// The claims of the device; `nil` if it signed only the bare challenge.
     public let claims: LoginClaims?
     /// The device that signed in.
     public let device: RegisteredDevice
@@ -117,7 +117,7 @@ public struct AuditEntry: Sendable, Hashable {
     public enum Event: String, Sendable, Hashable, CaseIterable {
         /// A device's key was registered, possibly replacing an older one.
         case enabled
-        /// A user's device key was refused.
+        /// The key of a user's device was refused.
         case enableRefused = "enable_refused"
         /// A user signed in.
         case signedIn = "signed_in"
@@ -133,8 +133,8 @@ public struct AuditEntry: Sendable, Hashable {
         case passwordAccepted = "password_accepted"
         /// A password was wrong, or the user does not exist.
         ///
-        /// Outsiders can cause this, for any name. A store therefore keeps a number of these entries, and separately a
-        /// number of all others: neither displaces the other.
+        /// Outsiders can cause this event for any name. A store therefore limits the number of these entries separately
+        /// from that of all others, so that neither kind displaces the other.
         case passwordRefused = "password_refused"
         /// An operator changed a user's password.
         case passwordChanged = "password_changed"
@@ -160,16 +160,16 @@ public struct AuditEntry: Sendable, Hashable {
     public let user: LoginName?
     /// The device; `nil` if none was named.
     public let device: LoginName?
-    /// The client's address, as the server provided it; empty if unknown.
+    /// The client's address as provided by the server; empty if unknown.
     public let address: String
     /// The reason for a refusal, such as ``RelyingPartyError/word``; for a sign-in, the methods that authenticated the
     /// user, if the server provided them.
     public let reason: String?
 
-    /// The user in the form for stores: empty without a user.
+    /// The user as text for a store; empty if there is no user.
     public var userText: String { user?.text ?? "" }
 
-    /// Returns the same entry for a device, such as one of all revoked devices.
+    /// Returns the same entry for a given device, for example when all devices are revoked.
     public func of(_ device: LoginName) -> AuditEntry {
         AuditEntry(at: at, event: event, user: user, device: device, address: address, reason: reason)
     }
@@ -200,10 +200,11 @@ public enum RelyingPartyEvent: Sendable, Hashable {
     case enabled(RegisteredDevice)
     /// A user signed in.
     case signedIn(RegisteredDevice)
-    /// A user signed in although other fingers are enrolled than when the device was enabled, because the policy allows
-    /// it.
+    /// A user signed in although the enrolled fingers have changed since the device was enabled, because the policy
+    /// allows it.
     case domainStateChanged(RegisteredDevice)
-    /// A request was refused; its user and device are known only if it answered a challenge issued for them.
+    /// A request was refused; its user and device are known only if it responded to a challenge that was issued to
+    /// them.
     case refused(RelyingPartyError, user: LoginName?, device: LoginName?)
     /// A device was revoked.
     case revoked(user: LoginName, device: LoginName)

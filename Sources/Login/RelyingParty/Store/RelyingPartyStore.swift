@@ -6,17 +6,18 @@ internal import Synchronization
 
 /// A store of a server's devices, used challenges and audit log.
 ///
-/// Each operation is atomic, even with other instances at the same time. Changes of devices and documents are on disk
-/// before the operation returns. A challenge can be used only once: if a power failure may lose that record, the store
-/// has a new ``challengeKey()`` afterwards. All times are seconds since 1970, from the caller's clock.
+/// Each operation is atomic, even if other instances use the store at the same time. Changes to devices and documents
+/// are on disk before the operation returns. A challenge can be used only once: if a power failure may cause the record
+/// of its use to be lost, the store has a new ``challengeKey()`` afterwards. All times are seconds since 1970, from the
+/// caller's clock.
 ///
 /// Every operation throws only ``RelyingPartyError/Code/store``. An operation that throws may still have taken effect,
-/// if a database's reply was lost; an operation that returns has taken effect once.
+/// if a database's reply was lost; an operation that returns has taken effect exactly once.
 public protocol RelyingPartyStore: Sendable {
-    /// The operations waiting for the database: for a pooled connection, or for another write to finish.
+    /// The operations that are waiting for a pooled database connection, or for another write to finish.
     var waiting: StoreWait { get }
 
-    /// Counts an attempt; returns the seconds to wait if the limit is reached, and otherwise `nil`.
+    /// Counts an attempt; returns the number of seconds to wait if the limit has been reached, and otherwise `nil`.
     func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int?
 
     /// Refunds an attempt that ``count(_:at:)`` counted in the same window.
@@ -24,7 +25,8 @@ public protocol RelyingPartyStore: Sendable {
 
     /// Returns the key for sealing challenges: 32 random bytes, the same for all instances.
     ///
-    /// It changes whenever the store may have lost the used challenges, which invalidates all earlier ones.
+    /// The key changes whenever the store may have lost its record of used challenges, which invalidates all earlier
+    /// challenges.
     func challengeKey() async throws(RelyingPartyError) -> Data
 
     /// Returns a device of a user; `nil` if it is not registered.
@@ -33,8 +35,8 @@ public protocol RelyingPartyStore: Sendable {
     /// Registers a device, or replaces its key if it is already registered for the same user.
     ///
     /// The same step uses up the challenge with this nonce, and checks `condition` if there is one. A simultaneous
-    /// revocation takes effect either before, so that nothing is registered, or after, and removes the new device as
-    /// well.
+    /// revocation takes effect either before the registration, which then fails, or after it, and then also removes the
+    /// new device.
     func register(
         _ device: RegisteredDevice,
         using nonce: Nonce,
@@ -43,7 +45,8 @@ public protocol RelyingPartyStore: Sendable {
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> Registration
 
-    /// Uses up the challenge with this nonce, records that a device was used, and writes `audit`, in one step.
+    /// Uses up the challenge with this nonce, records that a device was used, and writes the `audit` entry, in one
+    /// step.
     ///
     /// The nonce is `nil` if ``use(_:audit:)`` has already used the challenge.
     func signIn(
@@ -52,8 +55,8 @@ public protocol RelyingPartyStore: Sendable {
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> SigningIn
 
-    /// Uses up the challenge with this nonce, and writes `audit`; returns `false` without any effect if the challenge
-    /// was used before.
+    /// Uses up the challenge with this nonce and writes the `audit` entry; returns `false` without any effect if the
+    /// challenge was used before.
     func use(_ nonce: Nonce, audit: AuditEntry?) async throws(RelyingPartyError) -> Bool
 
     /// Returns the devices of a user, oldest first.
@@ -66,7 +69,7 @@ public protocol RelyingPartyStore: Sendable {
         keyID: String
     ) async throws(RelyingPartyError) -> Bool
 
-    /// Changes the display name of a device of the audit entry's user; returns `false` if it is not registered.
+    /// Changes the display name of a device of the audit entry's user; returns `false` if the device is not registered.
     func rename(
         _ device: LoginName,
         to name: String,
@@ -83,19 +86,19 @@ public protocol RelyingPartyStore: Sendable {
 
     /// Removes a device of the audit entry's user, or all of them if `device` is `nil`.
     ///
-    /// It writes the entry for each removed device, with that device's name, and returns these names.
+    /// It writes one audit entry for each removed device, with the device's name, and returns the names.
     func revoke(_ device: LoginName?, audit: AuditEntry) async throws(RelyingPartyError) -> [LoginName]
 
     /// Writes an audit log entry.
     func record(_ entry: AuditEntry) async throws(RelyingPartyError)
 
-    /// Returns the newest entries of the audit log, newest first; those of all users if `user` is `nil`.
+    /// Returns the newest entries of the audit log, newest first; if `user` is `nil`, it returns those of all users.
     func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry]
 
-    /// Removes old nonces, expired counters, and audit log entries past their retention; it limits the number of
-    /// entries per user only if `user` is specified.
+    /// Removes old nonces, expired counters, and audit log entries past their retention; the limit on the number of
+    /// entries per user is applied only to `user`.
     ///
-    /// It removes at most `count` rows of each type, and returns whether more may be left.
+    /// It removes at most `count` rows of each type, and returns whether more rows may be left.
     func purge(
         keeping audit: AuditRetention,
         of user: LoginName?,
@@ -111,14 +114,15 @@ public protocol RelyingPartyStore: Sendable {
     /// Names have 1 to 256 bytes.
     func document(_ name: String) async throws(RelyingPartyError) -> Data?
 
-    /// Returns the names of documents that start with a prefix and come after a name, sorted byte by byte.
+    /// Returns the names of documents that start with a prefix and come after the given name, sorted byte by byte.
     func documentNames(
         withPrefix prefix: String,
         after name: String,
         atMost count: Int
     ) async throws(RelyingPartyError) -> [String]
 
-    /// Writes a document if it has not changed since the caller read it; `nil` means that the document does not exist.
+    /// Writes a document if it has not changed since the caller read it; a value of `nil` means that the document does
+    /// not exist.
     ///
     /// It returns `false` without any effect if the document has changed.
     func setDocument(
@@ -141,13 +145,13 @@ public enum MissingDatabase: Sendable, Hashable {
 
 /// The retention of audit log entries in a store.
 ///
-/// No user can displace the entries of another, and entries that outsiders can cause displace nothing else.
+/// Users cannot displace each other's entries, and entries that outsiders can cause do not displace any others.
 public struct AuditRetention: Sendable, Hashable {
-    /// The time for which an entry is kept, in seconds.
+    /// The number of seconds for which an entry is stored.
     public var seconds = 400 * 86_400
     /// The maximum number of entries for each user, and for the server; the oldest are removed.
     public var perUser = 10_000
-    /// The maximum number of entries for refused passwords, for all names together; the oldest are removed.
+    /// The maximum number of entries for refused passwords, counted for all names together; the oldest are removed.
     public var refusedPasswords = 100_000
 
     /// Creates the default retention.
@@ -168,12 +172,12 @@ public enum ChallengeUse: String, Sendable, Hashable, CaseIterable {
 public struct RateBucket: Sendable, Hashable {
     /// The name of the bucket, at most 600 bytes, without control characters other than line feeds.
     public let key: String
-    /// The number of attempts allowed in a window; 0 forbids all.
+    /// The number of attempts allowed in a window; 0 forbids all attempts.
     public let count: Int
     /// The window's length in seconds.
     public let seconds: Int
 
-    /// Creates a bucket; numbers out of range are clamped, the window to a year.
+    /// Creates a bucket; numbers out of range are clamped, with a maximum window of one year.
     public init(key: String, count: Int, seconds: Int) {
         self.key = key
         self.count = max(0, count)
@@ -191,7 +195,7 @@ public enum SigningIn: Sendable, Hashable {
     case unknownKey
 }
 
-/// A condition that must still hold when a device is registered: how its user was authenticated.
+/// A condition on how a user was authenticated, which must still hold when the user's device is registered.
 public enum RegistrationCondition: Sendable, Hashable {
     /// This device of the same user still has this key.
     case device(LoginName, keyID: String)
@@ -213,14 +217,14 @@ public enum Registration: Sendable, Hashable {
     case conditionFailed
 }
 
-/// The operations waiting for a store's database at one moment: for a connection, or for another write.
+/// The operations that are waiting for a store's database at one moment, either for a connection or for another write.
 public struct StoreWait: Sendable, Equatable {
     /// The number of waiting operations.
     public var operations: Int
-    /// The time that the first of them has waited; zero if none is waiting.
+    /// The time for which the first of them has been waiting; zero if there are none.
     public var longest: Duration
 
-    /// Creates a value; without arguments, nothing is waiting.
+    /// Creates a value; the default is that nothing is waiting.
     public init(operations: Int = 0, longest: Duration = .zero) {
         self.operations = operations
         self.longest = longest
@@ -245,10 +249,10 @@ final class WaitingOperations: Sendable {
         }
     }
 
-    /// Removes an operation that no longer waits; does nothing if it was removed before.
+    /// Removes an operation that is no longer waiting; does nothing if it was already removed.
     func remove(_ number: Int) { state.withLock { _ = $0.arrivals.removeValue(forKey: number) } }
 
-    /// The currently waiting operations.
+    /// The operations that are currently waiting.
     var now: StoreWait {
         state.withLock { state in
             guard let first = state.arrivals.values.min() else { return StoreWait() }

@@ -10,7 +10,7 @@ extension LoginError {
         case .mustEnableAgain(let reason): reason.message
         case .otherAccount(let user): "The login is enabled for \(user) on this device."
         case .severalAccounts: "The login is enabled for several users on this device."
-        case .userUnusable: "A user’s name must not hold a colon."
+        case .userUnusable: "The user’s name must not contain a colon."
         case .deviceNameUnusable: "Invalid device name."
         case .claimsRefused: "Too many or too long claims, or too long a service name."
         case .notReleased: "This authentication does not unlock the key."
@@ -82,7 +82,7 @@ extension LoginError.Refusal {
         case .challengeUnknown: "The server’s challenge has expired or was already used."
         case .assertionRefused: "The server rejected this device’s signature."
         case .keyInUse: "The server knows this key for another user or device."
-        case .tooManyDevices: "The server’s device limit for this user is reached."
+        case .tooManyDevices: "The server’s device limit for this user has been reached."
         case .attestationRequired: "The server requires an attested key."
         case .attestationRefused: "The server rejected the attestation of this TPM."
         case .other: "The server refused the request."
