@@ -12,11 +12,11 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The text.
     public var description: String { text }
 
-    /// Creates an origin; returns `nil` for anything other than the exact text of an origin, and for `http` to another
+    /// Creates an origin; returns `nil` if the text is not exactly that of an origin, or if it is `http` to another
     /// machine.
     ///
-    /// - Parameter text: `https://host`, `https://host:port`; `http` if the host is `localhost`, `127.0.0.1` or
-    ///   `[::1]`, because nothing is sent over a network.
+    /// - Parameter text: `https://host`, `https://host:port`; `http` is accepted only if the host is `localhost`,
+    ///   `127.0.0.1` or `[::1]`, because nothing is then sent over a network.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= 255, let slashes = bytes.firstIndex(of: UInt8(ascii: "/")) else { return nil }
@@ -37,7 +37,7 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
-    /// Splits an authority into the host and the text after the colon.
+    /// Splits an authority into the host and the text that follows the colon.
     private static func split(_ bytes: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, ArraySlice<UInt8>?) {
         let bracket = bytes.lastIndex(of: UInt8(ascii: "]")) ?? bytes.startIndex
         guard let colon = bytes[bracket...].firstIndex(of: UInt8(ascii: ":")) else { return (bytes, nil) }
@@ -52,7 +52,7 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
         return host.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
     }
 
-    /// Returns whether a host is an address in brackets, based only on its characters.
+    /// Returns whether a host looks like an address in brackets; checks only its characters.
     private static func isIPv6(_ host: ArraySlice<UInt8>) -> Bool {
         guard host.count > 2, host.first == UInt8(ascii: "["), host.last == UInt8(ascii: "]") else {
             return false

@@ -6,12 +6,12 @@ internal import LoginTransport
 public import WhorlSecretMemory
 
 extension LoginClient {
-    /// Signs in with a challenge, one prompt and a signature of the TPM, and returns the session.
+    /// Signs in with one prompt and returns the session: the TPM signs the server's challenge.
     ///
-    /// If the key is unusable, it throws `mustEnableAgain`: a finger was added or removed, the TPM was cleared, or the
-    /// server does not know the key or requires a new one after the fingers changed. It does not delete the key, which
-    /// stays until the login is enabled again or disabled. A key that the server refused is tried again at the next
-    /// attempt, so that a temporary fault of the server does not cost a device its key.
+    /// If the key is unusable, this method throws `mustEnableAgain`: a finger was added or removed, the TPM was
+    /// cleared, or the server does not know the key or requires a new one after the fingers changed. The key is not
+    /// deleted until the login is enabled again or disabled. A key that the server refused is tried again at the next
+    /// attempt, so that a device does not lose its key because of a temporary fault of the server.
     ///
     /// - Parameters:
     ///   - user: The user; `nil` for the only user who has enabled the login on this device.
@@ -19,9 +19,9 @@ extension LoginClient {
     ///   - claims: Additional signed claims for the server: at most 16, with names of `a`–`z`, `0`–`9` and `_` and
     ///     values of at most 256 bytes.
     ///   - password: The user's password, if the server requires both.
-    ///   - service: The service that the session token is for; no other service accepts it. `nil` for the login server
-    ///     itself, for listing the user's devices. `LoginOrigin.credentialsService` is for ``disable(_:telling:)`` and
-    ///     ``enable(_:with:deviceName:reason:)``, within a minute.
+    ///   - service: The service that the session token is for; no other service accepts the token. Use `nil` for the
+    ///     login server itself, to list the user's devices. Use `LoginOrigin.credentialsService` for
+    ///     ``disable(_:telling:)``, and for ``enable(_:with:deviceName:reason:)`` within one minute.
     /// - Returns: The session.
     /// - Throws: A ``LoginError``.
     public func attempt(
@@ -40,12 +40,12 @@ extension LoginClient {
     ///
     /// - Parameters:
     ///   - user: The user.
-    ///   - deviceName: The display name of this device at the server, in the form that `LoginName` accepts.
+    ///   - deviceName: The display name of this device on the server, in the form that `LoginName` accepts.
     ///   - reason: The reason shown in the prompt.
-    ///   - claims: Additional claims for the server.
+    ///   - claims: Additional signed claims for the server.
     ///   - service: The service that the session token is for; see ``attempt(_:reason:claims:password:service:)``.
-    ///   - credential: Called only if a key must be registered at the server. If it returns `nil`, the call throws the
-    ///     error that made it necessary, `notEnabled` or `mustEnableAgain`.
+    ///   - credential: Called only if a key must be registered with the server. If it returns `nil`, this method throws
+    ///     the error that made registration necessary: `notEnabled` or `mustEnableAgain`.
     /// - Returns: The session.
     /// - Throws: A ``LoginError``.
     public func start(

@@ -7,16 +7,16 @@ internal import WhorlSecretMemory
 internal import WhorlService
 
 extension LoginClient {
-    /// Creates a key for a user on this device and registers it at the server, with one prompt.
+    /// Creates a key for a user on this device and registers it with the server, with one prompt.
     ///
-    /// It can be called again at any time: the device keeps its name, and the server replaces the old key with the new
-    /// one. If the process ended or the server's response was lost, calling it again continues. The old key stays until
-    /// the server has accepted the new one.
+    /// This method can be called again at any time: the device keeps its name, and the server replaces the old key with
+    /// the new one. If the process exited or the server's response was lost, calling it again completes the
+    /// registration. The old key is not deleted until the server has accepted the new one.
     ///
     /// - Parameters:
     ///   - user: The user; the name must not contain a colon if the credential is a password.
     ///   - credential: A credential that identifies this user to the server.
-    ///   - deviceName: The display name of this device at the server, in the form that `LoginName` accepts.
+    ///   - deviceName: The display name of this device on the server, in the form that `LoginName` accepts.
     ///   - reason: The reason shown in the prompt.
     /// - Returns: The enabled login.
     /// - Throws: `userUnusable`, `deviceNameUnusable`, `otherAccount`; `service` if the owner was not authenticated, in
@@ -76,16 +76,17 @@ extension LoginCall {
         return login
     }
 
-    /// Prompts the owner and registers a key at the server.
+    /// Prompts the owner and registers a key with the server.
     ///
     /// - Parameters:
-    ///   - made: The new key, without the fingers that it is bound to.
+    ///   - made: The new key, not yet with the fingers that it is bound to.
     ///   - user: The user.
     ///   - device: The device.
     ///   - challenge: The server's challenge.
     ///   - reason: The reason shown in the prompt.
     ///   - request: Returns the request with an assertion.
-    /// - Returns: The key with the fingers enrolled at the prompt, and the time when the server accepted it.
+    /// - Returns: The key with the fingers that were enrolled at the time of the prompt, and the time when the server
+    ///   accepted it.
     /// - Throws: The errors of ``enable(_:with:deviceName:_:)``.
     private func register(
         _ made: LoginRecord.Key,
@@ -135,8 +136,8 @@ extension LoginCall {
 
     /// Changes the record of the device that is being enabled.
     ///
-    /// - Throws: `changedMeanwhile` if the record belongs to another device, or if none exists and none is added: the
-    ///   login was disabled.
+    /// - Throws: `changedMeanwhile` if the login was disabled: the record belongs to another device, or does not exist
+    ///   and is not added.
     private func change(
         _ user: LoginName,
         of device: LoginName,
@@ -148,8 +149,7 @@ extension LoginCall {
         guard isChanged else { throw LoginError(.changedMeanwhile) }
     }
 
-    /// Checks that no other user has enabled the login, unless several accounts are allowed; unfinished logins do not
-    /// count.
+    /// Checks that no other user has enabled the login, unless several accounts are allowed; ignores unfinished logins.
     private func checkAccounts(beside user: LoginName) async throws(LoginError) {
         guard !options.allowsSeveralAccounts else { return }
         for other in try await users() where other != user {
@@ -165,7 +165,7 @@ extension LoginCall {
         }
     }
 
-    /// Returns the access control for a new key; a finger must be enrolled, and the reader connected.
+    /// Returns the access control for a new key; a finger must be enrolled, and the reader must be connected.
     private func accessForNewKey() async throws(LoginError) -> AccessControl {
         let now = await owner.preflight()
         let access = options.access(withPasscode: now.isPasscodeSet)
@@ -180,7 +180,8 @@ extension LoginCall {
 }
 
 extension LoginError {
-    /// Whether the server does not have the key: it refused the request, or nothing was signed after a refusal.
+    /// Whether the error means that the server does not have the key, because it refused the request or because nothing
+    /// was signed after a refusal.
     fileprivate var isRefusal: Bool {
         switch code {
         case .unauthorized, .refused, .tooManyTries, .mustEnableAgain, .notReleased, .service: true
@@ -192,9 +193,9 @@ extension LoginError {
     }
 }
 
-/// The TPM's proof for a new key.
+/// The TPM's proof of how a new key is protected.
 extension LoginCall {
-    /// Creates a key, and its attestation if the options require one.
+    /// Creates a key, along with its attestation if the options require one.
     func makeKey(
         _ access: AccessControl,
         for user: LoginName,

@@ -14,10 +14,10 @@ package import WhorlService
 ///     let session = try await login.attempt()           // one touch
 ///
 /// The key is created in the TPM and never leaves it; the TPM signs with it only after the owner authenticates. The
-/// server issues a new challenge for each assertion, and accepts it once (Docs/LoginProtocol.md). This device stores
-/// one record for each user of a server, in the keychain.
+/// server issues a new challenge for each assertion, and accepts each challenge once (Docs/LoginProtocol.md). This
+/// device stores one record for each user of a server in the keychain.
 ///
-/// Its functions can be called from any task; cancelling the task ends the prompt, the request and the call.
+/// Its methods can be called from any task; cancelling the task ends the prompt, the request and the call.
 public struct LoginClient: Sendable {
     /// The server.
     public let server: LoginOrigin
@@ -39,10 +39,10 @@ public struct LoginClient: Sendable {
         surroundings = parts
     }
 
-    /// Returns the state of the login on this device, without a request to the server or a prompt.
+    /// Returns the state of the login on this device, without contacting the server or showing a prompt.
     ///
     /// - Parameter user: The user; `nil` for the only user who has enabled the login.
-    /// - Returns: The state known on this device; the server may have revoked the device.
+    /// - Returns: The state as known on this device; the server may have revoked the device.
     /// - Throws: `severalAccounts`, `service`.
     public func status(of user: LoginName? = nil) async throws(LoginError) -> LoginStatus {
         let desk = desk()
@@ -67,13 +67,14 @@ public struct LoginClient: Sendable {
 
 /// The state of the login on this device.
 public enum LoginStatus: Sendable, Hashable {
-    /// No key exists.
+    /// The login has no key.
     case notEnabled
-    /// A key was sent to the server without a response; the next attempt finds out, or enabling again continues.
+    /// A key was sent to the server, but no response arrived. The next attempt finds out whether the server has it;
+    /// enabling the login again completes the registration.
     case unfinished(EnabledLogin)
-    /// A key exists that the server has accepted.
+    /// The login has a key that the server has accepted.
     case enabled(EnabledLogin)
-    /// A key exists that cannot be used to sign in; the next attempt retries a key that the server refused.
+    /// The login has a key that cannot be used to sign in; if the server refused it, the next attempt tries it again.
     case mustEnableAgain(LoginError.Reason)
 }
 
@@ -87,11 +88,11 @@ public struct EnabledLogin: Sendable, Hashable {
     public let name: String
     /// The key's ID (RFC 7638).
     public let keyID: String
-    /// The time when the server accepted the key; `nil` while it has not responded.
+    /// The time when the server accepted the key; `nil` until it has responded.
     public let enabledAt: Date?
-    /// The fingers that unlock the key: the current set, or also those enrolled later.
+    /// The fingers that unlock the key: only those enrolled when it was created, or any enrolled finger.
     public let fingers: LoginOptions.Fingers
-    /// Whether the passcode unlocks the key as well.
+    /// Whether the passcode also unlocks the key.
     public let takesPasscode: Bool
 
     init?(_ user: LoginName, _ device: String, _ pair: LoginKeyPair) {
@@ -106,14 +107,14 @@ public struct EnabledLogin: Sendable, Hashable {
     }
 }
 
-/// A session at a server.
+/// A session on a server.
 ///
-/// The token is the session: anyone who has it is signed in. It is stored in locked memory, and the value has no
-/// description.
+/// The token represents the session: anyone who has it is signed in. It is stored in locked memory, and the value has
+/// no description.
 public struct LoginSession: Sendable {
-    /// The token, ASCII, to be used after `Authorization: Bearer`.
+    /// The token in ASCII, to be sent after `Authorization: Bearer`.
     public let token: SecretBox
-    /// The time when it expires.
+    /// The time when the session expires.
     public let expiresAt: Date
     /// The signed-in user.
     public let user: LoginName
@@ -126,16 +127,16 @@ public struct LoginSession: Sendable {
 }
 
 extension LoginClient {
-    /// Deletes the key on this device, whatever the server replies, and revokes the device at the server if a
+    /// Deletes the key on this device, regardless of the server's reply, and revokes the device on the server if a
     /// credential is given.
     ///
     /// - Parameters:
     ///   - user: The user; `nil` for the only user who has enabled the login.
     ///   - credential: A credential that identifies this user to the server, such as a session of
-    ///     ``attempt(_:reason:claims:password:service:)``. Without one the server is not notified, and lists the device
-    ///     until it is revoked there.
+    ///     ``attempt(_:reason:claims:password:service:)``. Without one, the server is not notified, and lists the
+    ///     device until it is revoked there.
     /// - Returns: The result.
-    /// - Throws: `severalAccounts`, `recordDamaged`, `service`: only failures on this device.
+    /// - Throws: `severalAccounts`, `recordDamaged` or `service`; failures of the server are not thrown.
     @discardableResult
     public func disable(
         _ user: LoginName? = nil,
@@ -165,11 +166,11 @@ extension LoginClient {
 public enum DisabledLogin: Sendable, Hashable {
     /// The login was not enabled.
     case wasNotEnabled
-    /// The key was deleted here; the server was not notified.
+    /// The key was deleted on this device; the server was not notified.
     case here
-    /// The key was deleted here, and revoked at the server.
+    /// The key was deleted on this device and revoked on the server.
     case everywhere
-    /// The key was deleted here; the server could not be notified, for this reason.
+    /// The key was deleted on this device, but the server could not be notified, for the given reason.
     case hereOnly(LoginError)
 }
 
@@ -185,12 +186,11 @@ public struct LoginOptions: Sendable {
 
     /// The fingers that unlock a new key; the default is ``Fingers/currentSet``.
     public var fingers = Fingers.currentSet
-    /// Whether the passcode unlocks it as well, if one is set; the default is `true`.
+    /// Whether the passcode also unlocks a new key, if a passcode is set; the default is `true`.
     public var takesPasscode = true
     /// Whether a new key is enabled with an attestation, which shows the server that a TPM protects the key.
     ///
-    /// The attestation identifies this machine's TPM to the server, for the lifetime of the TPM; the default is
-    /// `false`.
+    /// The attestation identifies this machine's TPM to the server for the lifetime of the TPM. The default is `false`.
     public var attests = false
     /// Whether several users can enable the login to one server on this device.
     public var allowsSeveralAccounts = false
@@ -198,9 +198,9 @@ public struct LoginOptions: Sendable {
     public var presenter: (any PromptPresenter)?
     /// The text of the cancel button; `nil` for the default.
     public var cancelTitle: String?
-    /// The text of the fallback button; `nil` for the default, empty hides it.
+    /// The text of the fallback button; `nil` for the default, and an empty string to hide the button.
     public var fallbackTitle: String?
-    /// The timeout of a prompt for each touch.
+    /// The time limit of a prompt for each touch.
     public var patience = Duration.seconds(60)
 
     /// Creates the default options.

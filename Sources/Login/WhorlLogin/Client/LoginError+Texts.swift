@@ -3,7 +3,7 @@
 internal import LoginTransport
 
 extension LoginError {
-    /// One sentence about the failure.
+    /// A sentence that describes the failure.
     public var message: String {
         switch code {
         case .notEnabled: "The login is not enabled on this device."
@@ -26,7 +26,7 @@ extension LoginError {
         }
     }
 
-    /// One sentence about what the user can do.
+    /// A sentence that tells the user what to do.
     public var recovery: String {
         switch code {
         case .notEnabled: "Enable it: `whorl login enable`."

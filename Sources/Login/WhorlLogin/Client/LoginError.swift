@@ -4,27 +4,27 @@ public import LoginAssertion
 public import LoginTransport
 public import WhorlService
 
-/// An error in signing in, or in creating, using or deleting a key.
+/// An error that occurred in signing in, or in creating, using or deleting a key.
 ///
 /// It contains no password, token, challenge or signature, and no text from the server.
 public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
     public enum Code: Sendable, Hashable {
-        /// The login is not enabled on this device for that server and user, or no key with that name exists.
+        /// The login is not enabled on this device for the given server and user, or no key with the given name exists.
         case notEnabled
         /// The key cannot be used: the user must sign in with other credentials, then enable the login again.
         ///
-        /// The key stays until the login is enabled again or disabled.
+        /// The key is not deleted until the login is enabled again or disabled.
         case mustEnableAgain(Reason)
         /// Another user has enabled the login to this server on this device.
         case otherAccount(LoginName)
-        /// Several users have enabled the login, and none was specified.
+        /// Several users have enabled the login, and no user was specified.
         case severalAccounts
-        /// The user's name cannot be used: HTTP does not allow a colon in it.
+        /// The user's name cannot be used, because HTTP does not allow it to contain a colon.
         case userUnusable
         /// The device's name cannot be used.
         case deviceNameUnusable
-        /// The program's additional claims are too many or too long.
+        /// The program provided too many additional claims, or some that are too long.
         case claimsRefused
         /// The owner was authenticated, but the key was not unlocked, for example because a finger was removed during
         /// the call.
@@ -35,7 +35,7 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case changedMeanwhile
         /// The record of the login on this device was tampered with.
         case recordDamaged
-        /// There was no response.
+        /// No response was received.
         case transport(LoginTransportError)
         /// The response does not follow the protocol.
         case answerRefused(AnswerFault)
@@ -43,9 +43,9 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case unauthorized
         /// The server refused the request.
         case refused(Refusal)
-        /// The server accepts no more attempts for this number of seconds.
+        /// The server does not accept further attempts for the given number of seconds.
         case tooManyTries(seconds: Int)
-        /// The server failed with this status.
+        /// The server failed with the given status.
         case serverFailed(status: Int)
     }
 
@@ -60,7 +60,7 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The TPM was cleared or replaced, or the record is damaged.
         case keyLost = "keyLost"
 
-        /// Whether the reason comes from the server, which may withdraw it, rather than from this device.
+        /// Whether the reason comes from the server, which may change its mind, rather than from this device.
         var isOfServer: Bool {
             switch self {
             case .unknownToServer, .serverWantsItAgain: true
@@ -69,17 +69,17 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The fault of a response.
+    /// The fault in a server's response.
     public enum AnswerFault: String, Sendable, Hashable, CaseIterable {
-        /// It is larger than the protocol allows.
+        /// The response is larger than the protocol allows.
         case tooLarge = "tooLarge"
-        /// It redirects to another address.
+        /// The response is a redirect to another address.
         case redirected = "redirected"
-        /// Its format is wrong.
+        /// The response has the wrong format.
         case malformed = "malformed"
-        /// It comes from a server with another origin.
+        /// The response comes from a server with another origin.
         case otherOrigin = "otherOrigin"
-        /// It is about another user, device or key.
+        /// The response is about another user, device or key.
         case otherDevice = "otherDevice"
     }
 
@@ -97,7 +97,7 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case tooManyDevices = "too_many_devices"
         /// The server requires an attested key.
         case attestationRequired = "attestation_required"
-        /// The server does not accept the TPM's proof.
+        /// The server does not accept the TPM's attestation.
         case attestationRefused = "attestation_refused"
         /// Anything else.
         case other = "other"

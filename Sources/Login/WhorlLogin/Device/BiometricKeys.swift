@@ -4,14 +4,15 @@ public import FoundationEssentials
 public import LoginAssertion
 public import WhorlService
 
-/// A key pair that signs only after its owner authenticates, with the names of react-native-biometrics.
+/// A key pair that signs only after its owner authenticates, with an API that uses the names of
+/// react-native-biometrics.
 ///
 ///     let keys = BiometricKeys()
 ///     let publicKey = try await keys.createKeys()                     // to the server: publicKey.der
 ///     let signature = try await keys.createSignature(promptMessage: "sign in", payload: challenge)
 ///
-/// It is for your own servers, if they issue bytes and accept a signature over them; ``LoginClient`` adds a protocol. A
-/// program may have several pairs with different names.
+/// Use it with your own servers, if they issue bytes and accept a signature over them; ``LoginClient`` implements a
+/// complete protocol. A program may have several pairs with different names.
 public struct BiometricKeys: Sendable {
     /// The name of the pair within the program.
     public let name: String
@@ -19,19 +20,19 @@ public struct BiometricKeys: Sendable {
     public let options: LoginOptions
     private let surroundings: @Sendable () -> ContextParts
 
-    /// Creates an interface to the pair with a name in a custom environment; no key is created yet.
+    /// Creates an interface to the pair with the given name in a custom environment, without creating a key.
     package init(_ name: String, options: LoginOptions, parts: @escaping @Sendable () -> ContextParts) {
         self.name = name
         self.options = options
         surroundings = parts
     }
 
-    /// Returns whether a prompt for a finger could currently succeed, and the reason if not; shows no prompt.
+    /// Returns whether a prompt for a finger could currently succeed, or the reason why not, without showing a prompt.
     public func isSensorAvailable() async -> SensorAvailability {
         SensorAvailability(await Owner(parts: surroundings(), options: options).preflight())
     }
 
-    /// Creates a pair, replacing the current one; shows no prompt.
+    /// Creates a pair, replacing the current one, without showing a prompt.
     ///
     /// - Returns: The public key; a server stores `LoginKey.der` (SubjectPublicKeyInfo), in Base64 as
     ///   `der.base64EncodedString()`.
@@ -54,7 +55,7 @@ public struct BiometricKeys: Sendable {
         return pair.key
     }
 
-    /// Returns whether a usable pair exists; shows no prompt.
+    /// Returns whether a usable pair exists, without showing a prompt.
     public func keysExist() async throws(LoginError) -> Bool {
         let (owner, records) = desk()
         guard let pair = try await pair(records) else { return false }
@@ -64,20 +65,20 @@ public struct BiometricKeys: Sendable {
     /// Returns the public key; `nil` if no pair exists.
     public func publicKey() async throws(LoginError) -> LoginKey? { try await pair(desk().records)?.key }
 
-    /// Deletes the pair permanently; shows no prompt.
+    /// Deletes the pair permanently, without showing a prompt.
     ///
     /// - Returns: Whether a pair existed.
     @discardableResult
     public func deleteKeys() async throws(LoginError) -> Bool { try await desk().records.delete(name) }
 
-    /// Prompts the owner, and signs with the TPM.
+    /// Prompts the owner, and returns a signature that is made in the TPM.
     ///
     /// - Parameters:
     ///   - promptMessage: The reason shown in the prompt; it must not be empty or blank.
     ///   - payload: The bytes to sign, of any size; the TPM receives their SHA-256 digest.
     /// - Returns: The signature over the payload: ECDSA with P-256 and SHA-256, DER (RFC 3279, 2.2.3).
-    /// - Throws: `notEnabled` if no pair exists; `mustEnableAgain` if it is no longer usable, until ``createKeys()``
-    ///   replaces it or ``deleteKeys()`` is called; `service`.
+    /// - Throws: `notEnabled` if no pair exists; `mustEnableAgain` if the pair is no longer usable, until
+    ///   ``createKeys()`` replaces it or ``deleteKeys()`` is called; `service`.
     public func createSignature(promptMessage: String, payload: Data) async throws(LoginError) -> Data {
         let (owner, records) = desk()
         guard let pair = try await pair(records) else { throw LoginError(.notEnabled) }
@@ -123,7 +124,7 @@ public struct BiometricKeys: Sendable {
 public enum SensorAvailability: Sendable, Hashable {
     /// The type of a sensor.
     public enum Kind: String, Sendable, Hashable {
-        /// A fingerprint reader, as named by react-native-biometrics.
+        /// A fingerprint reader, with the name that react-native-biometrics uses.
         case touchID = "TouchID"
     }
 
@@ -147,9 +148,9 @@ public enum SensorAvailability: Sendable, Hashable {
         case other
     }
 
-    /// Fingers can be used.
+    /// Fingers can be used with a sensor of this type.
     case available(Kind)
-    /// Fingers cannot be used for this reason; the error contains the message to display, and the remedy.
+    /// Fingers cannot be used for this reason; the error contains the message to display and the remedy.
     case unavailable(Obstacle, ServiceError)
 
     init(_ preflight: Preflight) {

@@ -4,30 +4,31 @@ internal import FoundationEssentials
 internal import LoginAssertion
 internal import WhorlService
 
-/// The record of one user of one server on this device: the device's name there, and its keys.
+/// The record of one user of one server on this device: the server's name for the device, and the device's keys.
 ///
-/// It is one value, written atomically, so that no part of it can be lost. Keys that are being registered at the server
-/// are stored in addition to the registered one: whichever one the server has, the next attempt finds it.
+/// It is a single value that is written atomically, so that no part of it can be lost. Keys that are being registered
+/// with the server are stored in addition to the registered one, so that the next attempt finds whichever key the
+/// server has.
 struct LoginRecord: Sendable, Hashable {
     /// A key in the TPM.
     struct Key: Codable, Sendable, Hashable {
         /// The sealed item, which is not secret.
         var item: Data
-        /// The set of fingers that it was created for, as the domain state for the program.
+        /// The set of fingers that the key was created for, as the domain state for the program.
         var fingers: Data?
-        /// The display name of the device at the server.
+        /// The display name of the device on the server.
         var name: String
-        /// The time when the server accepted it; `nil` while unknown.
+        /// The time when the server accepted the key; `nil` if it is not known to have done so.
         var enabledAt: Date?
     }
 
     /// A key that the server refused.
     ///
     /// The server may be at fault, for example because it temporarily uses another database. The key is tried again,
-    /// and kept until the server has accepted another.
+    /// and is not deleted until the server has accepted another.
     struct Refused: Codable, Sendable, Hashable {
         var key: Key
-        /// The raw value of the ``LoginError/Reason``.
+        /// The reason for the refusal, as the raw value of a ``LoginError/Reason``.
         var reason: String
     }
 
@@ -35,12 +36,12 @@ struct LoginRecord: Sendable, Hashable {
     var device: String
     /// The key that the server has accepted.
     var key: Key?
-    /// The keys sent to the server without a response so far, newest first.
+    /// The keys that were sent to the server and have not received a response, newest first.
     private(set) var pending: [Key] = []
-    /// The keys refused by the server since it accepted the last one, newest first.
+    /// The keys that the server has refused since it last accepted one, newest first.
     private(set) var refused: [Refused] = []
 
-    /// The maximum number of pending keys, and of refused keys; beyond it, the oldest is dropped.
+    /// The maximum number of pending keys, and also of refused keys; beyond it, the oldest key is dropped.
     static let mostPending = 4
 
     /// Creates the record of a device without a key.
@@ -52,7 +53,7 @@ struct LoginRecord: Sendable, Hashable {
     /// The keys that the server may have, newest first, followed by the refused ones.
     var keys: [Key] { pending + [key].compactMap(\.self) + refused.map(\.key) }
 
-    /// Whether a key exists that the server has not refused.
+    /// Whether the record has a key that the server has not refused.
     var isLive: Bool { key != nil || !pending.isEmpty }
 
     /// Returns the record to store before this key is sent to the server.
@@ -64,7 +65,7 @@ struct LoginRecord: Sendable, Hashable {
 
     /// Returns the record after the server has confirmed this key; `nil` if the key was neither pending nor refused.
     ///
-    /// The key has replaced older and refused keys at the server. A newer key may have arrived there since then, and
+    /// On the server, the key has replaced older and refused keys. A newer key may have arrived there since then, and
     /// stays pending.
     func knowing(_ key: Key) -> LoginRecord? {
         let place = pending.firstIndex { $0.item == key.item }
@@ -78,7 +79,7 @@ struct LoginRecord: Sendable, Hashable {
 
     /// Returns the record without a key that has become permanently unusable.
     ///
-    /// The device keeps its name: the next key replaces this one at the server, where it may still be listed.
+    /// The device keeps its name, so that the next key replaces this one on the server, where it may still be listed.
     func forgetting(_ key: Key) -> LoginRecord {
         var record = self
         record.pending.removeAll { $0.item == key.item }

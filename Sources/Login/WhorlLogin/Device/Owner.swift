@@ -31,10 +31,10 @@ struct Owner {
         await parts.preflight(policy, for: parts.application)
     }
 
-    /// Prompts the owner for the requirements of a key, or for a confirmation.
+    /// Prompts the owner for the proof that a key requires, or for a confirmation.
     ///
-    /// The prompt is separate from the signature and precedes it, because the assertion contains how the owner was
-    /// authenticated and with which set of fingers.
+    /// The prompt is separate from the signature and precedes it, because the assertion states how the owner was
+    /// authenticated and which fingers were enrolled.
     func recognize(
         for access: AccessControl,
         _ purpose: TouchPurpose,
@@ -47,7 +47,7 @@ struct Owner {
         return Recognition(evaluation: evaluation, session: session, purpose: purpose)
     }
 
-    /// Returns the TPM's signature for the result of a prompt, without another prompt.
+    /// Returns the TPM's signature, using the result of an earlier prompt instead of prompting again.
     func sign(
         _ message: Data,
         with key: SealedItem,
@@ -64,7 +64,7 @@ struct Owner {
         )
     }
 
-    /// Returns a signature with its own prompt, for messages that do not contain how the owner was authenticated.
+    /// Prompts the owner and returns a signature, for messages that do not state how the owner was authenticated.
     func signAsking(_ message: Data, with key: SealedItem, _ reason: String) async throws(LoginError)
         -> Signature
     {
@@ -108,8 +108,8 @@ struct Owner {
         try await called(await parts.ask(MakeAttestedKey(access: access, attestedFor: credential)))
     }
 
-    /// Returns the reason why a key created for a set of `fingers` is no longer usable, as far as known without a
-    /// prompt; otherwise `nil`.
+    /// Returns the reason why a key that was created for a set of `fingers` is no longer usable, as far as it is known
+    /// without a prompt; otherwise `nil`.
     func loss(of key: SealedItem, madeFor fingers: Data?) async throws(LoginError) -> LoginError.Reason? {
         let standing = try await called(
             await parts.standing(of: [key]).first,
@@ -128,7 +128,7 @@ struct Owner {
         return now.obstacle?.code == .biometryNotEnrolled ? .fingersChanged : nil
     }
 
-    /// Performs a call of the services.
+    /// Calls the services and converts their errors.
     private func called<Value>(
         _ call: @autoclosure () async throws(ServiceError) -> Value,
         failing failure: (ServiceError) -> LoginError = { LoginError(.service($0)) }
@@ -150,7 +150,7 @@ struct Owner {
 }
 
 extension LoginError {
-    /// Creates the error for a key that the vault refuses.
+    /// Creates the error for a key that the vault refused to use.
     init(refusal error: ServiceError) {
         switch error.code {
         case .enrollmentChanged: self.init(.mustEnableAgain(.fingersChanged))

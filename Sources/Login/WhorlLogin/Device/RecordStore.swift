@@ -5,15 +5,15 @@ internal import FoundationEssentials
 internal import LoginAssertion
 internal import WhorlService
 
-/// A store of records: one generic password in the keychain for each, with the server as its service and the user as
-/// its account.
+/// A store of records; each is a generic password in the keychain, with the server as its service and the user as its
+/// account.
 ///
 /// The keychain meets all requirements of a record. A row is written in one durable transaction. It is encrypted and
-/// bound to its attributes with the state key, which the TPM seals. Other programs of the user have other access
-/// groups, and a test device has separate rows. The key inside is a ``SealedItem``, which only the TPM can open.
+/// bound to its attributes with the state key, which the TPM seals. The user's other programs have other access groups,
+/// and a test device has separate rows. The key inside is a ``SealedItem``, which only the TPM can open.
 struct RecordStore: Sendable {
     let parts: ContextParts
-    /// The service, which distinguishes these rows from others of the program.
+    /// The service name, which distinguishes these rows from the program's other rows.
     let service: String
 
     private static let queue = DispatchQueue(label: "whorl.login-records", attributes: .concurrent)
@@ -30,7 +30,7 @@ struct RecordStore: Sendable {
 
     /// Returns the record; `nil` if it does not exist.
     ///
-    /// A record that cannot be decoded counts as missing, and the next one replaces it.
+    /// A record that cannot be decoded counts as missing, and is replaced when a record is next stored.
     func record<Record: Decodable & Sendable>(of account: String, as: Record.Type) async throws(LoginError)
         -> Record?
     {
@@ -44,11 +44,11 @@ struct RecordStore: Sendable {
         try await change(account, label: label) { _ in record }
     }
 
-    /// Changes the current record in one transaction: an earlier read of it does not count.
+    /// Changes the current record in one transaction, regardless of what was read before.
     ///
-    /// `change` returns the new record, or `nil` to leave it unchanged. Its argument is `nil` if no record exists or
-    /// can be decoded; the returned record is then added. It is called again if another process changes the record
-    /// first. The change is on disk when this returns; the result is whether anything was written.
+    /// `change` returns the new record, or `nil` to leave it unchanged. Its argument is `nil` if there is no record, or
+    /// none that can be decoded; the returned record is then added. `change` is called again if another process changes
+    /// the record first. The change is on disk when this returns; the result is whether anything was written.
     @discardableResult
     func change<Record: Codable & Sendable>(
         _ account: String,
@@ -86,10 +86,11 @@ struct RecordStore: Sendable {
         try await inKeychain { rows throws(ServiceError) in try rows.delete([match(account, rows)]) > 0 }
     }
 
-    /// The maximum number of attempts to change a record; each one starts over because another process has changed it.
+    /// The maximum number of attempts to change a record; each attempt is needed only if another process has changed
+    /// the record during the one before.
     private static let tries = 1000
 
-    /// Returns the record in a row; `nil` if the value was tampered with, so that it does not decrypt or is not a
+    /// Returns the record in a row; `nil` if the value was tampered with, so that it cannot be decrypted or is not a
     /// record.
     private static func decoded<Record: Decodable>(_ item: KeychainRow) -> Record? {
         guard case .value(let value) = item.contents else { return nil }
@@ -130,7 +131,7 @@ struct RecordStore: Sendable {
         return match
     }
 
-    /// Performs keychain calls, which block, on a Dispatch thread instead of one of the shared pool.
+    /// Performs blocking keychain calls on a Dispatch thread instead of a thread of the shared pool.
     private func inKeychain<Value: Sendable>(
         _ body: @escaping @Sendable (any KeychainRowService) throws(ServiceError) -> Value
     ) async throws(LoginError) -> Value {

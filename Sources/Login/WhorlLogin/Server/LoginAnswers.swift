@@ -7,13 +7,13 @@ internal import WhorlSecretMemory
 
 /// A server's challenge, after validation.
 struct Challenge {
-    /// 32 bytes.
+    /// The challenge, 32 bytes.
     let bytes: Data
 
     /// Creates a challenge from a response.
     ///
-    /// - Throws: `answerRefused` if the size is wrong, or if the server's origin differs: an assertion for that origin
-    ///   would be valid elsewhere, or nowhere.
+    /// - Throws: `answerRefused` if the size is wrong or the response names another origin, because an assertion for
+    ///   that origin would be valid on another server, or on none.
     init(_ response: LoginResponse, from origin: LoginOrigin) throws(LoginError) {
         struct Answer: Decodable {
             let challenge: String
@@ -30,7 +30,7 @@ struct Challenge {
 }
 
 extension LoginResponse {
-    /// Checks that a device was registered as requested, and returns the time.
+    /// Checks that a device was registered as requested, and returns the time of registration.
     func checkRegistered(_ user: LoginName, _ device: LoginName, _ key: LoginKey) throws(LoginError) -> Date {
         struct Answer: Decodable {
             let user: String
@@ -48,7 +48,7 @@ extension LoginResponse {
         return try Self.date(answer.enabledAt)
     }
 
-    /// Returns a server's credential for this device's TPM, which alone can validate it.
+    /// Returns a server's credential for this device's TPM; only the TPM can validate it.
     func credential() throws(LoginError) -> (nonce: Data, credential: Data, secret: Data) {
         struct Answer: Decodable {
             let nonce: String
@@ -66,8 +66,8 @@ extension LoginResponse {
 
     /// Returns the session, after validation of its token.
     func session() throws(LoginError) -> (token: SecretBox, expiresAt: Date) {
-        /// The decoder creates a text from the token, a copy that cannot be wiped. It exists only briefly, and is
-        /// copied into locked memory here.
+        /// The decoder copies the token to a string, which cannot be wiped. The string exists only briefly, and the
+        /// token is copied to locked memory here.
         struct Answer: Decodable {
             let token: String
             let tokenType: String
@@ -86,7 +86,7 @@ extension LoginResponse {
         return Date(timeIntervalSince1970: Double(seconds))
     }
 
-    /// Returns the decoded body if the status is the expected one.
+    /// Decodes the body after checking that the status is the expected one.
     fileprivate func decoded<Answer: Decodable>(as: Answer.Type, status: Int) throws(LoginError) -> Answer {
         try check(status)
         guard contentType?.isMedia("application/json") == true,
@@ -111,7 +111,7 @@ extension LoginResponse {
         }
     }
 
-    /// The code of a problem document (RFC 9457); its text is ignored.
+    /// The code in a problem document (RFC 9457), whose text is ignored.
     private var problem: String? {
         struct Problem: Decodable { let code: String }
         guard contentType?.isMedia("application/problem+json") == true else { return nil }
@@ -132,7 +132,7 @@ extension LoginResponse {
 }
 
 extension String {
-    /// Returns whether a `Content-Type` names this media type, ignoring its parameters.
+    /// Returns whether a `Content-Type` is of the given media type, ignoring parameters.
     fileprivate func isMedia(_ type: String) -> Bool {
         prefix { $0 != ";" }.split(separator: " ").first?.lowercased() == type
     }

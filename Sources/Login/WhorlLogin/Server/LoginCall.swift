@@ -7,7 +7,7 @@ internal import LoginTransport
 internal import WhorlSecretMemory
 internal import WhorlSupport
 
-/// The context of one call of a client: the owner, the records, the server.
+/// The context of one call to a client: the owner, the records and the server.
 struct LoginCall {
     let server: LoginOrigin
     let transport: any LoginTransport
@@ -29,7 +29,7 @@ struct LoginCall {
         try await records.record(of: user.text, as: LoginRecord.self)
     }
 
-    /// Returns the record of a user, or the only one with a key; refused keys count only if there are no others.
+    /// Returns the record of a user, or the only record with a key; refused keys count only if there are no other keys.
     func found(_ user: LoginName?) async throws(LoginError) -> (LoginName, LoginRecord)? {
         if let user { return try await record(of: user).map { (user, $0) } }
         var found: [(LoginName, LoginRecord)] = []
@@ -49,7 +49,7 @@ struct LoginCall {
 
     /// Changes the current record in one transaction, because another process may have changed it since it was read.
     ///
-    /// - Returns: Whether it was changed; `false` if `change` returns `nil`.
+    /// - Returns: Whether the record was changed; `false` if `change` returns `nil`.
     @discardableResult
     func change(
         _ user: LoginName,
@@ -80,10 +80,10 @@ struct LoginCall {
         try Challenge(await send(.challenge(for: user, on: device, purpose, to: server)), from: server)
     }
 
-    /// Prompts the owner, answers a challenge and returns the result; if the challenge has expired, repeats this once
-    /// with a new one.
+    /// Prompts the owner, responds to a challenge and returns the result; if the challenge has expired, does so once
+    /// more with a new challenge.
     ///
-    /// A challenge may expire during the prompt. The owner's authentication counts for only one signature, so the next
+    /// A challenge may expire during the prompt. An authentication is valid for only one signature, so the new
     /// challenge requires another prompt.
     func answering<Value>(
         _ challenge: Challenge,
@@ -105,9 +105,9 @@ struct LoginCall {
 
     // MARK: - The assertion
 
-    /// The app's part of an assertion.
+    /// The parts of an assertion that the app chooses.
     struct Wishes {
-        /// The claims that only concern the app and its service.
+        /// The claims that concern only the app and its service.
         var app: [String: String] = [:]
         /// The service that the session token is for; `nil` for the login server itself.
         var service: String?
@@ -115,7 +115,7 @@ struct LoginCall {
 
     /// Returns an assertion of the device, signed by the TPM.
     ///
-    /// Only the TPM takes time between the touch and the signature, because the challenge was fetched before.
+    /// The challenge was fetched before the touch, so only the TPM's work delays the signature.
     func assertion(
         _ purpose: LoginClaims.Purpose,
         of user: LoginName,

@@ -8,10 +8,10 @@ internal import WhorlService
 
 /// A credential that identifies the user to a server, other than the key.
 public enum LoginCredential: Sendable {
-    /// The user's password at that server, UTF-8.
+    /// The user's password on the server, in UTF-8.
     case password(SecretBox)
-    /// A session token requested for the service `LoginOrigin.credentialsService`: no other token can change a user's
-    /// keys. To enable a login, the token may be at most one minute old.
+    /// A session token requested for the service `LoginOrigin.credentialsService`: no other token can be used to change
+    /// a user's keys. To enable a login, the token must be no more than one minute old.
     case session(SecretBox)
 
     /// Returns the value of the header field `Authorization`.
@@ -86,7 +86,7 @@ extension LoginRequest {
     }
 }
 
-/// A JSON object of strings that is written directly to locked memory, because one of them may be a password.
+/// A JSON object of strings that is written directly to locked memory, because a string may be a password.
 enum JSONText {
     enum Value {
         case text(String)
@@ -144,14 +144,14 @@ extension JSONText.Value {
 }
 
 extension SecretBox {
-    /// Creates the bytes of a text that is not secret.
+    /// Creates a box with a text that is not secret.
     convenience init(plain text: String) {
         let bytes = Array(text.utf8)
         self.init(SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) })
     }
 
-    /// Whether it consists of 1 to 12,288 characters allowed in a bearer token (RFC 6750, 2.1); none of them can end a
-    /// header line or a JSON string.
+    /// Whether the text consists of 1 to 12,288 characters that are allowed in a bearer token (RFC 6750, 2.1); none of
+    /// them can end a header line or a JSON string.
     var isTokenText: Bool {
         (1...12_288).contains(bytes.count)
             && bytes.withUnsafeBytes { bytes in
@@ -174,7 +174,7 @@ extension SecretBox {
         return SecretBox(room.take())
     }
 
-    /// Returns `prefix`, followed by all parts together in Base64 with padding (RFC 4648, 4).
+    /// Returns `prefix`, followed by the concatenated parts in Base64 with padding (RFC 4648, 4).
     static func joined(_ prefix: String, base64 parts: [SecretBox]) -> SecretBox {
         let whole = joined(parts)
         let size = SecretBuffer.base64Size(of: whole.bytes.count)
