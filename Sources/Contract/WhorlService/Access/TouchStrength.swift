@@ -98,7 +98,7 @@ extension TouchStrength: Codable {
         guard let strength = TouchStrength(try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
                 in: container,
-                debugDescription: "unknown strength of a touch"
+                debugDescription: "unknown touch strength"
             )
         }
         self = strength

@@ -28,7 +28,7 @@ extension ItemName: Codable {
 extension SigningKeyPublic: Codable {
     /// Decodes the point; throws `DecodingError.dataCorrupted` if it is not on P-256.
     public init(from decoder: any Decoder) throws {
-        self = try decoder.reading(SigningKeyPublic.init(x963:), else: "no point")
+        self = try decoder.reading(SigningKeyPublic.init(x963:), else: "not a point on P-256")
     }
 
     /// Encodes the point.
@@ -39,7 +39,7 @@ extension SigningKeyPublic: Codable {
 extension Signature: Codable {
     /// Decodes r followed by s; throws `DecodingError.dataCorrupted` for any other bytes.
     public init(from decoder: any Decoder) throws {
-        self = try decoder.reading(Signature.init(raw:), else: "no signature")
+        self = try decoder.reading(Signature.init(raw:), else: "not a signature")
     }
 
     /// Encodes r followed by s.

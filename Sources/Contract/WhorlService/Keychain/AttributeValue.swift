@@ -100,7 +100,7 @@ extension AttributeValue: Codable {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
                     codingPath: decoder.codingPath,
-                    debugDescription: "the bytes are not an attribute's value"
+                    debugDescription: "not an attribute value"
                 )
             )
         }

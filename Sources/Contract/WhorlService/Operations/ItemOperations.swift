@@ -103,7 +103,7 @@ public struct MakeItem: ServiceOperation {
                 throw DecodingError.dataCorruptedError(
                     forKey: .secret,
                     in: members,
-                    debugDescription: "does not fit the kind"
+                    debugDescription: "the value does not match the kind"
                 )
             }
     }

@@ -228,6 +228,6 @@ extension Released<ItemProduct> {
 extension ServiceError {
     /// The error for a service that replies with the wrong kind of product.
     fileprivate static var otherProduct: ServiceError {
-        ServiceError(.chipFailed, cause: "the service returned another product")
+        ServiceError(.chipFailed, cause: "the service returned a different kind of product")
     }
 }

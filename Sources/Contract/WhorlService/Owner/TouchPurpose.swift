@@ -165,7 +165,7 @@ extension TouchPurpose: Codable {
             throw DecodingError.dataCorruptedError(
                 forKey: .code,
                 in: members,
-                debugDescription: "an unknown purpose"
+                debugDescription: "unknown purpose"
             )
         }
     }

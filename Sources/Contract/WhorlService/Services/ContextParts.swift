@@ -104,7 +104,7 @@ struct NoKeychainRows: KeychainRowService {
         _ new: [NewKeychainRow],
         replacing: [KeychainRowVersion]
     ) throws(ServiceError) -> KeychainOutcome {
-        throw ServiceError(.storeFailed, cause: "there is no state directory")
+        throw ServiceError(.storeFailed, cause: "no state directory")
     }
 
     func update(

@@ -111,7 +111,7 @@ final class ChallengeKeys: Sendable {
         from store: any RelyingPartyStore
     ) async throws(RelyingPartyError) -> ChallengeSeal {
         guard let seal = ChallengeSeal(key: try await store.challengeKey()) else {
-            throw RelyingPartyError(.store, cause: "the key of challenges is damaged")
+            throw RelyingPartyError(.store, cause: "the key for challenges is damaged")
         }
         state.withLock { $0 = State(seal: seal, readAt: now) }
         return seal

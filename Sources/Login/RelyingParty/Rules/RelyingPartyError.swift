@@ -70,7 +70,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
     /// A sentence that tells the user or the program what to do.
     public var remedy: String {
         switch code {
-        case .malformed: "Send what Docs/LoginProtocol.md describes."
+        case .malformed: "Send the request as described in Docs/LoginProtocol.md."
         case .challengeUnknown: "Request a new challenge and sign it."
         case .assertionRefused(let fault): fault.remedy
         case .unknownKey: "Delete the key on the device and enable the device again."
@@ -81,7 +81,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case .authorizationRevoked: "Sign in again, then enable the device."
         case .attestationRequired: "Enable the device with an attestation."
         case .attestationRefused(let fault): fault.remedy
-        case .rawRefused: "Sign an assertion, or have the server's policy allow changed fingers."
+        case .rawRefused: "Sign an assertion, or change the server's policy to allow changed fingers."
         case .store: "Check the server's log, and try again when the database is available."
         }
     }
@@ -115,10 +115,10 @@ extension AssertionFault {
         case .malformed: "it is malformed"
         case .purpose: "it is for another purpose"
         case .origin: "it is for another server"
-        case .user: "it is another user's"
-        case .device: "it is another device's"
+        case .user: "it is for another user"
+        case .device: "it is for another device"
         case .key: "it is not signed with the device's key"
-        case .challenge: "it answers another challenge"
+        case .challenge: "it is for another challenge"
         case .signature: "its signature does not match the device's key"
         case .expired: "it has expired"
         case .notYetValid: "its time is in the future"
@@ -149,7 +149,7 @@ extension AttestationFault {
 
     fileprivate var remedy: String {
         switch self {
-        case .malformed: "Send what Docs/LoginProtocol.md describes."
+        case .malformed: "Send the request as described in Docs/LoginProtocol.md."
         case .endorsement: "Ask the operator to trust the authority that signed the TPM's certificate."
         case .credential: "Request a new credential, and enable the device again."
         case .statement, .key, .policy: "Create a new key on the device, and enable it."

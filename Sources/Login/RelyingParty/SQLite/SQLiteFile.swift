@@ -19,7 +19,7 @@ struct SQLiteFile {
         var found = stat()
         if lstat(path, &found) != 0 {
             guard errno == ENOENT else { throw refusal(String(cString: strerror(errno))) }
-            guard ifMissing == .create else { throw refusal("there is no database") }
+            guard ifMissing == .create else { throw refusal("the database does not exist") }
             try create()
             guard lstat(path, &found) == 0 else { throw refusal(String(cString: strerror(errno))) }
         }
@@ -39,7 +39,7 @@ struct SQLiteFile {
         }
         // The transaction opened the log and its index.
         let identity = SQLiteFileIdentity(path: path)
-        guard identity.isDatabase(found) else { throw refusal("was replaced while it was opened") }
+        guard identity.isDatabase(found) else { throw refusal("replaced while it was being opened") }
         return (queue, identity)
     }
 
@@ -51,11 +51,11 @@ struct SQLiteFile {
 
     /// Checks that the file belongs to this user and that other users cannot access it.
     private func checkAccess(_ found: stat) throws {
-        guard found.st_mode & S_IFMT == S_IFREG else { throw refusal("not a plain file") }
+        guard found.st_mode & S_IFMT == S_IFREG else { throw refusal("not a regular file") }
         guard found.st_uid == geteuid() else { throw refusal("belongs to uid \(found.st_uid)") }
         guard found.st_mode & 0o077 == 0 else {
             let mode = String(found.st_mode & 0o777, radix: 8)
-            throw refusal("open to others, mode 0\(mode); chmod 600 closes it")
+            throw refusal("accessible to other users (mode 0\(mode)); restrict it with chmod 600")
         }
     }
 
@@ -67,7 +67,7 @@ struct SQLiteFile {
         guard let file = FileHandle(forReadingAtPath: path), let header = try file.read(upToCount: 100),
             header.count == 100, header.starts(with: Data("SQLite format 3\0".utf8)),
             header[68..<72].reduce(0, { $0 << 8 | UInt32($1) }) == Self.applicationID
-        else { throw refusal("not a database of a login server") }
+        else { throw refusal("not a login server's database") }
         try checkVersion(header[60..<64].reduce(0) { $0 << 8 | Int($1) })
     }
 

@@ -18,7 +18,7 @@ extension SQLiteRelyingPartyStore: RelyingPartyStore {
     /// See ``RelyingPartyStore/challengeKey()``.
     public func challengeKey() async throws(RelyingPartyError) -> Data {
         guard let key = try await document(ChallengeKey.document) else {
-            throw RelyingPartyError(.store, cause: "\(path): there is no key of challenges")
+            throw RelyingPartyError(.store, cause: "\(path): the key for challenges is missing")
         }
         return key
     }

@@ -12,7 +12,7 @@ extension LoginError {
         case .severalAccounts: "The login is enabled for several users on this device."
         case .userUnusable: "The user’s name must not contain a colon."
         case .deviceNameUnusable: "Invalid device name."
-        case .claimsRefused: "Too many or too long claims, or too long a service name."
+        case .claimsRefused: "Too many claims, or a claim or the service name is too long."
         case .notReleased: "This authentication does not unlock the key."
         case .service(let error): error.message
         case .changedMeanwhile: "The login on this device was changed by another program."
@@ -21,7 +21,7 @@ extension LoginError {
         case .answerRefused(let fault): fault.message
         case .unauthorized: "The server rejected the password or the session."
         case .refused(let refusal): refusal.message
-        case .tooManyTries: "The server accepts no more attempts for now."
+        case .tooManyTries: "The server does not accept further attempts for now."
         case .serverFailed(let status): "The server failed (status \(status))."
         }
     }
@@ -31,19 +31,19 @@ extension LoginError {
         switch code {
         case .notEnabled: "Enable it: `whorl login enable`."
         case .mustEnableAgain: "Sign in with the password, then enable the login again."
-        case .otherAccount: "Disable it there first, or allow several accounts."
+        case .otherAccount: "Disable the login for that user first, or allow several accounts."
         case .severalAccounts: "Specify the user."
-        case .userUnusable: "Sign in with another name of the account."
+        case .userUnusable: "Sign in with a different name for the account."
         case .deviceNameUnusable:
-            "1 to 128 bytes, without control characters and without spaces at its ends."
-        case .claimsRefused: "At most 16, with values of at most 256 bytes."
+            "Use 1 to 128 bytes, without control characters and without spaces at either end."
+        case .claimsRefused: "Use at most 16 claims, with values of at most 256 bytes."
         case .notReleased, .changedMeanwhile: "Try again."
         case .service(let error): error.recovery
         case .recordDamaged:
             "Disable the login, then enable it again: `whorl login disable`, `whorl login enable`."
         case .transport(let error): error.recovery
         case .answerRefused: "Check the server’s address and any proxy in between."
-        case .unauthorized: "Try again with the correct one."
+        case .unauthorized: "Try again with the correct password or session."
         case .refused(let refusal): refusal.recovery
         case .tooManyTries(let seconds): "Try again in \(seconds) seconds."
         case .serverFailed: "Try again later."
@@ -81,7 +81,7 @@ extension LoginError.Refusal {
         case .malformed: "The server could not read the request."
         case .challengeUnknown: "The server’s challenge has expired or was already used."
         case .assertionRefused: "The server rejected this device’s signature."
-        case .keyInUse: "The server knows this key for another user or device."
+        case .keyInUse: "The key is registered on the server for another user or device."
         case .tooManyDevices: "The server’s device limit for this user has been reached."
         case .attestationRequired: "The server requires an attested key."
         case .attestationRefused: "The server rejected the attestation of this TPM."

@@ -72,11 +72,11 @@ struct RecordStore: Sendable {
                 case .noPasscode, .groupRefused:
                     throw ServiceError(
                         .storeFailed,
-                        cause: "the service does not store the record of a login"
+                        cause: "the service does not store the login record"
                     )
                 }
             }
-            throw ServiceError(.storeFailed, cause: "other programs keep changing the record of the login")
+            throw ServiceError(.storeFailed, cause: "other programs keep changing the login record")
         }
     }
 
@@ -110,7 +110,7 @@ struct RecordStore: Sendable {
     ) throws(ServiceError) -> NewKeychainRow {
         // JSON can represent every record.
         guard let value = try? JSONEncoder().encode(record) else {
-            throw ServiceError(.storeFailed, cause: "the record of the login cannot be written")
+            throw ServiceError(.storeFailed, cause: "the login record cannot be written")
         }
         let description = KeychainRecord(
             .genericPassword,
