@@ -92,7 +92,7 @@ extension KeyedDecodingContainer {
     func milliseconds(_ key: Key) throws -> Duration {
         let count = try decode(Int64.self, forKey: key)
         guard count >= 0 else {
-            throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "negative duration")
+            throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "negative")
         }
         return .milliseconds(count)
     }

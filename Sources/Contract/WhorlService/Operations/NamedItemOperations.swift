@@ -52,7 +52,7 @@ public struct AddItem: ServiceOperation, DescribedChange {
         item = try members.decode(MakeItem.self, forKey: .item)
         // Reject a mismatched kind here: in the engine, it would be a programming error.
         guard id.kind == item.item.kind else {
-            throw DecodingError.dataCorruptedError(forKey: .id, in: members, debugDescription: "the kinds differ")
+            throw DecodingError.dataCorruptedError(forKey: .id, in: members, debugDescription: "other kind")
         }
     }
 
