@@ -48,7 +48,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
         self.init(count: count) { SecretPages.fillRandomly($0) }
     }
 
-    /// Copies bytes from memory that the caller wipes.
+    /// Copies bytes from memory that the caller will wipe.
     public init(copying bytes: RawSpan) {
         self.init(count: bytes.byteCount) { room in
             bytes.withUnsafeBytes { room.copyMemory(from: $0) }

@@ -13,7 +13,7 @@ enum CanonicalJSON {
     /// An object with ASCII names.
     case object([String: CanonicalJSON])
 
-    /// The value as UTF-8.
+    /// The JSON text in UTF-8.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)

@@ -4,7 +4,7 @@ public import FoundationEssentials
 
 /// An unsigned login assertion: a JWS with ES256 (RFC 7515, RFC 7518; Docs/LoginProtocol.md).
 public struct AssertionDraft: Sendable {
-    /// The claims.
+    /// The claims to sign.
     public let claims: LoginClaims
     /// The bytes to sign: header and claims, each in Base64url, separated by a dot.
     public let signingInput: Data

@@ -61,7 +61,7 @@ public struct LoginKey: Sendable, Hashable {
         return key.isValidSignature(parsed, for: SHA256.hash(data: message))
     }
 
-    /// Compares the points.
+    /// Returns whether the points are equal.
     public static func == (left: LoginKey, right: LoginKey) -> Bool { left.der == right.der }
 
     /// Hashes ``der``.

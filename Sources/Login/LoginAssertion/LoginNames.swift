@@ -10,7 +10,7 @@ public struct LoginName: Sendable, Hashable, CustomStringConvertible {
     /// The text, 1 to 128 bytes of UTF-8.
     public let text: String
 
-    /// The text.
+    /// The text of the name.
     public var description: String { text }
 
     /// Characters that are invisible or change the visible text: control, zero-width and direction characters, soft
@@ -49,12 +49,12 @@ public struct LoginName: Sendable, Hashable, CustomStringConvertible {
         scalar.isASCII ? (0x20..<0x7F).contains(scalar.value) : !hidden.contains { $0.contains(scalar.value) }
     }
 
-    /// Compares the bytes.
+    /// Returns whether the names have the same bytes.
     public static func == (left: LoginName, right: LoginName) -> Bool {
         left.text.utf8.elementsEqual(right.text.utf8)
     }
 
-    /// Hashes the bytes.
+    /// Hashes the bytes of the name.
     public func hash(into hasher: inout Hasher) { hasher.combine(Array(text.utf8)) }
 }
 

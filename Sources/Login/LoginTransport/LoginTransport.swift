@@ -38,7 +38,7 @@ public struct LoginRequest: Sendable {
 
     /// The server.
     public let origin: LoginOrigin
-    /// The method.
+    /// The HTTP method.
     public let method: Method
     /// The path after the origin, including the slash; it does not contain characters that require escaping.
     public let path: String
@@ -95,7 +95,7 @@ public struct LoginResponse: Sendable {
     }
 }
 
-/// An error of a transport: the reason why there is no response.
+/// An error of a transport, which explains why no response was received.
 public enum LoginTransportError: String, Error, Sendable, Hashable, CaseIterable {
     /// The server's name cannot be resolved, or no server is listening.
     case unreachable = "unreachable"

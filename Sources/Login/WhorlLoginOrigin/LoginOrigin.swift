@@ -9,7 +9,7 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The text, at most 255 bytes.
     public let text: String
 
-    /// The text.
+    /// The text of the origin.
     public var description: String { text }
 
     /// Creates an origin; returns `nil` if the text is not exactly that of an origin, or if it is `http` to another

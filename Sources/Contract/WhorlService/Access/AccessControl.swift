@@ -37,7 +37,7 @@ public struct AccessControl: Sendable, Hashable {
 
     /// Combines two access controls so that either one is sufficient.
     ///
-    /// Neither may have an application password or boot measurements; add these to the result.
+    /// Neither of them may have an application password or boot measurements; add these to the result.
     ///
     /// - Throws: ``ServiceError/Code/accessRefused``.
     public static func either(
@@ -85,7 +85,7 @@ public struct AccessControl: Sendable, Hashable {
 
     /// Returns the same access control, with a required strength for each touch.
     ///
-    /// Ways that need no finger are unchanged. To require a finger and the passcode, see ``both(_:_:)``.
+    /// Ways that do not need a finger are unchanged. To require a finger and the passcode, see ``both(_:_:)``.
     ///
     /// - Throws: ``ServiceError/Code/accessRefused`` if no way needs a finger, if the strength includes the passcode,
     ///   or if it names a reader whose ID does not consist of 1 to 200 visible ASCII characters.
@@ -110,13 +110,13 @@ public struct AccessControl: Sendable, Hashable {
     /// Whether any of the ways is bound to the current set of fingers.
     public var isBoundToCurrentSet: Bool { ways.contains { $0.contains(.biometryCurrentSet) } }
 
-    /// Whether any of the ways accepts the passcode, so that a passcode must be set when the item is created.
+    /// Whether any of the ways accepts the passcode, in which case a passcode must be set when the item is created.
     public var takesPasscode: Bool { waysInChip.contains { $0.contains(.devicePasscode) } }
 
-    /// Whether every way requires the passcode, so that the item is lost if the passcode is removed.
+    /// Whether every way requires the passcode, in which case the item is lost if the passcode is removed.
     public var isLostWithoutPasscode: Bool { ways.allSatisfy { $0.contains(.devicePasscode) } }
 
-    /// Whether every way requires the current set of fingers, so that the item is lost if the set changes.
+    /// Whether every way requires the current set of fingers, in which case the item is lost if the set changes.
     package var isDeadWithItsSet: Bool { ways.allSatisfy { $0.contains(.biometryCurrentSet) } }
 
     /// The ways as the TPM enforces them, including the boot measurements.

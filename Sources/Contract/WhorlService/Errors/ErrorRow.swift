@@ -30,10 +30,10 @@ extension ServiceError {
         /// The name.
         public var description: String { rawValue }
 
-        /// Compares the names.
+        /// Returns whether the names are equal.
         public static func == (one: Code, other: Code) -> Bool { one.rawValue == other.rawValue }
 
-        /// Hashes the name.
+        /// Hashes the name of the code.
         public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
     }
 }

@@ -110,7 +110,7 @@ extension ServiceError.Code {
     )
     .message("The reader with your enrolled fingers is not connected.")
     .recovery("Connect it, or enroll a finger with the connected reader.")
-    /// The reason is empty.
+    /// The reason for the request is empty.
     public static let reasonMissing = row("reasonMissing", .invalidRequest, .authFailed, apple: -10)
         .message("The reason for the request is empty.")
         .recovery("Give a reason to show in the prompt.")
@@ -295,7 +295,7 @@ extension ServiceError.Code {
         )
 }
 
-/// The TPM.
+/// Errors of the TPM.
 extension ServiceError.Code {
     /// The TPM that protects the state directory is not usable.
     public static let chipUnavailable = row("chipUnavailable", .chipUnavailable, .notAvailable)
@@ -315,7 +315,8 @@ extension ServiceError.Code {
     public static let chipBusy = row("chipBusy", .chipUnavailable, .io)
         .message("The TPM is busy, or the connection was lost.")
         .recovery("Try again. If it keeps failing, another program is using the TPM.")
-    /// The TPM has no room for more loaded objects or sessions: other programs, or killed ones, have used it up.
+    /// The TPM has no room for more loaded objects or sessions: other programs, or programs that were killed, have used
+    /// it up.
     public static let chipCrowded = row("chipCrowded", .chipUnavailable, .io)
         .message(
             "The TPM's memory is in use by other programs, or by the remains of programs that were killed."
@@ -487,7 +488,7 @@ extension ServiceError.Code {
             "A passcode must have \(PasscodeSize.allowed.lowerBound) to \(PasscodeSize.allowed.upperBound) bytes."
         )
         .recovery("Choose another passcode.")
-    /// Wrong passcode.
+    /// The passcode is wrong.
     public static let passcodeWrong = row("passcodeWrong", .notAuthenticated, .authFailed, apple: -1)
         .message("Wrong passcode.")
         .recovery("Try again. After five wrong attempts, you have to wait.")
@@ -579,7 +580,7 @@ extension ServiceError.Code {
 }
 
 extension ServiceError.Code: CaseIterable {
-    /// All codes of this version.
+    /// All codes that this version defines.
     public static let allCases: [ServiceError.Code] = [
         .authenticationFailed, .userCancel, .userFallback, .systemCancel, .timedOut, .passcodeNotSet,
         .biometryNotAvailable, .lidShut, .biometryOptedOut, .biometryNotEnrolled, .biometryLockout,

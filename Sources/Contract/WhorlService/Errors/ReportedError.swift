@@ -24,7 +24,7 @@ public enum ErrorCategory: String, Sendable, Hashable, CaseIterable, Codable {
     case cancelled = "cancelled"
     /// A finger or a passcode must be set up first.
     case notSetUp = "notSetUp"
-    /// No prompt can be shown.
+    /// A prompt cannot be shown.
     case notInteractive = "notInteractive"
     /// The reader cannot be used.
     case readerUnavailable = "readerUnavailable"
@@ -44,7 +44,7 @@ public enum ErrorCategory: String, Sendable, Hashable, CaseIterable, Codable {
     case serverUnavailable = "serverUnavailable"
     /// A server rejected the request.
     case serverRefused = "serverRefused"
-    /// Another failure.
+    /// Any other failure.
     case other = "other"
 }
 

@@ -100,7 +100,7 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ServiceError {
-    /// Creates the error for a reader's failure, with the reader's sentences.
+    /// Creates the error for a reader's failure, using the sentences of the reader's error.
     public init(_ error: ReaderError) {
         let code: Code =
             switch error.code {

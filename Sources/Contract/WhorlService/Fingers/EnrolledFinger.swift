@@ -74,9 +74,9 @@ public struct EnrollmentDifference: Sendable, Hashable, Codable {
     ///
     /// This is also `true` for a set that was changed and then changed back.
     public let changed: Bool
-    /// The fingers whose prints were added since then.
+    /// The fingers whose prints were added since the digest was taken.
     public let added: [Finger]
-    /// The fingers whose prints were removed since then.
+    /// The fingers whose prints were removed since the digest was taken.
     public let removed: [Finger]
     /// Whether the earlier digest is one that the store returned to this program.
     ///

@@ -4,9 +4,9 @@ public import WhorlFingerprint
 
 /// A change to the enrolled fingers that requires the owner's consent.
 public enum FingerChange: Sendable, Hashable {
-    /// Enrolling this finger.
+    /// Enrolling the given finger.
     case add(Finger)
-    /// Removing these fingers.
+    /// Removing the selected fingers.
     case remove(FingerSelection)
     /// Accepting fingers as genuine after they were tampered with or rolled back to an older state.
     case accept
@@ -31,7 +31,7 @@ public enum FingerSelection: Sendable, Hashable, Codable {
 
 /// An enrollment event, for prompts and progress bars.
 public enum EnrollmentProgress: Sendable, Hashable, Codable {
-    /// The owner has agreed, and the reader is starting.
+    /// The owner has consented, and the reader is starting.
     case began(ReaderInfo)
     /// An event from the reader.
     case scan(ScanEvent)
@@ -71,7 +71,7 @@ public struct ReaderReconciliation: Sendable, Codable {
     public let finished: Int
     /// The metadata of prints that are in the reader but not in the store, such as those of another system.
     ///
-    /// They are never deleted.
+    /// Such prints are never deleted.
     public let strays: [EnrollmentMetadata]
     /// The profile's fingers whose prints are missing from the reader.
     public let missing: [EnrolledFinger]

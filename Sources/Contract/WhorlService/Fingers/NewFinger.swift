@@ -11,7 +11,7 @@ public struct NewFinger: Sendable, Hashable, Codable {
     /// Whether the enrollment is guided.
     ///
     /// A guided enrollment prompts for different parts of the finger in turn, and starts over once if the scans were
-    /// too similar. It ends with test touches, which change nothing.
+    /// too similar. It ends with test touches, which do not change anything.
     public var isGuided: Bool
 
     /// Creates a description of a finger to enroll.

@@ -21,7 +21,7 @@ public struct ReaderExercise: Sendable, Hashable, Codable {
 
     /// The result of one step.
     public struct StepResult: Sendable, Hashable, Codable {
-        /// The step.
+        /// The step that was run.
         public let step: Step
         /// The duration of the step in seconds.
         public let seconds: Double

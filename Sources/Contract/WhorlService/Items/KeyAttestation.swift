@@ -32,7 +32,7 @@ public struct ChipCredential: Sendable, Hashable, Codable {
     public let credential: Data
     /// The seed that the secret is encrypted with.
     ///
-    /// For a P-256 endorsement key, this is an ephemeral point, TPMS_ECC_POINT; for an RSA one, the encrypted seed.
+    /// For a P-256 endorsement key, this is an ephemeral point, TPMS_ECC_POINT; for an RSA key, the encrypted seed.
     public let seed: Data
     /// Bytes to hash before the secret; the TPM's statement includes the SHA-256 digest of both.
     public let preface: Data
@@ -54,11 +54,11 @@ public struct AttestedKey: Sendable, Hashable, Codable {
     public let key: Data
     /// The public area of the object whose authorization value the policy requires after a finger match, TPMT_PUBLIC.
     public let authority: Data
-    /// The public area of the enrolled fingers' counter, TPMS_NV_PUBLIC; empty if the policy does not use one.
+    /// The public area of the enrolled fingers' counter, TPMS_NV_PUBLIC; empty if the policy does not use a counter.
     public let counter: Data
     /// The value that the counter must have; 0 if there is no counter.
     public let counterValue: UInt64
-    /// The public area of the passcode's object, TPMT_PUBLIC; empty if the policy does not use one.
+    /// The public area of the passcode's object, TPMT_PUBLIC; empty if the policy does not accept the passcode.
     public let passcode: Data
     /// The TPM's statement that it created the key, TPMS_ATTEST.
     public let statement: Data

@@ -20,7 +20,7 @@ public enum NewItem: Sendable {
     }
 }
 
-/// A use of an item.
+/// An operation that uses an item.
 public enum ItemUse: Sendable, Hashable, Codable {
     /// Reading the secret.
     case secret

@@ -9,11 +9,11 @@ internal import WhorlSupport
 public enum AttributeValue: Sendable, Hashable {
     /// A text.
     case text(String)
-    /// Bytes.
+    /// A sequence of bytes.
     case data(Data)
     /// A number, or a Boolean as 0 or 1.
     case number(Int64)
-    /// Seconds since 1970-01-01 UTC.
+    /// A time, in seconds since 1970-01-01 UTC.
     case date(Double)
 
     /// The encoding for storage, comparison and indexing: a byte for the kind, then the value.

@@ -30,7 +30,7 @@ public enum KeychainClass: String, Sendable, Hashable, CaseIterable, Codable {
 public struct KeychainRecord: Sendable, Hashable, Codable {
     /// The class of the item.
     public let itemClass: KeychainClass
-    /// The access group, whose programs may use the item.
+    /// The access group; its programs may use the item.
     public var accessGroup: String
     /// The condition under which the item can be unlocked: a `kSecAttrAccessible…` value.
     public var accessible: String
@@ -81,7 +81,7 @@ extension KeychainRecord {
 public struct KeychainRow: Sendable, Hashable {
     /// The version of the row that was read.
     public let version: KeychainRowVersion
-    /// The class, attributes and protection.
+    /// The class, attributes and protection of the item.
     public let record: KeychainRecord
     /// The value.
     public let contents: KeychainContents
@@ -139,7 +139,7 @@ public enum NewKeychainContents: Sendable, Hashable {
 
 /// An item to store in a row.
 public struct NewKeychainRow: Sendable, Hashable {
-    /// The class, attributes and protection.
+    /// The class, attributes and protection of the item.
     public var record: KeychainRecord
     /// The value.
     public var contents: NewKeychainContents
@@ -173,9 +173,9 @@ public enum KeychainOutcome: Sendable, Hashable {
     case taken(by: KeychainRow)
     /// One of the rows is no longer at the version that its change applies to.
     case stale
-    /// One of the items requires a passcode, and none is set.
+    /// One of the items requires a passcode, but no passcode is set.
     case noPasscode
-    /// The program may not use the access group of one of the items.
+    /// The program is not allowed to use the access group of one of the items.
     case groupRefused
 }
 
@@ -183,7 +183,7 @@ public enum KeychainOutcome: Sendable, Hashable {
 public struct KeychainMatch: Sendable, Hashable, Codable {
     /// The access groups to search; groups that the program may not use are ignored.
     public var groups: [String]
-    /// The class.
+    /// The class of the items.
     public var itemClass: KeychainClass
     /// The number of the only row to select, if a persistent reference identifies it.
     public var id: Int64?

@@ -2,7 +2,7 @@
 
 /// The status of a state directory and its TPM, which `whorl doctor` and `whorl vault status` print.
 ///
-/// Reading it changes nothing, neither in the TPM nor on the disk.
+/// Reading the status does not change anything in the TPM or on the disk.
 public struct VaultStatus: Sendable, Hashable, Codable {
     /// The location of the state key.
     public enum StateKey: String, Sendable, Hashable, Codable {
@@ -12,7 +12,7 @@ public struct VaultStatus: Sendable, Hashable, Codable {
         case file
         /// Sealed by the TPM.
         case sealed
-        /// In both places: `whorl vault provision` was interrupted; running it again completes it.
+        /// In both places: `whorl vault provision` was interrupted; running the command again completes the change.
         case both
     }
 
@@ -155,7 +155,7 @@ public struct MaintenanceFacts: Sendable, Hashable, Codable {
     public let isTPMNamed: Bool
     /// Whether a simulated TPM has responded.
     public let usedSimulatedTPM: Bool
-    /// Whether a real TPM protects the state: its key, or at least the authority over its items.
+    /// Whether a real TPM protects the state key, or at least the authority over the items.
     public let isProtectedByHardware: Bool
 
     /// Creates the information; the defaults are those for a service that does not respond.

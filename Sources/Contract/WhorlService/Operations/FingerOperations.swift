@@ -29,7 +29,7 @@ public struct ListFingers: ServiceOperation {
     public init() {}
 }
 
-/// Reads the state of the enrolled fingers for a program; returns `nil` if none was ever enrolled.
+/// Reads the state of the enrolled fingers for a program; returns `nil` if no finger was ever enrolled.
 ///
 /// Errors: those of ``ListFingers``.
 public struct ReadEnrollmentState: ServiceOperation {

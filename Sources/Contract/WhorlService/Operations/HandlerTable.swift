@@ -2,7 +2,7 @@
 
 package import FoundationEssentials
 
-/// Performs operations in this process, with one handler for each.
+/// A table of handlers that perform operations in this process.
 package struct HandlerTable: ServiceAsker {
     /// The handler of one operation.
     ///

@@ -153,7 +153,7 @@ public struct CheckItems: ServiceOperation {
     public init(_ items: some Sequence<SealedItem>) { self.items = items.map { AttachedItem($0) } }
 }
 
-/// Prompts the user for the proof that an item requires, and returns what the TPM then releases.
+/// Prompts the user for the proof that an item requires, and returns the result that the TPM then releases.
 ///
 /// Errors: the reason why the owner was not authenticated, or why the vault refused the request.
 public struct UseItem: OwnerOperation, SessionOperation {

@@ -38,7 +38,7 @@ public struct AddItem: ServiceOperation, DescribedChange {
 
     /// The identity of the item, which must be new and match the item's kind.
     public var id: ItemID
-    /// The item.
+    /// The item to create.
     public let item: MakeItem
 
     public init(_ id: ItemID, _ item: MakeItem) {

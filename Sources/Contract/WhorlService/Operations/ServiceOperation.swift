@@ -194,7 +194,7 @@ public struct OperationRules: Sendable, Hashable {
 
 /// A reply with one value.
 public struct Valued<Value: Codable & Sendable>: Codable, Sendable {
-    /// The value.
+    /// The value in the reply.
     public let value: Value
 
     /// Creates a reply.
@@ -203,7 +203,7 @@ public struct Valued<Value: Codable & Sendable>: Codable, Sendable {
 
 /// A reply with an optional value.
 public struct Optionally<Value: Codable & Sendable>: Codable, Sendable {
-    /// The value, or `nil`.
+    /// The value in the reply, or `nil`.
     public let value: Value?
 
     /// Creates a reply.

@@ -8,7 +8,7 @@ internal import WhorlSupport
 public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
     /// The kind of an event; an older log may contain kinds that are not listed here.
     public struct Event: RawRepresentable, Sendable, Hashable, Codable {
-        /// The name in the log.
+        /// The name of the kind, as used in the log.
         public let rawValue: String
 
         /// Creates a kind from any name.

@@ -22,7 +22,7 @@ public struct IdentifiedPerson: Sendable, Hashable, Codable {
     public struct LeftOut: Sendable, Hashable, Codable {
         /// The user ID.
         public let user: UInt32
-        /// The reason.
+        /// The reason why the user's fingers were not compared.
         public let reason: ServiceError.Code
 
         package init(user: UInt32, reason: ServiceError.Code) {

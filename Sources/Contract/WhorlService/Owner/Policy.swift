@@ -39,7 +39,7 @@ public struct EvaluationRequest: Sendable {
     public var purpose: TouchPurpose
     /// The reason for the request, which the prompt shows.
     ///
-    /// It must contain more than white space.
+    /// It must contain characters other than white space.
     public var reason: String
     /// The title of the cancel button; `nil` or an empty string selects the default.
     public var cancelTitle: String?

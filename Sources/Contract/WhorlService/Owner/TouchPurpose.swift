@@ -41,7 +41,7 @@ public enum TouchPurpose: Sendable, Hashable {
 extension TouchPurpose {
     /// The proof that a touch leaves in a session for later requests from the same caller.
     package enum Proof: Sendable, Hashable {
-        /// No proof; the touch is valid only for the request that prompted for it.
+        /// The touch leaves no proof: it is valid only for the request that prompted for it.
         case none
         /// A proof for one use, within ``ProofLimits/single`` of the touch.
         case once

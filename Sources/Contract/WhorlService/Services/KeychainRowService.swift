@@ -89,7 +89,7 @@ package protocol KeychainPages: KeychainRowService {
 package struct KeychainPage: Sendable {
     /// The rows.
     package var rows: [KeychainRow] = []
-    /// The number of rows that were examined, including those that no longer exist.
+    /// The number of rows that were examined, including rows that no longer exist.
     package var count = 0
     /// The size of the values in bytes.
     private var bytes = 0

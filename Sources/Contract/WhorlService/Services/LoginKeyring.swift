@@ -33,7 +33,7 @@ package protocol LoginKeyring: Sendable {
     /// - Parameters:
     ///   - login: The request in whose session the finger matched; the match can be used once.
     ///   - day: The day when the password was last changed; a password that was sealed earlier is discarded.
-    /// - Returns: The password; `nil` if none is sealed.
+    /// - Returns: The password; `nil` if no password is sealed.
     /// - Throws: The TPM's error, such as `enrollmentChanged` after a finger was added.
     func release(after login: EvaluationRequest, changedOn day: Int?) async throws(ServiceError) -> SecretBox?
 

@@ -9,8 +9,8 @@ public protocol ReaderService: Sendable {
 
     /// Returns the chosen reader.
     ///
-    /// - Throws: `biometryNotAvailable` if none is connected; `readerNotChosen` if several are connected and none is
-    ///   named, or if the named one is not connected.
+    /// - Throws: `biometryNotAvailable` if no reader is connected; `readerNotChosen` if several readers are connected
+    ///   and none of them was chosen, or if the chosen one is not connected.
     func chosenReader() async throws(ServiceError) -> any FingerprintReader
 
     /// The reason why a reader cannot be reserved for one of this user's programs at a time; `nil` if it can.

@@ -23,7 +23,7 @@ public struct AttestationCredential: Sendable, Hashable {
 
 /// The encryption of a secret with a seed that only one endorsement key can decrypt.
 struct CredentialSeal {
-    /// TPMS_ID_OBJECT.
+    /// The integrity HMAC and the encrypted secret, TPMS_ID_OBJECT.
     let credential: Data
 
     /// Encrypts a secret; returns `nil` if it is longer than 32 bytes.

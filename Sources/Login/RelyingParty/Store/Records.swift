@@ -129,7 +129,7 @@ public struct AuditEntry: Sendable, Hashable {
         case approved
         /// A device's display name was changed.
         case renamed
-        /// A password was correct.
+        /// A user's password was correct.
         case passwordAccepted = "password_accepted"
         /// A password was wrong, or the user does not exist.
         ///

@@ -99,7 +99,7 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case attestationRequired = "attestation_required"
         /// The server does not accept the TPM's attestation.
         case attestationRefused = "attestation_refused"
-        /// Anything else.
+        /// Any other reason.
         case other = "other"
     }
 

@@ -144,7 +144,7 @@ public enum SensorAvailability: Sendable, Hashable {
         case notTrusted
         /// The state directory, or the TPM that protects it, cannot be used.
         case storeFailed
-        /// Anything else.
+        /// Any other reason.
         case other
     }
 
