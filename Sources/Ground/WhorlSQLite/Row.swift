@@ -2,7 +2,7 @@
 
 internal import CWhorlSQLite
 
-/// The current row of a running statement, valid until its function returns.
+/// The current row of a statement, valid until the function that receives it returns.
 package struct Row: ~Copyable {
     private let statement: OpaquePointer
 

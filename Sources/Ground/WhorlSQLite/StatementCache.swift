@@ -2,7 +2,7 @@
 
 internal import CWhorlSQLite
 
-/// The compiled statements of one connection that are not currently running, by their text.
+/// The compiled statements of one connection that are not currently in use, by their text.
 struct StatementCache {
     /// The maximum number of statements to keep, more than our programs use regularly.
     private static let limit = 64

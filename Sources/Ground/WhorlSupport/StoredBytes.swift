@@ -2,9 +2,9 @@
 
 /// A reader for stored bytes that does not copy them; every read past the end returns `nil`.
 ///
-/// It is generic and inlinable so that a reader over an `UnsafeRawBufferPointer` needs no allocation: the keychain
-/// reads a record for each item that it examines. Other modules can inline it because the type itself is usable from
-/// inlinable code; otherwise the compiler (Swift 6.3) calls the generic functions.
+/// It is generic and inlinable so that a reader over an `UnsafeRawBufferPointer` does not need an allocation: the
+/// keychain reads a record for each item that it examines. Other modules can inline it because the type itself is
+/// usable from inlinable code; otherwise the compiler (Swift 6.3) calls the generic functions.
 @usableFromInline package struct ByteReader<Bytes: RandomAccessCollection<UInt8>> {
     /// The remaining bytes.
     @usableFromInline package private(set) var rest: Bytes.SubSequence

@@ -10,8 +10,8 @@ internal import Synchronization
 /// A transport that sends login requests with URLSession.
 ///
 /// It does not follow redirects or store cookies, credentials or responses, and it stops reading if a response is
-/// larger than the protocol allows. libcurl, on which FoundationNetworking is based, verifies the server's certificate
-/// with the system's certificates, which it reads only from `/etc/ssl/certs/ca-certificates.crt`.
+/// larger than the protocol allows. FoundationNetworking is based on libcurl, which verifies the server's certificate
+/// with the system's certificates, and reads those only from `/etc/ssl/certs/ca-certificates.crt`.
 ///
 /// URLSession takes header fields as text and bodies as `Data`. A password or token in a request is therefore in
 /// ordinary memory, which cannot be wiped.

@@ -89,6 +89,6 @@ extension LoginOrigin {
 
     /// The service of a token that can change how a user signs in.
     ///
-    /// Such a token is accepted for enabling and revoking devices, and for nothing else (Docs/LoginProtocol.md).
+    /// Such a token is accepted only for enabling and revoking devices (Docs/LoginProtocol.md).
     public var credentialsService: String { text + "/v1/devices" }
 }

@@ -66,7 +66,7 @@ extension ServiceAsker {
         try await answer(operation, nil).value
     }
 
-    /// Performs an operation that returns nothing.
+    /// Performs an operation that does not return a value.
     ///
     /// - Throws: The errors that the operation documents.
     public func ask<Asked: ServiceOperation>(

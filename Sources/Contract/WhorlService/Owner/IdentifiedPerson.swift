@@ -11,7 +11,8 @@ public struct IdentifiedPerson: Sendable, Hashable, Codable {
     public let user: UInt32
     /// The finger that matched.
     public let finger: Finger
-    /// The probability, from 0 to 1, that one touch by a stranger matches a member of this group; `nil` if unknown.
+    /// The probability, from 0 to 1, that a single touch by a stranger matches a member of this group; `nil` if
+    /// unknown.
     public let chance: Double?
     /// The probability expressed as one in this number of touches by strangers; `nil` if unknown.
     public var strangerOneIn: Int? { chance.flatMap { Int(exactly: (1 / $0).rounded(.down)) } }

@@ -35,7 +35,7 @@ public struct ApplicationID: RawRepresentable, Hashable, Sendable, Codable {
 public struct EvaluationRequest: Sendable {
     /// The policy to satisfy.
     public var policy: Policy
-    /// The purpose of the touch, which the prompt shows; the user's proof is valid for nothing else.
+    /// The purpose of the touch, which the prompt shows; the user's proof is valid only for this purpose.
     public var purpose: TouchPurpose
     /// The reason for the request, which the prompt shows.
     ///

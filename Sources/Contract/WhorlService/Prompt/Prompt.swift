@@ -113,7 +113,7 @@ extension Prompt {
 
     /// Returns the message for an update in the user's language; `nil` if the update has no message.
     ///
-    /// A prompt that does not accept the passcode has no messages about passcodes entered elsewhere.
+    /// A prompt that does not accept the passcode does not show messages about passcodes that are entered elsewhere.
     public func message(for update: PromptUpdate) -> String? {
         guard shows(update) else { return nil }
         return switch update {

@@ -78,7 +78,7 @@ public final class PresetPasscode: PromptPresenter {
         get async { await takesPasscode }
     }
 
-    /// Submits the passcode if the prompt accepts nothing else; otherwise shows the prompt.
+    /// Submits the passcode if the prompt accepts only a passcode; otherwise shows the prompt.
     public func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         guard prompt.parts == .passcode else { return await presenter.show(prompt, entry) }
         let box = takePasscode()

@@ -9,7 +9,7 @@ public protocol KeychainRowService: Sendable {
     /// The access groups that the program may use; the first one is its own.
     var groups: [String] { get }
 
-    /// Returns the selected rows; creates nothing if no state exists.
+    /// Returns the selected rows, without creating any state.
     ///
     /// Rows that Whorl did not write, or that were tampered with, are excluded.
     ///

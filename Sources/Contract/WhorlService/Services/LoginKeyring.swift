@@ -19,7 +19,7 @@ public enum KeyringStatus: String, Sendable, Hashable, Codable, CaseIterable {
 
 /// The access to the keyring that is available only to logins.
 package protocol LoginKeyring: Sendable {
-    /// Seals the owner's login password, if the keyring is on and has no usable one.
+    /// Seals the owner's login password if the keyring is on and does not already have a usable password.
     ///
     /// - Parameters:
     ///   - password: The password, which the login has verified.

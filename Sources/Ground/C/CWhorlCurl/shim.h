@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of libcurl that whorl-login-http uses. Its functions for options take any type of value, which Swift does not
-// call: here is one of each type.
+// The parts of libcurl that whorl-login-http uses. libcurl's functions for options accept a value of any type, so Swift
+// cannot call them: this file has one function for each type.
 #pragma once
 #if !__has_include(<curl/curl.h>)
 #error "whorl-login-http requires libcurl's headers: apt install libcurl4-openssl-dev (Fedora: libcurl-devel, Arch: curl)"
 #endif
 #include <curl/curl.h>
 
-// Values of options, which are members of enumerations or macros, as the version has it.
+// Values of options, which are members of enumerations or macros, depending on the version.
 static const long whorl_curl_http_1_1 = CURL_HTTP_VERSION_1_1;
 static const long whorl_curl_tls_1_2 = CURL_SSLVERSION_TLSv1_2;
 static const long whorl_curl_netrc_ignored = CURL_NETRC_IGNORED;
@@ -37,13 +37,13 @@ static inline CURLcode whorl_curl_set_receiver(CURL *handle, CURLoption option, 
     return curl_easy_setopt(handle, option, value);
 }
 
-// Calls a function about once a second during a request, which ends when it returns another number than 0.
+// Calls a function about once a second during a request; the request ends when the function returns a nonzero number.
 static inline CURLcode whorl_curl_set_watch(CURL *handle, curl_xferinfo_callback value) {
     CURLcode status = curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
     return status != CURLE_OK ? status : curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, value);
 }
 
-// Allows one protocol only, "http" or "https"; the option for its name is as new as libcurl 7.85.
+// Allows only one protocol, "http" or "https"; the option that takes its name was added in libcurl 7.85.
 static inline CURLcode whorl_curl_set_protocol(CURL *handle, int secure) {
 #if LIBCURL_VERSION_NUM >= 0x075500
     const char *name = secure ? "https" : "http";
@@ -56,7 +56,7 @@ static inline CURLcode whorl_curl_set_protocol(CURL *handle, int secure) {
 #endif
 }
 
-// Keeps a name server that does not answer from holding up the end of a request (libcurl 7.87).
+// Prevents a name server that does not respond from delaying the end of a request (libcurl 7.87).
 static inline CURLcode whorl_curl_set_quick_exit(CURL *handle) {
 #if LIBCURL_VERSION_NUM >= 0x075700
     return curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);

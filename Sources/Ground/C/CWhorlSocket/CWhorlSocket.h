@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// System calls that Swift cannot make itself: variadic ones, and the macros of control messages. Nothing here
-// allocates; every function returns -1 and sets errno, like the call that it wraps.
+// System calls that Swift cannot make itself: variadic calls, and those that use the macros for control messages. No
+// function allocates memory; each returns -1 and sets errno on failure, like the call that it wraps.
 #ifndef WHORL_CSOCKET_H
 #define WHORL_CSOCKET_H
 
@@ -16,9 +16,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/// The most descriptors that a message is sent with, and the most that one can bring (the kernel's SCM_MAX_FD).
+/// The maximum number of descriptors in a sent message, and in a received one (the kernel's SCM_MAX_FD).
 ///
-/// All that come are taken: the kernel would close the others on this thread, and close(2) may wait.
+/// All descriptors of a received message are accepted: the kernel would close the others on this thread, and close(2)
+/// may block.
 enum { WHORL_DESCRIPTORS_SENT = 8, WHORL_DESCRIPTORS_RECEIVED = 253 };
 
 /// Socket options and control messages that glibc declares only for GNU programs (<linux/socket.h>).
@@ -41,7 +42,7 @@ struct whorl_credentials {
 struct whorl_control {
     int descriptors[WHORL_DESCRIPTORS_RECEIVED];
     int descriptor_count;
-    /// The process that sent the message, as the kernel reports it; 0 if the socket does not ask for it.
+    /// The ID of the process that sent the message, as reported by the kernel; 0 if the socket does not request it.
     int sender;
     /// Whether descriptors were dropped, so that the message is incomplete.
     int is_truncated;
@@ -57,10 +58,10 @@ static inline int whorl_seal_size(int fd) { return fcntl(fd, 1033, 7); }
 /// Returns the seals of a descriptor; -1 if it is not a memfd.
 static inline int whorl_seals(int fd) { return fcntl(fd, 1034); }
 
-/// `whence` of lseek(2): the next byte that takes memory, and the next that takes none.
+/// Values for `whence` of lseek(2): the next byte that occupies memory, and the next that does not.
 enum { WHORL_SEEK_DATA = 3, WHORL_SEEK_HOLE = 4 };
 
-/// Frees the memory of a memory file's first bytes, which are zero then; the size stays.
+/// Frees the memory of the first bytes of a memory file, which then read as zero; the size of the file is unchanged.
 static inline int whorl_free(int fd, long long count) {
     return (int)syscall(SYS_fallocate, fd, 3 /* FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE */, 0LL, count);
 }
@@ -69,12 +70,12 @@ static inline int whorl_pidfd_open(int pid) {
     return (int)syscall(SYS_pidfd_open, pid, 0u);
 }
 
-/// Calls accept4(2) without an address; the descriptor is non-blocking and is not inherited.
+/// Calls accept4(2) without an address; the new descriptor is non-blocking and is closed on exec.
 static inline int whorl_accept(int fd) {
     return (int)syscall(SYS_accept4, fd, (void *)0, (void *)0, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
-/// Calls sendmsg(2) with bytes and descriptors; never waits and raises no signal.
+/// Calls sendmsg(2) with bytes and descriptors, without blocking or raising a signal.
 static inline ssize_t whorl_send(int fd, const void *bytes, size_t count, const int *descriptors, int number) {
     union {
         struct cmsghdr header;
@@ -104,7 +105,7 @@ static inline ssize_t whorl_send(int fd, const void *bytes, size_t count, const 
     return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/// Calls recvmsg(2) without waiting; the caller closes the descriptors.
+/// Calls recvmsg(2) without blocking; the caller must close the received descriptors.
 static inline ssize_t whorl_receive(int fd, void *bytes, size_t count, struct whorl_control *result) {
     union {
         struct cmsghdr header;
@@ -146,24 +147,25 @@ static inline ssize_t whorl_receive(int fd, void *bytes, size_t count, struct wh
     return received;
 }
 
-/// Returns whether nothing waits to be read on a local socket, and nothing more can come after this call.
+/// Shuts down a local socket, so that no more data can arrive, and returns whether it has no unread data.
 static inline int whorl_end_quietly(int fd) {
     int unread = 1;
     shutdown(fd, SHUT_RDWR);
     return ioctl(fd, FIONREAD, &unread) == 0 && unread == 0;
 }
 
-/// Closes local sockets so that what waits in them is freed by a process that ends, and returns its number.
+/// Closes local sockets so that an exiting child process frees their unread data, and returns the child's process ID.
 ///
-/// Descriptors that wait in a socket are closed with it. A process that ends does not wait for those that linger
-/// (SO_LINGER, socket(7)); any other would. The caller waits for the process; where there is none, nothing is closed.
+/// Unread descriptors in a socket are closed together with it. An exiting process does not block on descriptors that
+/// linger (SO_LINGER, socket(7)), as any other process would. The caller must wait for the child. If no child can
+/// be created, the sockets are not closed.
 static inline int whorl_close_in_child(const int *fds, int count) {
     int ends[2], child, i;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
     child = (int)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     if (child == 0) {
-        // It holds the sockets until the caller has closed them.
+        // The child keeps the sockets open until the caller has closed them.
         char byte;
         syscall(SYS_close, ends[1]);
         syscall(SYS_read, ends[0], &byte, 1);
@@ -177,18 +179,19 @@ static inline int whorl_close_in_child(const int *fds, int count) {
     return child;
 }
 
-/// Returns the bytes that the other side of a local socket has not read, with the kernel's own beside them (SIOCOUTQ, which is TIOCOUTQ).
+/// Returns the number of bytes that the other side of a local socket has not read, including the kernel's overhead
+/// (SIOCOUTQ, which is TIOCOUTQ).
 static inline int whorl_unread(int fd) {
     int unread = 0;
     return ioctl(fd, TIOCOUTQ, &unread) == 0 ? unread : -1;
 }
 
-/// What a watched socket can do; a hang-up counts as bytes to read, since reading tells it.
+/// The operations that a watched socket is ready for; a hang-up counts as readable, because reading reports it.
 enum { WHORL_READABLE = 1, WHORL_WRITABLE = 2 };
 
 static inline int whorl_watch_make(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
-/// Begins to watch a socket (`change` 0) or watches it for something else (`change` 1), under a number of the caller's.
+/// Starts watching a socket (`change` 0) or changes what it is watched for (`change` 1); the caller chooses `number`.
 static inline int whorl_watch_set(int watch, int fd, int change, int wanted, unsigned long long number) {
     struct epoll_event event;
     memset(&event, 0, sizeof event);
@@ -203,7 +206,7 @@ static inline int whorl_watch_remove(int watch, int fd) {
     return epoll_ctl(watch, EPOLL_CTL_DEL, fd, &event);
 }
 
-/// One socket that can do something.
+/// A watched socket that is ready for an operation.
 struct whorl_watch_event {
     unsigned long long number;
     int can;
@@ -211,7 +214,7 @@ struct whorl_watch_event {
 
 enum { WHORL_WATCH_EVENTS = 64 };
 
-/// Waits until watched sockets can do something, and returns how many do, at most WHORL_WATCH_EVENTS.
+/// Waits until watched sockets are ready, and returns the number of ready sockets, at most WHORL_WATCH_EVENTS.
 static inline int whorl_watch_wait(int watch, struct whorl_watch_event *events) {
     struct epoll_event told[WHORL_WATCH_EVENTS];
     int count = epoll_wait(watch, told, WHORL_WATCH_EVENTS, -1), i;

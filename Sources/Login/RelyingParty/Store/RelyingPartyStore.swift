@@ -195,7 +195,7 @@ public enum SigningIn: Sendable, Hashable {
     case unknownKey
 }
 
-/// A condition on how a user was authenticated, which must still hold when the user's device is registered.
+/// A condition on how a user was authenticated, which must still be met when the user's device is registered.
 public enum RegistrationCondition: Sendable, Hashable {
     /// This device of the same user still has this key.
     case device(LoginName, keyID: String)
@@ -213,7 +213,7 @@ public enum Registration: Sendable, Hashable {
     case keyInUse
     /// The user already has the maximum number of devices.
     case tooManyDevices
-    /// The condition does not hold.
+    /// The condition is not met.
     case conditionFailed
 }
 
