@@ -25,7 +25,7 @@ public struct IsPasscodeSet: ServiceOperation {
     public init() {}
 }
 
-/// Prompts for an enrolled finger, if there is one, before a first passcode is set.
+/// Prompts for an enrolled finger, if there is one, before the first passcode is set.
 ///
 /// Errors: those of any unsuccessful evaluation.
 public struct AskForFinger: OwnerOperation, SessionOperation {
@@ -54,8 +54,8 @@ public struct AskForFinger: OwnerOperation, SessionOperation {
 /// Sets the first passcode.
 ///
 /// If a finger is enrolled, a match for this purpose within the last minute is required, because a passcode allows
-/// enrolling more fingers. Errors: `passcodeExists`, `passcodeWrongSize`, `accessDenied` without a required match,
-/// `noChip`, a storage error.
+/// enrolling more fingers. Errors: `passcodeExists`, `passcodeWrongSize`, `accessDenied` if a required match is
+/// missing, `noChip`, a storage error.
 public struct SetPasscode: SessionOperation {
     public typealias Reply = NoValue
     public static let name = "io.whorl.Passcode.Set"

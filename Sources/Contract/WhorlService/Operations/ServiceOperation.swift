@@ -139,7 +139,7 @@ public struct OperationRules: Sendable, Hashable {
         case passcodes(Int)
         /// Up to this number of secrets, items and other values; calls with large values wait for each other.
         case values(Int)
-        /// One process (`pidfd_open(2)`), and no memory files.
+        /// One process descriptor (`pidfd_open(2)`), and no memory files.
         case process
 
         /// The maximum number of descriptors.

@@ -7,11 +7,12 @@ public import WhorlFingerprint
 public struct AttemptStatus: Sendable, Hashable, Codable {
     /// Whether the profile is locked out of fingers, and how the lockout ends.
     public enum Lock: Sendable, Hashable, Codable {
-        /// Not locked out.
+        /// The profile is not locked out.
         case open
-        /// Locked out until the given wall-clock time; setting the clock does not change how long the lockout lasts.
+        /// The profile is locked out until the given wall-clock time; setting the clock does not change how long the
+        /// lockout lasts.
         case until(Date)
-        /// Locked out until the passcode is verified.
+        /// The profile is locked out until the passcode is verified.
         case untilPasscode
 
         private enum UntilCodingKeys: String, CodingKey { case _0 = "end" }
@@ -57,9 +58,10 @@ public struct AttemptStatus: Sendable, Hashable, Codable {
 
 /// A class of readers whose attempts are counted together.
 ///
-/// The class depends on the code that created the reader (``ReaderInfo/Kind``), never on a text. A script, a variable
-/// or a device can use any name, but it cannot make a mock count as a real reader. Attempts are not counted per reader
-/// identity: otherwise each additional reader, or one that claims another identity, would allow five more attempts.
+/// The class depends on the code that created the reader (``ReaderInfo/Kind``), never on a name or other text. A
+/// script, a variable or a device can use any name, but it cannot make a mock count as a real reader. Attempts are not
+/// counted per reader identity: otherwise each additional reader, or one that claims another identity, would allow five
+/// more attempts.
 ///
 /// A match on a mock therefore does not reset the attempts on a real reader, and failures on a mock do not lock out a
 /// real one.

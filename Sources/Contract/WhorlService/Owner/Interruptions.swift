@@ -97,7 +97,7 @@ package final class Interruptions: Sendable {
 
     /// Ends the evaluations in progress, and refuses new ones until ``end(_:)`` is called.
     ///
-    /// - Returns: Once no evaluation is in progress, or after `patience`.
+    /// The call returns once no evaluation is in progress, or after `patience`.
     package func begin(_ interruption: Interruption, patience: Duration) async {
         let (quiet, sink) = AsyncStream.makeStream(of: Void.self)
         let runs = state.withLock { state in

@@ -57,7 +57,7 @@ public final class OwnerSession: Sendable {
     /// Marks the beginning of a request that may add a proof.
     package func visit() -> Visit { Visit(number: state.withLock(\.number)) }
 
-    /// Changes the content, unless the session was reset by ``forget()`` since the visit.
+    /// Changes the content, unless the session has been reset by ``forget()`` since the visit.
     ///
     /// - Parameters:
     ///   - visit: The result of ``visit()`` at the beginning of the request.

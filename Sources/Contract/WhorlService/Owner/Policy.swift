@@ -5,7 +5,7 @@ public import WhorlFingerprint
 
 /// The proof that a user must provide for an evaluation to succeed.
 public enum Policy: String, Sendable, Hashable, CaseIterable, Codable {
-    /// Only a matching finger.
+    /// A matching finger, and nothing else.
     case biometrics
     /// A matching finger, or the owner's passcode.
     case deviceOwner = "device-owner"
@@ -27,7 +27,7 @@ public struct ApplicationID: RawRepresentable, Hashable, Sendable, Codable {
         left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
     }
 
-    /// Returns whether the names have different bytes; by default, types with a raw value compare it as text.
+    /// Returns whether the names have different bytes; by default, types with a raw value compare the value as text.
     public static func != (left: ApplicationID, right: ApplicationID) -> Bool { !(left == right) }
 }
 

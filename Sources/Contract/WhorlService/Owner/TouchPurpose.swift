@@ -79,7 +79,7 @@ extension TouchPurpose {
 
     /// Returns the line of a prompt that describes the purpose, in the user's language.
     ///
-    /// - Parameter limits: The limits of the proof that the touch leaves; `nil` if it leaves none.
+    /// - Parameter limits: The limits of the proof that the touch leaves; `nil` if it leaves no proof.
     /// - Returns: A sentence; any name in it has been cleaned.
     package func line(_ limits: ProofLimits?) -> String {
         switch self {

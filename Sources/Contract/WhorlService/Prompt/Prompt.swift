@@ -27,11 +27,11 @@ public struct Prompt: Sendable, Hashable, Codable {
     public let reason: String
     /// The purpose of the touch or passcode, which the service determines; show ``purposeLine``.
     public let purpose: TouchPurpose
-    /// The limits of the proof that the touch leaves; `nil` if it leaves none.
+    /// The limits of the proof that the touch leaves; `nil` if it leaves no proof.
     public let limits: ProofLimits?
     /// The title of the cancel button, never empty.
     public let cancelTitle: String
-    /// The title of the fallback button; `nil` hides it.
+    /// The title of the fallback button; `nil` hides the button.
     public let fallbackTitle: String?
     /// The kind of reader, so that the prompt can indicate a virtual one; `hardware` if no reader is used.
     public let readerKind: ReaderInfo.Kind

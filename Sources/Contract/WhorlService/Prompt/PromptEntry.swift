@@ -36,7 +36,8 @@ public final class PromptEntry: Sendable {
     /// Creates an entry for a prompt that accepts the given proofs.
     ///
     /// - Parameters:
-    ///   - parts: The proofs that the prompt accepts; without the passcode, the entry accepts no passcode.
+    ///   - parts: The proofs that the prompt accepts; if they do not include the passcode, the entry does not accept
+    ///     one.
     ///   - activity: Called for each user action; restarts the time limit of the prompt.
     package init(_ parts: Prompt.Parts, activity: @escaping @Sendable () -> Void = {}) {
         state = Mutex((parts.contains(.passcode) ? .open : .closed, isLast: false, isDecided: false))

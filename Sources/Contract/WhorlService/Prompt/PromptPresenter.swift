@@ -16,7 +16,7 @@ public protocol PromptPresenter: Sendable {
     /// If `false`, an evaluation accepts only a finger.
     var takesPasscode: Bool { get async }
 
-    /// Whether the presenter submits a passcode that it already has, and shows no prompt for it; `false` by default.
+    /// Whether the presenter submits a passcode that it already has, without showing a prompt; `false` by default.
     ///
     /// If `true` and the passcode is sufficient, only the passcode is used and the evaluation does not wait for a
     /// finger.

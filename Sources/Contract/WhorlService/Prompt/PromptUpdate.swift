@@ -5,7 +5,7 @@ public import WhorlFingerprint
 /// An update about the finger or the passcode in a prompt.
 ///
 /// Updates are for display only: a program gets its result from the return value. A presenter that does not support
-/// passcodes receives no updates about the passcode, and one that shows only fingers can ignore them.
+/// passcodes does not receive updates about them; one that only prompts for fingers can ignore them.
 /// ``Prompt/message(for:)`` returns the message for each update.
 public enum PromptUpdate: Sendable, Hashable {
     /// An event from the reader.
@@ -14,7 +14,7 @@ public enum PromptUpdate: Sendable, Hashable {
     case noMatch(remaining: Int)
     /// The finger matched, and a different one is required now.
     case anotherFinger
-    /// Fingers are no longer accepted, for the given reason; the passcode still is.
+    /// Fingers are no longer accepted, for the given reason; the passcode is still accepted.
     case fingerEnded(String)
     /// A passcode is being compared; another one is accepted after the verdict.
     case checking
@@ -22,7 +22,7 @@ public enum PromptUpdate: Sendable, Hashable {
     case wrongPasscode(triesLeft: Int?)
     /// Too many wrong passcodes were entered; no passcode is accepted for the given time.
     case throttled(for: Duration)
-    /// The passcode is no longer accepted, for the given reason; a finger still is.
+    /// The passcode is no longer accepted, for the given reason; a finger is still accepted.
     case passcodeEnded(String)
     /// The evaluation ended: the finger matched.
     case matched(Finger)

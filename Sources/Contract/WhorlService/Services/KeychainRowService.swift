@@ -6,7 +6,7 @@
 /// only the TPM unlocks them. Each call is one transaction and may be made from any thread. Like Apple's keychain
 /// functions, it blocks the calling thread until the transaction ends; a change is then on the disk.
 public protocol KeychainRowService: Sendable {
-    /// The access groups that the program may use; the first one is its own.
+    /// The access groups that the program may use; the first one is the program's own group.
     var groups: [String] { get }
 
     /// Returns the selected rows, without creating any state.

@@ -11,7 +11,7 @@ public struct Services: ServiceAsker {
     public let profile: String
     /// The calling program.
     public let application: ApplicationID
-    /// Performs operations.
+    /// The object that performs the operations.
     private let asker: any ServiceAsker
     /// The keychain rows.
     public let keychain: any KeychainRowService
@@ -50,7 +50,8 @@ public struct Services: ServiceAsker {
 
     /// Adds an entry to the profile's audit log about a call from another process.
     ///
-    /// A service uses it for its callers. Errors are ignored, and a service in another process writes its own log.
+    /// A service calls this on behalf of its callers. Errors are ignored, and a service in another process writes its
+    /// own log.
     package func note(_ entry: AuditEntry) async { await upkeep?.note(entry) }
 
     /// Closes the connection to the TPM, which is reopened when needed; call this before the program exits.
