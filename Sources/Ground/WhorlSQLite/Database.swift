@@ -75,7 +75,7 @@ package final class Database {
         try check(sqlite3_exec(connection, script, nil, nil, nil))
     }
 
-    /// Returns the result of `body` for the first row; `nil` if there is none.
+    /// Returns the result of `body` for the first row; `nil` if there are no rows.
     package func first<Value>(
         sql: String,
         arguments: [(any DatabaseValue)?] = [],

@@ -7,7 +7,8 @@ package struct HelperProgram: Sendable {
     /// The path of the executable.
     package let path: String
 
-    /// Finds a program next to this one, as after a build, or in its installed location, but never in PATH.
+    /// Finds a program in the folder of this program, as after a build, or in its installed location, but never in
+    /// PATH.
     ///
     /// Returns `nil` if it is in neither place.
     ///

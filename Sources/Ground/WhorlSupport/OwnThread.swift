@@ -82,8 +82,8 @@ package func requireThread(_ name: String, _ body: @escaping @Sendable () -> Voi
 
 /// A thread that runs jobs in order, for work that blocks or that must not wait for Swift's shared pool.
 ///
-/// It starts with the first job, ends after ten seconds without one, and starts again with the next. If the system has
-/// no threads left, the jobs wait until it does.
+/// The thread starts with the first job, ends after ten seconds without a job, and starts again with the next one. If
+/// the system has no threads left, the jobs wait until it does.
 package final class JobThread: Sendable {
     private struct State {
         var jobs: [@Sendable () -> Void] = []
@@ -105,7 +105,7 @@ package final class JobThread: Sendable {
     /// - Parameters:
     ///   - name: The thread's name for debuggers.
     ///   - idle: The time without a job after which the thread ends.
-    ///   - starting: Starts a thread; returns `false` if the system has none left.
+    ///   - starting: Starts a thread; returns `false` if the system has no threads left.
     package init(
         _ name: String,
         idle: Duration = .seconds(10),

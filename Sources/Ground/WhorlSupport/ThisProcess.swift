@@ -125,7 +125,7 @@ package enum ThisProcess {
         fileName(ofProgram: linkTarget("/proc/self/exe") ?? "") ?? "unknown"
     }
 
-    /// Returns the file name from the kernel's path of an executable; `nil` if there is none.
+    /// Returns the file name in the kernel's path of an executable; `nil` if the path does not contain one.
     package static func fileName(ofProgram path: String) -> String? {
         guard let file = path.split(separator: "/").last.map(String.init) else { return nil }
         // The kernel's mark for a file that was replaced while it runs, for example by an upgrade (proc(5)).
@@ -151,8 +151,8 @@ package enum ThisProcess {
     /// Keeps the heap small, for a long-running program that rarely allocates on two threads at a time (mallopt(3)).
     ///
     /// Large blocks are returned to the system as soon as they are freed. Otherwise the C library keeps blocks of up to
-    /// 32 MiB once one of their size was freed. All threads share one heap; by default, each has a separate one and
-    /// keeps its pages. Call this before the first thread is created.
+    /// 32 MiB once one of their size was freed. All threads share one heap; by default, each thread has a separate heap
+    /// and keeps its pages. Call this before the first thread is created.
     package static func keepHeapSmall() {
         typealias Call = @convention(c) (_ parameter: CInt, _ value: CInt) -> CInt
         // C libraries other than glibc have no such option.

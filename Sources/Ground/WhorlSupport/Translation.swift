@@ -37,7 +37,7 @@ public enum Translations {
 /// Returns a sentence in the user's language.
 ///
 /// - Parameter sentence: One of Whorl's sentences in English, or any other text.
-/// - Returns: The translation; if there is none, the text itself.
+/// - Returns: The translation, or the text itself if it is not translated.
 public func translated(_ sentence: String) -> String {
     // gettext stores a catalog's metadata under the empty text.
     guard !sentence.isEmpty else { return sentence }
@@ -55,7 +55,7 @@ public func translated(_ sentence: String) -> String {
 ///   - one: The English sentence for one.
 ///   - many: The English sentence for any other number.
 ///   - count: The number, which selects among the language's plural forms.
-/// - Returns: The translation; if there is none, the English sentence.
+/// - Returns: The translation, or the English sentence if it is not translated.
 public func translated(_ one: String, _ many: String, count: Int) -> String {
     let form = one.withCString { one in
         many.withCString { many in
@@ -72,7 +72,7 @@ public func translated(_ one: String, _ many: String, count: Int) -> String {
 /// - Parameters:
 ///   - sentence: One of Whorl's sentences in English.
 ///   - words: The words, in the order of the placeholders' numbers.
-/// - Returns: The translation; if there is none, the English sentence.
+/// - Returns: The translation, or the English sentence if it is not translated.
 public func translated(_ sentence: String, with words: String...) -> String {
     filled(
         translated(sentence),

@@ -42,9 +42,9 @@ public struct LoginRequest: Sendable {
     public let method: Method
     /// The path after the origin, including the slash; it does not contain characters that require escaping.
     public let path: String
-    /// The value of the header field `Authorization`, ASCII; `nil` if there is none.
+    /// The value of the header field `Authorization` in ASCII; `nil` to omit the field.
     public let authorization: SecretBox?
-    /// The body as JSON (`application/json`); `nil` if there is none.
+    /// The body as JSON (`application/json`); `nil` for a request without a body.
     public let body: SecretBox?
 
     /// Creates a request.

@@ -425,7 +425,7 @@ extension ServiceError.Code {
     public static let accessDenied = row("accessDenied", .notAuthenticated, .authFailed)
         .message { "This authentication does not unlock the \($0.subject)." }
         .recovery("Use another method that its access control allows.")
-    /// The item requires an application password, and none was provided.
+    /// The item requires an application password, but none was provided.
     public static let applicationPasswordNeeded = row(
         "applicationPasswordNeeded",
         .invalidRequest,

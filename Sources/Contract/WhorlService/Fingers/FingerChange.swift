@@ -75,7 +75,7 @@ public struct ReaderReconciliation: Sendable, Codable {
     public let strays: [EnrollmentMetadata]
     /// The profile's fingers whose prints are missing from the reader.
     public let missing: [EnrolledFinger]
-    /// Whether the reader could list its prints; if not, `strays` and `missing` are meaningless.
+    /// Whether the reader could list its prints; if `false`, `strays` and `missing` are meaningless.
     public let isListed: Bool
 
     package init(finished: Int, strays: [EnrollmentMetadata], missing: [EnrolledFinger], isListed: Bool) {

@@ -128,7 +128,7 @@ public struct ReleaseRequest: Sendable {
 public struct Released<Product: Sendable>: Sendable {
     /// The secret, the signature or the shared secret.
     public let product: Product
-    /// The evaluations that authenticated the owner; empty if the item requires none.
+    /// The evaluations that authenticated the owner; empty if the item does not require authentication.
     public let evaluations: [Evaluation]
 
     package init(_ product: Product, after evaluations: [Evaluation]) {

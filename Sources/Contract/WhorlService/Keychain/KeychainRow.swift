@@ -38,7 +38,7 @@ public struct KeychainRecord: Sendable, Hashable, Codable {
     public var flags: UInt64
     /// Whether the item may leave the device.
     public var isSynchronizable: Bool
-    /// Whether a value was ever set; if not, the item's value is empty and dictionaries omit its key.
+    /// Whether a value was ever set; if `false`, the item's value is empty and dictionaries omit its key.
     public var hasValue: Bool
     /// All other attributes.
     public var attributes: [String: AttributeValue]

@@ -19,7 +19,8 @@ package struct StoredAccount: Sendable, Hashable, Codable {
     package let number: UInt32
     /// The account name when the state was created or last confirmed; `nil` if unknown.
     package let name: String?
-    /// The name of the account that currently has the user ID; `nil` if there is none or it is unknown.
+    /// The name of the account that currently has the user ID; `nil` if there is no such account or its name is
+    /// unknown.
     package let current: String?
     package let state: State
 

@@ -50,7 +50,7 @@ public struct VaultStatus: Sendable, Hashable, Codable {
         self.storageRoot = storageRoot
     }
 
-    /// The problems found, most important first; empty if there are none.
+    /// The problems that were found, most important first; empty if there are no problems.
     public var problems: [ServiceError] {
         var problems: [ServiceError] = []
         if let obstacle { problems.append(obstacle) }

@@ -8,7 +8,7 @@ import Synchronization
 /// Programs that embed Whorl provide their own presenter. A presenter cannot make an evaluation succeed: it shows
 /// updates, ends the prompt, and submits passcodes that are compared elsewhere.
 public protocol PromptPresenter: Sendable {
-    /// Whether a user can see the prompt; if not, an evaluation on real hardware fails with `notInteractive`.
+    /// Whether a user can see the prompt; if `false`, an evaluation on real hardware fails with `notInteractive`.
     var isInteractive: Bool { get async }
 
     /// Whether a user can type a passcode into the prompt; `false` by default.

@@ -88,7 +88,7 @@ package final class SharedInstances: Sendable {
     }
 }
 
-/// The keychain of an environment that has none: it is empty and does not store rows.
+/// An empty keychain, which does not store rows, for an environment without a state directory.
 struct NoKeychainRows: KeychainRowService {
     let groups: [String]
 

@@ -25,7 +25,7 @@ public protocol KeychainRowService: Sendable {
         limit: Int
     ) throws(ServiceError) -> [KeychainRow]
 
-    /// Stores all of the items, or none.
+    /// Stores the items; if one of them cannot be stored, nothing is changed.
     ///
     /// If a record has no creation or modification date, it is set to the current time. A row that was tampered with
     /// does not reserve its name, and is deleted.
@@ -40,7 +40,7 @@ public protocol KeychainRowService: Sendable {
         replacing: [KeychainRowVersion]
     ) throws(ServiceError) -> KeychainOutcome
 
-    /// Replaces the records and values of all of the rows, or of none.
+    /// Replaces the records and values of the rows; if one of them cannot be replaced, nothing is changed.
     ///
     /// - Parameters:
     ///   - changes: The changes.

@@ -11,7 +11,7 @@ public import LoginAssertion
 ///
 /// The device's software knows the value for a finger, and nothing proves that the reader is honest.
 public struct KeyAttestation: Sendable, Hashable {
-    /// The strength of the proof; there is only one level so far.
+    /// The strength of the proof; only one level is defined at present.
     public enum Level: String, Sendable, Hashable, CaseIterable {
         /// A TPM protects the key; the user's software knows the authorization value for a finger match.
         case tpm

@@ -28,7 +28,7 @@ extension RelyingParty {
     /// - Parameters:
     ///   - event: The type of event.
     ///   - user: The affected user; `nil` for the server.
-    ///   - device: The device; `nil` if none was named.
+    ///   - device: The device; `nil` if no device was named.
     ///   - reason: The reason, as one word.
     ///   - address: The client's address; empty if unknown.
     /// - Throws: `store`.

@@ -191,7 +191,7 @@ enum SQLiteStatements {
 
 /// The current boot of the machine.
 enum MachineBoot {
-    /// Returns the ID of the current boot; `nil` if the system provides none.
+    /// Returns the ID of the current boot; `nil` if the system does not provide it.
     ///
     /// Source: random(4), `/proc/sys/kernel/random/boot_id`.
     static func id() -> String? {

@@ -158,7 +158,7 @@ public struct AuditEntry: Sendable, Hashable {
     public let event: Event
     /// The affected user; `nil` for the server.
     public let user: LoginName?
-    /// The device; `nil` if none was named.
+    /// The device; `nil` if no device was named.
     public let device: LoginName?
     /// The client's address as provided by the server; empty if unknown.
     public let address: String

@@ -221,7 +221,7 @@ public enum Registration: Sendable, Hashable {
 public struct StoreWait: Sendable, Equatable {
     /// The number of waiting operations.
     public var operations: Int
-    /// The time for which the first of them has been waiting; zero if there are none.
+    /// The time for which the first of them has been waiting; zero if no operation is waiting.
     public var longest: Duration
 
     /// Creates a value; the default is that nothing is waiting.

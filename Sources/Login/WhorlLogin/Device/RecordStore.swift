@@ -46,9 +46,9 @@ struct RecordStore: Sendable {
 
     /// Changes the current record in one transaction, regardless of what was read before.
     ///
-    /// `change` returns the new record, or `nil` to leave it unchanged. Its argument is `nil` if there is no record, or
-    /// none that can be decoded; the returned record is then added. `change` is called again if another process changes
-    /// the record first. The change is on disk when this returns; the result is whether anything was written.
+    /// `change` returns the new record, or `nil` to leave it unchanged. Its argument is `nil` if the record does not
+    /// exist or cannot be decoded; the returned record is then added. `change` is called again if another process
+    /// changes the record first. The change is on disk when this returns; the result is whether anything was written.
     @discardableResult
     func change<Record: Codable & Sendable>(
         _ account: String,

@@ -13,7 +13,7 @@ struct Challenge {
     /// Creates a challenge from a response.
     ///
     /// - Throws: `answerRefused` if the size is wrong or the response names another origin, because an assertion for
-    ///   that origin would be valid on another server, or on none.
+    ///   that origin would not be valid on this server, but possibly on another.
     init(_ response: LoginResponse, from origin: LoginOrigin) throws(LoginError) {
         struct Answer: Decodable {
             let challenge: String

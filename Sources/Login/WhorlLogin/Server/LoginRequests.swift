@@ -6,7 +6,7 @@ internal import LoginTransport
 internal import WhorlSecretMemory
 internal import WhorlService
 
-/// A credential that identifies the user to a server, other than the key.
+/// A credential, other than the key, that identifies the user to a server.
 public enum LoginCredential: Sendable {
     /// The user's password on the server, in UTF-8.
     case password(SecretBox)
