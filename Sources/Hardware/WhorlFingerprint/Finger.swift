@@ -2,8 +2,8 @@
 
 /// One of a person's ten fingers.
 ///
-/// The raw values are the names used by fprintd, the command line and the JSON output. A finger is the one the user
-/// *claims* to have enrolled; no reader can verify that.
+/// The raw values are the names used by fprintd, the command line and the JSON output. A finger is the one that the
+/// user *claims* to have enrolled, which no reader can verify.
 public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
     /// The left thumb.
     case leftThumb = "left-thumb"
@@ -28,8 +28,8 @@ public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
 
     /// Creates a finger from its name, with or without `-finger`.
     ///
-    /// Case is ignored, and spaces and underscores count as hyphens. Returns `nil` for other names; ``nearest(to:)``
-    /// suggests one.
+    /// Case is ignored, and spaces and underscores count as hyphens. Returns `nil` for any other name, for which
+    /// ``nearest(to:)`` can suggest a finger.
     public init?(name: String) {
         let wanted = Finger.normalized(name)
         guard let finger = Finger.allCases.first(where: { $0.rawValue == wanted || $0.shortName == wanted })
@@ -56,7 +56,7 @@ public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
 
     /// Returns the finger whose name is closest to a mistyped one, by edit distance.
     ///
-    /// - Parameter name: The mistyped name; only its first 64 characters count.
+    /// - Parameter name: The mistyped name, of which only the first 64 characters count.
     /// - Returns: The finger, or `nil` if no name is close.
     public static func nearest(to name: String) -> Finger? {
         let typed = Array(normalized(String(name.prefix(64))))
@@ -78,28 +78,30 @@ public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
     }
 }
 
-/// A part of the fingertip, to be shown to a small sensor.
+/// A part of the fingertip to place on a small sensor.
 ///
-/// A small sensor sees only part of the finger, and recognizes only the parts that were enrolled. Presses that show
-/// different parts make a better template than the same number of presses of one part.
+/// A small sensor sees only part of the finger, and recognizes only the parts that were enrolled. Presses of different
+/// parts make a better template than the same number of presses of one part.
 public enum FingerArea: String, Sendable, Hashable, CaseIterable, Codable {
     /// The middle of the fingertip.
     case center = "center"
     /// The part toward the nail.
     case tip = "tip"
-    /// The side on the left while the finger is on the reader.
+    /// The side that is on the left while the finger is on the reader.
     case left = "left"
-    /// The side on the right while the finger is on the reader.
+    /// The side that is on the right while the finger is on the reader.
     case right = "right"
     /// The part toward the joint.
     case base = "base"
 
-    /// Returns the area to show in a presentation, counted from 0; after the last area it starts over.
+    /// Returns the area to show in the presentation with the given number, counted from 0.
+    ///
+    /// The areas repeat after the last one.
     public static func area(ofPresentation index: Int) -> FingerArea {
         allCases[max(0, index) % allCases.count]
     }
 
-    /// The instruction for the user.
+    /// The instruction shown to the user.
     public var instruction: String {
         switch self {
         case .center: "Touch with the middle of your fingertip."
@@ -110,13 +112,13 @@ public enum FingerArea: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// The hint for a user who showed the same area twice.
+    /// The hint for a user who presented the same area twice.
     public static let alikeHint = "Same part of the finger. Move it a little."
 }
 
 /// Returns the number of characters to insert, delete or replace to turn one text into the other.
 ///
-/// It is the Levenshtein distance, computed with one row of memory.
+/// This is the Levenshtein distance, computed with one row of memory.
 package func editDistance(_ a: [Character], _ b: [Character]) -> Int {
     var row = Array(0...b.count)
     for (i, x) in a.enumerated() {

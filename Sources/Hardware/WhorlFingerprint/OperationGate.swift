@@ -2,9 +2,9 @@
 
 import Synchronization
 
-/// Runs one operation at a time; others wait in order or fail as busy.
+/// Runs one operation at a time, while others wait in order or fail with `busy`.
 ///
-/// An actor alone does not do this, because it lets a second call in while the first one awaits.
+/// An actor alone cannot do this, because it lets a second call in while the first one is suspended at an `await`.
 package final class OperationGate: Sendable {
     private struct State {
         var occupied = false
@@ -18,8 +18,8 @@ package final class OperationGate: Sendable {
 
     /// Runs `body` exclusively.
     ///
-    /// - Throws: `busy` if another one runs and `policy` is `fail`; `cancelled` if the task was cancelled while
-    ///   waiting; the errors of `body`.
+    /// - Throws: `busy` if another operation is in progress and `policy` is `fail`, `cancelled` if the task was
+    ///   cancelled while waiting, or the errors of `body`.
     package func run<Value: Sendable>(
         _ operation: String,
         whenBusy policy: BusyPolicy,
@@ -31,9 +31,9 @@ package final class OperationGate: Sendable {
         return try await body()
     }
 
-    /// Runs `body` exclusively, even if the task is cancelled: cleanup waits for the running operation.
+    /// Runs `body` exclusively, even if the task is cancelled, so that cleanup waits for the operation in progress.
     ///
-    /// It needs no additional task, which a program that blocks the shared pool would keep from running.
+    /// It does not start another task, because a program that blocks the shared pool would keep that task from running.
     package func runUncancelled<Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation,
         _ body: () -> Value
@@ -54,7 +54,9 @@ package final class OperationGate: Sendable {
         return body()
     }
 
-    /// Waits for the gate, or fails as busy; a caller that enters must leave it.
+    /// Waits for the gate or fails with `busy`.
+    ///
+    /// A caller that enters the gate must also leave it.
     ///
     /// - Returns: Whether the caller had to wait.
     @discardableResult
@@ -73,7 +75,7 @@ package final class OperationGate: Sendable {
         return true
     }
 
-    /// Returns whether the turn came; `false` if the task was cancelled first.
+    /// Returns whether the caller's turn came, or `false` if the task was cancelled first.
     private func waitTurn(_ ticket: UInt64) async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { wake in

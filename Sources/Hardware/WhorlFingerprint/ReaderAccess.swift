@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The access to a reader, as measured at its device node.
+/// The users who can access a reader, as determined from its device node.
 ///
-/// This matters for match-on-chip readers: a program that opens one can replace a print there with another finger,
-/// under the same identity.
+/// This matters for match-on-chip readers, because a program that opens one can replace a stored print with another
+/// finger under the same identity.
 public struct ReaderAccess: Sendable, Hashable, Codable {
-    /// The result of the measurement.
+    /// The result of checking the access to a reader.
     public enum State: String, Sendable, Codable, CaseIterable {
         /// Only root and the service can open the reader.
         case closed = "closed"
-        /// Other users can open it as well.
+        /// Other users can open the reader as well.
         case open = "open"
-        /// It could not be measured.
+        /// The access could not be determined.
         case unknown = "unknown"
         /// The reader has no device node because it is a mock, virtual or emulated.
         case pretended = "pretended"
 
-        /// Returns the combined result of two measurements of one reader: closed only if both are.
+        /// Returns the combined result of two checks of one reader, which is closed only if both results are.
         public func and(_ other: State) -> State {
             self == other ? self : self == .open || other == .open ? .open : .unknown
         }
@@ -24,7 +24,9 @@ public struct ReaderAccess: Sendable, Hashable, Codable {
 
     /// The result.
     public let state: State
-    /// The other users who can open the reader, or the reason why it could not be measured; otherwise empty.
+    /// The other users who can open the reader, or the reason why the access could not be determined.
+    ///
+    /// Empty otherwise.
     public let details: [String]
 
     /// Creates a result.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An error of a reader.
+/// An error that a reader reports.
 ///
 /// "Did not match" and "try again" are results, not errors.
 public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, Codable {
     /// The kind of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
-        /// No reader is connected, or none with the requested name.
+        /// No reader, or no reader with the requested name, is connected.
         case notFound = "notFound"
         /// Another operation is running on this reader, in this process.
         case busy = "busy"
@@ -20,7 +20,8 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, C
         case unplugged = "unplugged"
         /// The operation was cancelled.
         case cancelled = "cancelled"
-        /// The system went to sleep. A later touch does not count for an operation that started before.
+        /// The system went to sleep. A later touch does not count for an operation that started before the system
+        /// slept.
         case suspended = "suspended"
         /// The reader does not support this operation.
         case unsupported = "unsupported"
@@ -28,7 +29,7 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, C
         case storageFull = "storageFull"
         /// The finger is already enrolled in the reader.
         case duplicate = "duplicate"
-        /// The lock file that prevents simultaneous use of a reader cannot be trusted; the cause contains the remedy.
+        /// The lock file that prevents simultaneous use of a reader cannot be trusted. The cause contains the remedy.
         case lockUnusable = "lockUnusable"
         /// The template is not stored in the reader.
         case printNotFound = "printNotFound"
@@ -46,7 +47,9 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, C
     public let code: Code
     /// The operation that failed, such as `enroll`.
     public let operation: String
-    /// The C library's message and codes, or what is known about the cause; may be empty.
+    /// The C library's message and codes, or other known details of the cause.
+    ///
+    /// It may be empty.
     ///
     /// It may contain text from a device: sanitize it before printing it to a terminal.
     public let cause: String
@@ -58,7 +61,7 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, C
         self.cause = cause
     }
 
-    /// One sentence about the failure.
+    /// A sentence that describes the failure.
     public var message: String {
         switch code {
         case .notFound: "No fingerprint reader found."
@@ -81,7 +84,7 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, C
         }
     }
 
-    /// One sentence about what the user can do.
+    /// A sentence that tells the user what to do.
     public var recovery: String {
         switch code {
         case .notFound: "Connect a supported reader; run `whorl doctor` to find out more."
@@ -108,7 +111,7 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, C
         }
     }
 
-    /// Code, operation and cause, for logs.
+    /// The code, the operation and the cause, for logs.
     public var description: String {
         "\(operation): \(code.rawValue)" + (cause.isEmpty ? "" : " (\(cause))")
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The identity of a reader on this machine, stable across restarts while the reader stays in the same place.
+/// The identity of a reader on this machine, which is stable across restarts as long as the reader stays in the same
+/// place.
 ///
-/// It consists of the driver's name and the reader's id, or its place on the bus if it has no id. It does not prove
-/// what the hardware is: a USB device can claim any name.
+/// It consists of the driver's name and the reader's ID, or its place on the bus if it has no ID. It does not prove
+/// what the hardware is, because a USB device can claim any name.
 public struct ReaderID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
     /// The identity as text, such as `elanmoc-1` or `mock-0`.
     public let rawValue: String
@@ -15,16 +16,16 @@ public struct ReaderID: RawRepresentable, Hashable, Sendable, Codable, CustomStr
     public var description: String { rawValue }
 }
 
-/// The properties and features of a reader, known without opening it except where noted.
+/// The properties and features of a reader, which are known without opening it except where noted.
 public struct ReaderInfo: Sendable, Hashable, Codable {
     /// The way a finger is presented to the reader.
     public enum ScanType: String, Sendable, Codable {
-        /// Touch the sensor and lift.
+        /// The finger touches the sensor and is lifted.
         case press = "press"
-        /// Swipe across a narrow sensor.
+        /// The finger is swiped across a narrow sensor.
         case swipe = "swipe"
 
-        /// The instruction for the user.
+        /// The instruction shown to the user.
         public var instruction: String {
             switch self {
             case .press: "Touch the reader."
@@ -35,22 +36,24 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
 
     /// The location where templates are stored and compared.
     public enum Storage: String, Sendable, Codable {
-        /// The reader returns images; this computer stores and compares the templates.
+        /// The reader returns images, and this computer stores and compares the templates.
         case host
         /// The reader stores and compares the templates (match on chip).
         case reader
     }
 
-    /// The type of reader behind the protocol; shown to users, so that no one mistakes a test reader for a real one.
+    /// The type of reader behind the protocol.
+    ///
+    /// It is shown to users so that no one mistakes a test reader for a real one.
     public enum Kind: String, Sendable, Codable {
         /// Hardware with a driver.
         case hardware = "hardware"
-        /// One of libfprint's virtual drivers, fed over a socket.
+        /// One of libfprint's virtual drivers, which receives its input over a socket.
         case virtual = "virtual"
         /// A scripted reader.
         case mock = "mock"
 
-        /// The warning about a test reader; `nil` for hardware.
+        /// The warning about a test reader, or `nil` for real hardware.
         public var warning: String? {
             switch self {
             case .hardware: nil
@@ -66,27 +69,27 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
     public let driver: String
     /// The display name.
     ///
-    /// It may come from the device: sanitize it before printing it to a terminal.
+    /// It may come from the device, so sanitize it before printing it to a terminal.
     public let name: String
     /// Whether the reader is real hardware.
     public let kind: Kind
-    /// Press or swipe.
+    /// Whether the finger is pressed on the sensor or swiped across it.
     public let scanType: ScanType
     /// The supported features.
     ///
-    /// Some drivers know them only after the reader was opened once.
+    /// Some drivers know them only after the reader has been opened once.
     public let features: ReaderFeatures
-    /// The number of presentations for one enrollment, without repeated ones.
+    /// The number of presentations that one enrollment requires, not counting retries.
     ///
     /// Some drivers correct it when the reader is opened.
     public let enrollStages: Int
     /// The location of the templates.
     public let storage: Storage
-    /// The reader's resistance to chance matches, if known.
+    /// The reader's resistance to false matches, if known.
     public let strength: ReaderStrength
-    /// The access to the reader when it was described.
+    /// The access to the reader at the time when this description was created.
     public let access: ReaderAccess
-    /// The model of a USB reader; `nil` for any other.
+    /// The model of a USB reader, or `nil` for any other reader.
     public let usb: USBModel?
 
     /// Creates a description of a reader.
@@ -119,7 +122,7 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
 
 /// The USB vendor and product IDs, the same for all readers of one model.
 ///
-/// They do not prove what the hardware is: a USB device can claim any IDs.
+/// They do not prove what the hardware is, because a USB device can claim any IDs.
 public struct USBModel: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The vendor ID (`idVendor`).
     public let vendor: UInt16
@@ -145,31 +148,31 @@ public struct USBModel: Sendable, Hashable, Codable, CustomStringConvertible {
 ///
 /// The corresponding C type is `FpDeviceFeature`.
 public struct ReaderFeatures: OptionSet, Sendable, Hashable, Codable {
-    /// One bit for each feature, as in `FpDeviceFeature`.
+    /// The features as bits, one for each feature, as in `FpDeviceFeature`.
     public let rawValue: UInt32
 
-    /// Creates features from a ``rawValue``; unknown bits are kept.
+    /// Creates features from a ``rawValue``, including unknown bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Captures images.
+    /// The reader can capture images.
     public static let capture = ReaderFeatures(rawValue: 1 << 0)
-    /// Compares one presentation with many templates.
+    /// The reader can compare one presentation with many templates.
     public static let identify = ReaderFeatures(rawValue: 1 << 1)
-    /// Compares one presentation with one template.
+    /// The reader can compare one presentation with one template.
     public static let verify = ReaderFeatures(rawValue: 1 << 2)
-    /// Stores templates.
+    /// The reader can store templates.
     public static let storage = ReaderFeatures(rawValue: 1 << 3)
-    /// Lists its stored templates.
+    /// The reader can list its stored templates.
     public static let storageList = ReaderFeatures(rawValue: 1 << 4)
-    /// Deletes one template.
+    /// The reader can delete a single template.
     public static let storageDelete = ReaderFeatures(rawValue: 1 << 5)
-    /// Deletes all templates in one operation.
+    /// The reader can delete all templates in one operation.
     public static let storageClear = ReaderFeatures(rawValue: 1 << 6)
-    /// Refuses to enroll the same finger twice.
+    /// The reader refuses to enroll the same finger twice.
     public static let duplicatesCheck = ReaderFeatures(rawValue: 1 << 7)
-    /// Can wait for a finger indefinitely.
+    /// The reader can wait for a finger indefinitely.
     public static let alwaysOn = ReaderFeatures(rawValue: 1 << 8)
-    /// May update a template with each match.
+    /// The reader may update a template with each match.
     public static let updatePrint = ReaderFeatures(rawValue: 1 << 9)
 
     private static let table: [(ReaderFeatures, String)] = [
@@ -178,27 +181,27 @@ public struct ReaderFeatures: OptionSet, Sendable, Hashable, Codable {
         (.duplicatesCheck, "duplicatesCheck"), (.alwaysOn, "alwaysOn"), (.updatePrint, "updatePrint"),
     ]
 
-    /// All features that this version knows.
+    /// All features known to this version.
     public static let known = ReaderFeatures(table.map(\.0))
 
-    /// The names of the known features in this set, in a fixed order, as used in JSON output.
+    /// The names of the known features in this set, as used in JSON output, in a fixed order.
     public var names: [String] { Self.table.filter { contains($0.0) }.map(\.1) }
 }
 
-/// A class of readers, by the probability that a stranger's finger matches.
+/// A class of readers according to the probability that a stranger's finger matches.
 ///
-/// It helps to choose a reader. It is not a measured false match rate of one device.
+/// It can help to choose a reader, but it is not the measured false match rate of a particular device.
 public enum ReaderStrength: Sendable, Hashable, Codable {
-    /// The host compares minutiae, and accepts this score or higher as a match (BOZORTH3; usually 40).
+    /// The host compares minutiae and accepts the given BOZORTH3 score (usually 40) or a higher one as a match.
     case minutiaeScore(threshold: Int)
-    /// The reader compares with an undisclosed method.
+    /// The reader uses an undisclosed method of comparison.
     case onReader
-    /// A mock or a virtual reader: the program that feeds it decides whether a finger matches.
+    /// The reader is a mock or virtual, so the program that feeds it decides whether a finger matches.
     case none
 
     /// The name used in JSON output: `strong`, `fair`, `weak`, `reader` or `none`.
     ///
-    /// Strong is the matcher's default threshold of 40; fair is 20 to 39; weak is lower.
+    /// A threshold of at least 40, the matcher's default, is strong, 20 to 39 is fair, and anything lower is weak.
     public var name: String {
         switch self {
         case .minutiaeScore(let threshold) where threshold >= 40: "strong"
@@ -210,13 +213,13 @@ public enum ReaderStrength: Sendable, Hashable, Codable {
     }
 }
 
-/// The connection of a reader, as reported by the machine's firmware.
+/// The way a reader is connected, as reported by the machine's firmware.
 package enum ReaderPlacement: Sendable, Hashable, CaseIterable {
-    /// Built into the machine.
+    /// The reader is built into the machine.
     case builtIn
-    /// Plugged into a port.
+    /// The reader is plugged into a port.
     case pluggedIn
-    /// Not reported; the firmware of many machines does not.
+    /// The firmware does not report the connection, as is the case on many machines.
     case unknown
 
     /// Parses the `removable` attribute that Linux provides for a USB device.

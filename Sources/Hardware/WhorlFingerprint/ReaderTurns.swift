@@ -2,13 +2,13 @@
 
 import Synchronization
 
-/// Exclusive turns at a reader, for work that consists of several operations.
+/// Exclusive turns at using a reader, for work that consists of several operations.
 ///
-/// A reader's gate admits one *operation*. Between two operations of an enrollment, another task in this process could
-/// close the reader, or mistake the enrollment for an interrupted one. Other processes cannot, because they cannot open
-/// the reader.
+/// A reader's gate admits one *operation* at a time. Between two operations of an enrollment, another task in this
+/// process could therefore close the reader, or mistake the enrollment for an interrupted one. Other processes cannot
+/// do this, because they cannot open the reader.
 package enum ReaderTurns {
-    /// A reader's gate, as long as it is in use.
+    /// The gate for a reader's turns, which exists as long as it is in use.
     private struct Turns {
         let gate = OperationGate()
         var users = 0
@@ -16,10 +16,10 @@ package enum ReaderTurns {
 
     private static let turns = Mutex<[ObjectIdentifier: Turns]>([:])
 
-    /// Waits for the reader's turn and runs `body`, which opens, uses and closes the reader.
+    /// Waits for a turn at the reader and runs `body`, which opens, uses and closes the reader.
     ///
-    /// - Throws: `busy` if the reader is in use and `policy` is not to wait; `cancelled` if the task was cancelled
-    ///   while waiting; the errors of `body`.
+    /// - Throws: `busy` if the reader is in use and `policy` is not to wait, `cancelled` if the task was cancelled
+    ///   while waiting, or the errors of `body`.
     package static func run<Value: Sendable>(
         _ work: String,
         on reader: any FingerprintReader,
@@ -33,7 +33,7 @@ package enum ReaderTurns {
         return try await gate.run(work, whenBusy: policy, isolation: isolation, body)
     }
 
-    /// Waits for the reader's turn and takes it, for work that ends elsewhere than it started.
+    /// Waits for a turn at the reader and takes it, for work that does not end in the function that started it.
     ///
     /// - Throws: `cancelled` if the task was cancelled while waiting.
     package static func take(
@@ -58,7 +58,7 @@ package enum ReaderTurns {
         }
     }
 
-    /// Returns how many tasks hold or wait for a reader's turn.
+    /// Returns the number of tasks that have a turn at the reader or are waiting for one.
     package static func count(at reader: any FingerprintReader) -> Int {
         turns.withLock { $0[ObjectIdentifier(reader)]?.users ?? 0 }
     }
@@ -80,7 +80,9 @@ package enum ReaderTurns {
 
 /// A turn at a reader, which ends when its last reference is released.
 package final class ReaderTurn: Sendable {
-    /// Whether the reader was in use before: a finger meant for that use may still be on it.
+    /// Whether the caller had to wait because the reader was in use.
+    ///
+    /// If so, a finger meant for that use may still be on it.
     package let hasWaited: Bool
     private let end: @Sendable () -> Void
 

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An event while a reader scans a finger, for prompts and progress bars.
+/// An event that occurs while a reader scans a finger, for use in prompts and progress bars.
 ///
-/// No event reports whether a finger matched: results are only ever returned by the operation.
+/// No event reports whether a finger matched. Only the operation itself returns results.
 public enum ScanEvent: Sendable, Hashable {
-    /// The reader starts waiting for a finger: at each stage, and after each retry. Each event prompts for one
+    /// The reader starts waiting for a finger, at each stage and after each retry. Each event prompts for one
     /// presentation.
     case touch
     /// A finger touched the sensor (`true`) or left it (`false`), if the reader can tell.
     case finger(present: Bool)
-    /// The presentation could not be read. It counts neither as a stage nor as a failed match.
+    /// The presentation could not be read. It does not count as a stage or as a failed match.
     case retry(ScanRetry)
     /// The presentation shows roughly the same part of the finger as an earlier one of this enrollment.
     ///
-    /// Readers that return images report it before the ``stage(completed:total:)`` of that presentation, which still
-    /// counts.
+    /// Readers that return images report this before the ``stage(completed:total:)`` event of the presentation, which
+    /// still counts.
     case alike
-    /// An enrollment has `completed` of `total` presentations.
+    /// An enrollment has completed the given number of presentations out of the total.
     case stage(completed: Int, total: Int)
 }
 
-/// The encoding of an event between processes: an object whose member `event` is the name of the event.
+/// The encoding of an event for other processes, which is an object with the name of the event in its member `event`.
 extension ScanEvent: Codable {
     private enum Code: String, Codable {
         case touch, finger, retry, alike, stage
@@ -28,7 +28,7 @@ extension ScanEvent: Codable {
 
     private enum Member: CodingKey { case event, present, reason, completed, total }
 
-    /// Decodes an event; throws `DecodingError.dataCorrupted` for unknown events.
+    /// Decodes an event, or throws `DecodingError.dataCorrupted` if the event is unknown.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Member.self)
         switch try members.decode(Code.self, forKey: .event) {
@@ -64,20 +64,22 @@ extension ScanEvent: Codable {
     }
 }
 
-/// Receives events in order, on the reader's thread; it must return soon and must not call the reader.
+/// A function that receives events in order, on the reader's thread.
+///
+/// It must return soon and must not call the reader.
 public typealias ScanObserver = @Sendable (ScanEvent) -> Void
 
 /// The reason why a presentation could not be read.
 public enum ScanRetry: String, Sendable, Hashable, CaseIterable, Codable {
-    /// No specific reason. `FP_DEVICE_RETRY_GENERAL`.
+    /// No specific reason was reported. `FP_DEVICE_RETRY_GENERAL`.
     case general = "general"
     /// The swipe was too short. `FP_DEVICE_RETRY_TOO_SHORT`.
     case tooShort = "tooShort"
     /// The finger was not centered. `FP_DEVICE_RETRY_CENTER_FINGER`.
     case centerFinger = "centerFinger"
-    /// The finger must be lifted first. `FP_DEVICE_RETRY_REMOVE_FINGER`.
+    /// The finger must first be lifted. `FP_DEVICE_RETRY_REMOVE_FINGER`.
     case removeFinger = "removeFinger"
-    /// The swipe was too fast. `FP_DEVICE_RETRY_TOO_FAST`, available since libfprint 1.94.7.
+    /// The swipe was too fast. `FP_DEVICE_RETRY_TOO_FAST`, which is available since libfprint 1.94.7.
     case tooFast = "tooFast"
 
     /// A hint for the user.
@@ -92,7 +94,7 @@ public enum ScanRetry: String, Sendable, Hashable, CaseIterable, Codable {
     }
 }
 
-/// Whether a finger is needed or present.
+/// The state of a reader's sensor: whether a finger is needed or present.
 public struct FingerStatus: Sendable, Hashable {
     /// Whether the reader is waiting for a finger.
     public let needed: Bool
@@ -106,21 +108,23 @@ public struct FingerStatus: Sendable, Hashable {
     }
 }
 
-/// The temperature of a reader, as its driver estimates it; a hot reader refuses to work until it has cooled.
+/// The temperature of a reader, as estimated by its driver.
+///
+/// A hot reader refuses to work until it has cooled down.
 public enum ReaderTemperature: String, Sendable, Codable {
-    /// Cold: it can work for a long time.
+    /// The reader is cold and can work for a long time.
     case cold
-    /// Warm: it works, but may become hot.
+    /// The reader is warm. It works, but may become hot.
     case warm
-    /// Hot: operations fail with ``ReaderError/Code/tooHot``.
+    /// The reader is hot. Operations fail with ``ReaderError/Code/tooHot``.
     case hot
 }
 
 /// The result of comparing a finger with one template.
 public enum VerifyResult: Sendable, Hashable {
-    /// The presentation matched. `updated` is a better template, if the reader made one.
+    /// The presentation matched. `updated` is an improved template, if the reader made one.
     case match(updated: Template?)
-    /// It was read, and did not match.
+    /// The presentation was read but did not match.
     case noMatch
     /// It could not be read, so it may have been any finger.
     case retry(ScanRetry)
@@ -128,9 +132,9 @@ public enum VerifyResult: Sendable, Hashable {
 
 /// The result of comparing a finger with a gallery.
 public enum IdentifyResult: Sendable, Hashable {
-    /// It matched this entry. `updated` is a better template, if the reader made one.
+    /// The presentation matched the given entry. `updated` is an improved template, if the reader made one.
     case match(PrintID, updated: Template?)
-    /// It was read, and matched no entry.
+    /// The presentation was read but did not match any entry.
     case noMatch
     /// It could not be read, so it may have been any finger.
     case retry(ScanRetry)

@@ -2,35 +2,37 @@
 
 import Synchronization
 
-/// A fingerprint template in its reader's format, which only readers of the same type can read.
+/// A fingerprint template in the format of its reader, which only readers of the same type can read.
 ///
 /// For a match-on-chip reader, the bytes are a handle to the template inside the reader. A template's `description`
-/// does not show its bytes, and it is not `Codable`: it is only ever written to the store, encrypted.
+/// does not show its bytes, and it is not `Codable`, because it is only ever written to the store, encrypted.
 ///
-/// The bytes are overwritten with zeros when the last copy of the template is released. Bytes that a caller copies are
-/// the caller's responsibility.
+/// The bytes are overwritten with zeros when the last copy of the template is released. The caller is responsible for
+/// any bytes that it copies.
 public struct Template: Sendable, Hashable, CustomStringConvertible {
     private let kept: Kept
 
-    /// The serialized template: for libfprint the output of `fp_print_serialize()`, 100 bytes to about 20 kB.
+    /// The serialized template.
+    ///
+    /// For libfprint, this is the output of `fp_print_serialize()`, 100 bytes to about 20 kB.
     public var bytes: [UInt8] { kept.bytes.withLock { $0 } }
 
     /// Wraps bytes returned by a reader.
     public init(bytes: [UInt8]) { kept = Kept(bytes) }
 
-    /// Compares the bytes.
+    /// Compares the bytes of two templates.
     public static func == (left: Template, right: Template) -> Bool {
         left.kept === right.kept || left.bytes == right.bytes
     }
 
-    /// Hashes the bytes.
+    /// Hashes the template's bytes.
     public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
-    /// The size only, so that templates never appear in logs.
+    /// The size of the template only, so that its bytes never appear in logs.
     public var description: String { "Template(\(bytes.count) bytes)" }
 }
 
-/// The bytes of one template, shared by all its copies.
+/// The bytes of one template, which all its copies share.
 private final class Kept: Sendable {
     let bytes: Mutex<[UInt8]>
 
@@ -60,7 +62,7 @@ public struct GalleryEntry: Sendable, Hashable {
 
 /// The identity of an enrolled print: 16 random bytes, written as 32 hexadecimal digits.
 public struct PrintID: Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
-    /// 32 lower-case hexadecimal digits.
+    /// The identity as 32 lower-case hexadecimal digits.
     public let description: String
 
     /// Creates a random identity.
@@ -69,7 +71,7 @@ public struct PrintID: Hashable, Sendable, Codable, Comparable, CustomStringConv
         self.description = (0..<2).map { _ in PrintID.hex(generator.next()) }.joined()
     }
 
-    /// Creates an identity from exactly 32 lower-case hexadecimal digits; otherwise returns `nil`.
+    /// Creates an identity from exactly 32 lower-case hexadecimal digits, or returns `nil` for any other text.
     public init?(_ text: String) {
         guard text.utf8.count == 32,
             text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
@@ -77,7 +79,7 @@ public struct PrintID: Hashable, Sendable, Codable, Comparable, CustomStringConv
         self.description = text
     }
 
-    /// Compares the text.
+    /// Compares two identities by their text.
     public static func < (left: PrintID, right: PrintID) -> Bool { left.description < right.description }
 
     /// Decodes the 32 digits.
@@ -105,7 +107,7 @@ public struct PrintID: Hashable, Sendable, Codable, Comparable, CustomStringConv
 
 /// The data stored with a template at enrollment.
 ///
-/// Match-on-chip readers may store it on the chip, where another system can read it.
+/// Match-on-chip readers may store this data on the chip, where another system can read it.
 public struct EnrollmentMetadata: Sendable, Hashable, Codable {
     /// The finger that the user specified; `nil` omits it.
     public var finger: Finger?
@@ -114,7 +116,7 @@ public struct EnrollmentMetadata: Sendable, Hashable, Codable {
     /// The date of the enrollment; `nil` omits it.
     public var date: CalendarDate?
 
-    /// Creates metadata; without arguments it is empty.
+    /// Creates metadata, which is empty by default.
     public init(finger: Finger? = nil, userName: String? = nil, date: CalendarDate? = nil) {
         self.finger = finger
         self.userName = userName
@@ -131,7 +133,9 @@ public struct CalendarDate: Sendable, Hashable, Codable {
     /// The day of the month, 1 to 31.
     public let day: Int
 
-    /// Creates a date; the caller ensures that it exists.
+    /// Creates a date.
+    ///
+    /// The caller must ensure that the date exists.
     public init(year: Int, month: Int, day: Int) {
         self.year = year
         self.month = month
@@ -141,9 +145,11 @@ public struct CalendarDate: Sendable, Hashable, Codable {
 
 /// A template in the reader's storage.
 public struct StoredPrint: Sendable, Hashable {
-    /// The handle, to be compared with ``FingerprintReader/isSamePrint(_:_:)``.
+    /// The handle of the template.
+    ///
+    /// Use ``FingerprintReader/isSamePrint(_:_:)`` to compare it with another one.
     public let template: Template
-    /// The data stored with it, as far as the reader kept it.
+    /// The data stored with the template, as far as the reader kept it.
     public let metadata: EnrollmentMetadata
 
     /// Creates a stored template.
@@ -155,14 +161,16 @@ public struct StoredPrint: Sendable, Hashable {
 
 /// An image of a finger.
 public struct FingerprintImage: Sendable {
-    /// Pixels per row.
+    /// The number of pixels per row.
     public let width: Int
     /// The number of rows.
     public let height: Int
-    /// `width * height` gray values, row by row from the top; 0 is black.
+    /// The gray values, row by row from the top.
+    ///
+    /// There are `width * height` of them, and 0 is black.
     public let pixels: [UInt8]
 
-    /// Creates an image; returns `nil` if the number of pixels does not match the size.
+    /// Creates an image, or returns `nil` if the number of pixels does not match the size.
     public init?(width: Int, height: Int, pixels: [UInt8]) {
         guard width > 0, height > 0, width <= 1 << 14, height <= 1 << 14, pixels.count == width * height
         else { return nil }

@@ -4,7 +4,7 @@ package import CWhorlGLib
 
 /// The result of one asynchronous C call, passed as the `user_data` of its `GAsyncReadyCallback`.
 ///
-/// It is retained once when it is passed to C, and released once when C calls back; GLib calls back exactly once.
+/// It is retained when it is passed to C and released when C calls back, which GLib guarantees to happen exactly once.
 package final class Reply<Value: Sendable, Failure: Error> {
     package typealias Finish = (_ result: OpaquePointer) -> Result<Value, Failure>
 
@@ -19,20 +19,22 @@ package final class Reply<Value: Sendable, Failure: Error> {
         self.finish = finish
     }
 
-    /// The pointer to pass as `user_data`, exactly once, with ``readyCallback``.
+    /// The pointer to pass as `user_data` together with ``readyCallback``.
+    ///
+    /// Pass it exactly once.
     package var userData: UnsafeMutableRawPointer {
         let box = ReplyBox { [continuation, finish] result in continuation.resume(returning: finish(result)) }
         return Unmanaged.passRetained(box).toOpaque()
     }
 }
 
-/// The non-generic part of a reply, which C carries.
+/// The non-generic part of a reply, which is passed through C.
 private final class ReplyBox {
     let complete: (OpaquePointer) -> Void
     init(complete: @escaping (OpaquePointer) -> Void) { self.complete = complete }
 }
 
-/// The callback of every call made with ``Actor/bridge(_:finish:start:)``.
+/// The callback for every call made with ``Actor/bridge(_:finish:start:)``.
 package let readyCallback: GAsyncReadyCallback = { _, result, userData in
     guard let userData, let result else {
         preconditionFailure("GLib called back without result or user data")
@@ -41,10 +43,12 @@ package let readyCallback: GAsyncReadyCallback = { _, result, userData in
 }
 
 extension Actor {
-    /// Makes one asynchronous C call and waits for its result; the only place where a C call becomes `async`.
+    /// Makes one asynchronous C call and waits for its result.
     ///
-    /// Cancelling the task triggers `cancellable`. The call then ends in its usual way, and this function waits for
-    /// that, so that no C operation is left running. The actor must run on ``GLibExecutor``.
+    /// This is the only place where a C call becomes `async`.
+    ///
+    /// Cancelling the task triggers `cancellable`. The call then ends in its usual way, and this function waits until
+    /// it has ended so that no C operation is left running. The actor must run on ``GLibExecutor``.
     ///
     /// - Parameters:
     ///   - cancellable: A cancellable created before the call, so that an early cancellation is not lost.
@@ -83,9 +87,9 @@ package struct Cancellable: ~Copyable {
     /// The C object (transfer none), valid for the lifetime of this value.
     package var pointer: UnsafeMutablePointer<GCancellable> { object.pointer }
 
-    /// A function that any thread can call to cancel on the GLib thread.
+    /// A function that any thread can call to cancel the operation on the GLib thread.
     ///
-    /// libfprint's handlers of the signal change a device's state on the thread that cancels.
+    /// libfprint's signal handlers change the state of a device on the thread that cancels.
     package var trigger: @Sendable () -> Void {
         let object = object
         return { GLibExecutor.shared.perform { g_cancellable_cancel(object.pointer) } }
@@ -94,8 +98,8 @@ package struct Cancellable: ~Copyable {
 
 /// A shared owner of the C object, because the trigger may be called after the operation has ended.
 ///
-/// Unchecked: the pointer never changes, and GCancellable's reference count and `g_cancellable_cancel()` are safe from
-/// any thread.
+/// Unchecked: the pointer never changes, and GCancellable's reference count and `g_cancellable_cancel()` are safe to
+/// use from any thread.
 private final class SharedCancellable: @unchecked Sendable {
     let pointer: UnsafeMutablePointer<GCancellable>
 
@@ -111,14 +115,14 @@ private final class SharedCancellable: @unchecked Sendable {
 
 /// The content of a `GError`, copied out of the C object.
 package struct GErrorText: Sendable {
-    /// The error's domain as a quark, to compare with the `…_quark()` functions.
+    /// The error's domain as a quark, for comparison with the values of the `…_quark()` functions.
     package let domain: GQuark
     /// The code within the domain.
     package let code: Int
     /// The domain's name, the code and the message, for logs.
     package let text: String
 
-    /// Takes and frees `error` (transfer full); `nil` if `error` is null.
+    /// Takes and frees `error` (transfer full), or returns `nil` if `error` is null.
     package init?(taking error: UnsafeMutablePointer<GError>?) {
         guard let error else { return nil }
         self.init(copying: error)

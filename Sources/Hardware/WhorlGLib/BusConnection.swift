@@ -7,11 +7,11 @@ internal import WhorlSupport
 extension SystemBus {
     /// Connects to the system bus.
     ///
-    /// Messages from the bus pass through a ``BusRelay``, which drops those that would take much memory.
+    /// Messages from the bus pass through a ``BusRelay``, which drops those that would take up too much memory.
     ///
-    /// - Parameter takesDescriptors: Whether replies may contain descriptors. Descriptors in other messages are closed
-    ///   on a separate thread, and the message is dropped.
-    /// - Returns: The connection, which has its name on the bus.
+    /// - Parameter takesDescriptors: Whether replies may contain descriptors. Any other message that contains
+    ///   descriptors is dropped, and its descriptors are closed on a separate thread.
+    /// - Returns: The connection, which already has its unique name on the bus.
     /// - Throws: The reason why the bus is not available.
     func opened(takesDescriptors: Bool) async throws(Fault) -> BusConnection {
         let bus = try await stream()
@@ -61,7 +61,7 @@ extension SystemBus {
         )
     }
 
-    /// Connects to the system bus, without authenticating yet.
+    /// Connects to the system bus without authenticating.
     private func stream() async throws(Fault) -> BusStream {
         var failure: UnsafeMutablePointer<GError>?
         guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SYSTEM, nil, &failure) else {
@@ -83,7 +83,7 @@ extension SystemBus {
 
 /// An owned `GDBusConnection`.
 ///
-/// Unchecked: the pointer never changes, and its reference count and calls are safe from any thread.
+/// Unchecked: the pointer never changes, and any thread can safely retain, release and call the connection.
 final class BusConnection: @unchecked Sendable {
     let pointer: OpaquePointer
 
@@ -94,13 +94,13 @@ final class BusConnection: @unchecked Sendable {
 
 /// An owned `GIOStream` to the bus.
 ///
-/// Unchecked: the pointer never changes, and its reference count is safe from any thread.
+/// Unchecked: the pointer never changes, and any thread can safely retain and release the stream.
 private final class BusStream: @unchecked Sendable {
     let pointer: UnsafeMutablePointer<GIOStream>
 
     init(taking pointer: UnsafeMutablePointer<GIOStream>) { self.pointer = pointer }
 
-    /// The socket, open for the lifetime of this value.
+    /// The socket, which stays open for the lifetime of this value.
     var socket: CInt {
         let connection = UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GSocketConnection.self)
         return g_socket_get_fd(g_socket_connection_get_socket(connection))
@@ -109,13 +109,14 @@ private final class BusStream: @unchecked Sendable {
     deinit { g_object_unref(pointer) }
 }
 
-/// Authenticates a connection to the bus with the credentials that the kernel reports, with or without descriptors.
+/// Authenticates a connection to the bus with the credentials that the kernel reports, and negotiates whether
+/// descriptors may be passed.
 ///
 /// Source: D-Bus Specification, "Authentication Protocol", EXTERNAL.
 private struct BusAuthentication: Sendable {
     private let stream: BusStream
     private let takesDescriptors: Bool
-    /// The timeout for the bus, in milliseconds.
+    /// The time limit for replies from the bus, in milliseconds.
     private static let patience: CInt = 25_000
     /// The maximum length of a reply from the bus, in bytes.
     private static let longestLine = 512
@@ -125,7 +126,7 @@ private struct BusAuthentication: Sendable {
         self.takesDescriptors = takesDescriptors
     }
 
-    /// Authenticates as this process's user, on a separate thread.
+    /// Authenticates as this process's user on a separate thread.
     func run() async throws(SystemBus.Fault) {
         let fault: SystemBus.Fault? = await withCheckedContinuation { continuation in
             let isStarted = startThread("bus-login") { continuation.resume(returning: attempt()) }
@@ -159,7 +160,7 @@ private struct BusAuthentication: Sendable {
         Glibc.send(socket, text, text.utf8.count, CInt(MSG_NOSIGNAL)) == text.utf8.count
     }
 
-    /// Returns the line that the bus sends, without its line ending.
+    /// Returns the next line that the bus sends, without its line ending.
     private func line(from socket: CInt) -> String? {
         var bytes: [UInt8] = []
         while !bytes.reversed().starts(with: [0x0A, 0x0D]) {

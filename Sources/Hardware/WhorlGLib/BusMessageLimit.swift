@@ -1,53 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A filter for the bytes from a bus: it passes only whole messages of limited length to GLib.
+/// A filter for the bytes from a bus, which passes only whole messages of limited length to GLib.
 ///
-/// GLib unpacks a whole message before anyone can inspect it, and an array of variants takes 70 times its size. Anyone
-/// on the bus can send a message of 128 MiB to any connection. A longer message is dropped while it arrives, without
-/// being stored. The sender of a dropped call gets no reply; if the reply to one of our calls is dropped, that call
-/// times out.
+/// GLib unpacks a whole message before a program can inspect it, and an unpacked array of variants takes up 70 times
+/// its size. Anyone on the bus can send a message of 128 MiB to any connection. A message that exceeds the limit is
+/// dropped while it arrives, without being stored. The sender of a dropped call receives no reply. If the reply to one
+/// of our calls is dropped, that call times out.
 ///
 /// Source: D-Bus Specification, "Message Format".
 struct BusMessageLimit {
-    /// The bytes are not D-Bus messages.
+    /// An error thrown if the bytes are not D-Bus messages.
     struct NoMessage: Error, Hashable {}
 
-    /// The longest call or signal; anyone can send these.
+    /// The maximum length of a call or signal, which anyone can send, in bytes.
     static let longestCall = 16 << 10
-    /// The longest reply; the bus delivers replies only to our calls.
+    /// The maximum length of a reply, in bytes.
+    ///
+    /// The bus delivers only replies to our own calls.
     static let longestAnswer = 256 << 10
-    /// The longest message, and the longest array of header fields, in the D-Bus specification.
+    /// The maximum lengths of a message and of an array of header fields according to the D-Bus specification.
     private static let longest = (message: UInt64(128 << 20), fields: UInt64(64 << 20))
-    /// The length of the fixed part of a header.
+    /// The length of the fixed part of a header, in bytes.
     private static let headerSize = 16
 
-    /// The first bytes of the current message, until its header is complete.
+    /// The bytes of the current message's header that have arrived so far.
     private var header: [UInt8] = []
-    /// The remaining bytes of a message whose header is complete.
+    /// The number of bytes still missing from a message whose header is complete.
     private var left = 0
     private var passes = false
     private var hasDescriptors = false
-    /// Whether the current message may contain descriptors: it is the reply to a call.
+    /// Whether the current message may contain descriptors because it is the reply to a call.
     private(set) var mayBringDescriptors = false
 
-    /// The number of bytes until the end of the current message, or until its header is complete; at least 1.
+    /// The number of bytes needed to complete the current message or its header, at least 1.
     ///
-    /// Reading no more than these leaves the next message and its descriptors in the socket.
+    /// Reading no more bytes than this leaves the next message and its descriptors in the socket.
     var wanted: Int { left > 0 ? left : Self.headerSize - header.count }
 
-    /// Whether a header is incomplete.
+    /// Whether a header has been started but is not complete yet.
     var isInHeader: Bool { !header.isEmpty }
 
-    /// Whether the last bytes were not messages, so that no more can be read.
+    /// Whether the last bytes were not a message, so that nothing more can be read.
     var isBroken: Bool { wanted == 0 }
 
-    /// Reads the next bytes, in pieces of any length.
+    /// Reads the next bytes, which may be split at any point.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - bringingDescriptors: Whether descriptors came with them. Messages that may not contain any are dropped.
-    /// - Returns: The bytes to pass on, from these and a header before them.
-    /// - Throws: `NoMessage` if the bytes do not start with a message; later bytes cannot be understood either.
+    ///   - bringingDescriptors: Whether descriptors arrived with the bytes. A message that contains descriptors but may
+    ///     not is dropped.
+    /// - Returns: The bytes to pass on, including those of a header that was read before.
+    /// - Throws: `NoMessage` if the bytes do not start with a message. No later bytes can be parsed in that case.
     mutating func take(
         _ bytes: some Collection<UInt8>,
         bringingDescriptors: Bool = false
@@ -78,7 +81,7 @@ struct BusMessageLimit {
         return passed
     }
 
-    /// Starts the message whose header is complete.
+    /// Starts the current message once its header is complete.
     private mutating func begin() throws(NoMessage) {
         let isLittle = header[0] == UInt8(ascii: "l")
         // No bus sends message type 0 or another version of the protocol.

@@ -4,10 +4,12 @@ internal import CWhorlSocket
 internal import Glibc
 internal import WhorlSupport
 
-/// A relay for all bytes between GLib and a bus, on a separate thread, which keeps long messages from GLib.
+/// A relay for all bytes between GLib and a bus.
 ///
-/// It ends when either side closes, and then closes both. It buffers one piece of bytes in each direction: if one side
-/// does not read, the other one waits, as without a relay.
+/// It runs on a separate thread and keeps long messages away from GLib.
+///
+/// When either side closes, the relay closes both and ends. It buffers one piece in each direction. If one side stops
+/// reading, the other side has to wait, just as it would without a relay.
 final class BusRelay {
     /// The maximum number of bytes per read.
     private static let pieceSize = 16 << 10
@@ -19,7 +21,7 @@ final class BusRelay {
     private var limit = BusMessageLimit()
     private var toBus = Unsent()
     private var toGLib = Unsent()
-    /// The descriptors of the current message from the bus, until its next bytes are passed on.
+    /// The descriptors of the current message from the bus, stored until its next bytes are passed on.
     private var descriptors: [CInt] = []
 
     /// Bytes waiting to be sent to one side.
@@ -31,8 +33,9 @@ final class BusRelay {
 
         mutating func put(_ new: [UInt8]) { (bytes, sent) = (new, 0) }
 
-        /// Sends as much as the other side accepts, and closes the descriptors sent with it; `false` if it no longer
-        /// accepts anything.
+        /// Sends as many bytes as the other side accepts, and closes the descriptors that were sent with them.
+        ///
+        /// Returns `false` if the other side no longer accepts anything.
         mutating func send(to socket: CInt, with descriptors: inout [CInt]) -> Bool {
             let count = bytes.withUnsafeBytes { bytes in
                 let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
@@ -52,12 +55,12 @@ final class BusRelay {
     /// Starts the relay for a connection to a bus.
     ///
     /// - Parameters:
-    ///   - bus: The socket of the bus, which `owner` keeps open and nothing else uses any longer.
+    ///   - bus: The socket of the bus, which `owner` keeps open. Nothing else may use it any longer.
     ///   - takesDescriptors: Whether the bus agreed that messages may contain descriptors. Otherwise the relay ends at
     ///     the first one.
     ///   - owner: A value that is released when the relay ends.
-    /// - Returns: The socket that replaces the bus, close-on-exec, for the caller to close; `nil` if the system has no
-    ///   threads or descriptors left.
+    /// - Returns: A close-on-exec socket that replaces the bus and that the caller must close, or `nil` if the system
+    ///   has no threads or descriptors left.
     static func start(
         at bus: CInt,
         takesDescriptors: Bool,
@@ -94,10 +97,12 @@ final class BusRelay {
         piece.deallocate()
     }
 
-    /// Waits until bytes can be moved, and moves them; `false` at the end.
+    /// Waits until bytes can be moved, and moves them.
     ///
-    /// A separate function, so that its arrays are freed on each pass: optimized builds do not free them in an endless
-    /// loop (Swift 6.3.1).
+    /// Returns `false` when the relay has ended.
+    ///
+    /// This is a separate function so that its arrays are freed on each pass. Optimized builds do not free them in an
+    /// endless loop (Swift 6.3.1).
     @inline(never)
     private func moves() -> Bool {
         // A side is read only if there is room for what it sends.
@@ -115,14 +120,15 @@ final class BusRelay {
         return true
     }
 
-    /// Returns what poll(2) waits for; a side with nothing to read or write is left out, because poll(2) would report
-    /// its end immediately.
+    /// Returns the entry that tells poll(2) which events to wait for.
+    ///
+    /// A side with nothing to read or write is left out, because poll(2) would report its end immediately.
     private func side(_ socket: CInt, reads: Bool, writes: Bool) -> pollfd {
         let events = (reads ? Int16(POLLIN) : 0) | (writes ? Int16(POLLOUT) : 0)
         return pollfd(fd: events == 0 ? -1 : socket, events: events, revents: 0)
     }
 
-    /// Returns whether an event occurred on a side; its end and errors count as well.
+    /// Returns whether an event, an error or the end occurred on a side.
     private func can(_ side: pollfd, _ event: CInt) -> Bool {
         let ends = Int16(POLLHUP) | Int16(POLLERR) | Int16(POLLNVAL)
         return side.events & Int16(event) != 0 && side.revents & (Int16(event) | ends) != 0

@@ -3,15 +3,15 @@
 internal import CWhorlGLib
 internal import Synchronization
 
-/// An object in this process that other programs call over D-Bus.
+/// An object in this process that other programs can call over D-Bus.
 package protocol ServedObject: AnyObject, Sendable {
-    /// Handles a call on the GLib thread; the reply may be sent later.
+    /// Handles a call on the GLib thread. The reply may be sent later.
     func call(_ method: String, _ parameters: BusValue, from client: String, _ reply: BusReply)
-    /// Returns the value of a property, on the GLib thread.
+    /// Returns the value of a property. Called on the GLib thread.
     func property(_ name: String) -> BusContent?
 }
 
-/// The objects and names of this process on the system D-Bus.
+/// A server for this process's objects and names on the system D-Bus.
 package final class BusServer: Sendable {
     private let connection: BusConnection
     private let share = BusShare()
@@ -21,12 +21,12 @@ package final class BusServer: Sendable {
         share.watch(connection)
     }
 
-    /// Serves an object until its registration is removed.
+    /// Serves an object on the bus until its registration is removed.
     ///
     /// - Parameters:
-    ///   - object: The object, retained until then.
+    ///   - object: The object, which is retained until then.
     ///   - path: The path of the object.
-    ///   - interface: The interface in D-Bus XML, as the only one of a node.
+    ///   - interface: The D-Bus XML of a node with this interface only.
     /// - Returns: The registration, for ``remove(_:)``.
     /// - Throws: The reason why the path cannot be served.
     @discardableResult
@@ -78,7 +78,7 @@ package final class BusServer: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - lost: Called on the GLib thread if another process owns the name, or the bus has ended.
+    ///   - lost: Called on the GLib thread if another process owns the name or the bus has shut down.
     package func own(_ name: String, lost: @escaping @Sendable () -> Void) {
         g_bus_own_name_on_connection(
             connection.pointer,
@@ -107,7 +107,7 @@ package final class BusServer: Sendable {
     }
 }
 
-/// Watches whether a client is on the bus, for the lifetime of this value.
+/// A watch on a client, which ends when this value is released.
 package final class ClientWatch: Sendable {
     private let id: UInt32
 
@@ -116,7 +116,7 @@ package final class ClientWatch: Sendable {
     deinit { g_bus_unwatch_name(id) }
 }
 
-/// The functions that GLib calls for a served object.
+/// The receiver of GLib's calls for a served object.
 private final class ServedCalls: Sendable {
     private let object: any ServedObject
     private let share: BusShare
@@ -155,16 +155,18 @@ private final class ServedCalls: Sendable {
     }
 }
 
-/// The reply to one call over D-Bus; only the first one counts, and never sending one is an error.
+/// The means of replying to one D-Bus call.
+///
+/// Only the first reply counts, and if none is sent, the caller receives an error.
 package final class BusReply: Sendable {
     private let invocation: Mutex<Invocation?>
     private let onEnd: @Sendable () -> Void
 
-    /// Takes the call's reference.
+    /// Takes ownership of a reference to the call.
     ///
     /// - Parameters:
     ///   - pointer: The call.
-    ///   - onEnd: Called once, with the reply.
+    ///   - onEnd: Called once, when the reply is sent.
     init(taking pointer: OpaquePointer, onEnd: @escaping @Sendable () -> Void) {
         invocation = Mutex(Invocation(pointer: pointer))
         self.onEnd = onEnd
@@ -193,9 +195,9 @@ package final class BusReply: Sendable {
     }
 }
 
-/// A call without a reply so far.
+/// A call that has not been replied to yet.
 ///
-/// Unchecked: one thread takes it, and GLib sends replies from any thread.
+/// Unchecked: only one thread takes it, and GLib can send replies from any thread.
 private struct Invocation: @unchecked Sendable {
     let pointer: OpaquePointer
 }

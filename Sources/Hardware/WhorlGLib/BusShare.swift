@@ -5,18 +5,20 @@ internal import Synchronization
 
 /// Limits the number of unanswered D-Bus calls of each client.
 ///
-/// Calls beyond a client's share are refused on GLib's thread of the connection, before they wait for the thread that
-/// replies. A client that calls endlessly therefore delays no other client. Calls with an argument that is not a single
-/// value are refused as well: GLib unpacks them into many times their size, and they would occupy that memory while
-/// they wait. No object here takes such an argument.
+/// Calls beyond a client's share are refused on the connection's GLib thread, before they wait for the thread that
+/// replies. A client that calls endlessly therefore cannot delay other clients. Calls with an argument that is not a
+/// single value are refused as well, because GLib unpacks them into many times their size, and they would occupy that
+/// memory while they wait. No object here takes such an argument.
 final class BusShare: Sendable {
-    /// The maximum number of unanswered calls of one client.
+    /// The maximum number of unanswered calls per client.
     static let mostCalls = 32
     /// The error for calls beyond the limit.
     static let refusal = "org.freedesktop.DBus.Error.LimitsExceeded"
     /// The error for arguments that no object accepts.
     private static let wrongArguments = "org.freedesktop.DBus.Error.InvalidSignature"
-    /// The maximum number of tracked clients; the bus itself allows each user 256 connections.
+    /// The maximum number of tracked clients.
+    ///
+    /// The bus itself allows each user 256 connections.
     private static let mostClients = 16_384
 
     private let waiting = Mutex<[String: Int]>([:])
@@ -24,7 +26,7 @@ final class BusShare: Sendable {
     /// The number of tracked clients.
     var clientCount: Int { waiting.withLock(\.count) }
 
-    /// Counts a call; `false` if the client has reached its limit.
+    /// Counts a call, or returns `false` if the client has reached its limit.
     func take(_ client: String) -> Bool {
         waiting.withLock { waiting in
             let count = waiting[client] ?? 0
@@ -36,7 +38,7 @@ final class BusShare: Sendable {
         }
     }
 
-    /// Releases a call that was answered, or does not expect a reply.
+    /// Stops counting a call that was answered or that expects no reply.
     func end(_ client: String) {
         waiting.withLock { waiting in
             guard let count = waiting[client] else { return }
@@ -44,7 +46,7 @@ final class BusShare: Sendable {
         }
     }
 
-    /// Counts the messages of a connection for its lifetime.
+    /// Counts the messages of a connection for the lifetime of the connection.
     func watch(_ connection: BusConnection) {
         g_dbus_connection_add_filter(
             connection.pointer,
@@ -59,7 +61,7 @@ final class BusShare: Sendable {
         )
     }
 
-    /// Passes an incoming message on, or refuses it.
+    /// Passes on or refuses an incoming message.
     private func passIn(_ message: OpaquePointer, over connection: OpaquePointer) -> OpaquePointer? {
         guard g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_METHOD_CALL else {
             return message
@@ -86,7 +88,7 @@ final class BusShare: Sendable {
         return nil
     }
 
-    /// Passes an outgoing message on.
+    /// Passes on an outgoing message.
     private func passOut(_ message: OpaquePointer) -> OpaquePointer? {
         let type = g_dbus_message_get_message_type(message)
         guard type == G_DBUS_MESSAGE_TYPE_METHOD_RETURN || type == G_DBUS_MESSAGE_TYPE_ERROR,
@@ -104,7 +106,7 @@ final class BusShare: Sendable {
         return String(cString: signature).utf8.contains { "av({".utf8.contains($0) }
     }
 
-    /// Returns whether the sender of a call expects no reply.
+    /// Returns whether the sender of a call does not expect a reply.
     static func wantsNoAnswer(_ message: OpaquePointer?) -> Bool {
         g_dbus_message_get_flags(message).rawValue & G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED.rawValue != 0
     }

@@ -2,7 +2,7 @@
 
 internal import CWhorlGLib
 
-/// A value received over D-Bus, copied from GLib's.
+/// A value received over D-Bus, copied from GLib's value.
 package indirect enum BusValue: Sendable, Hashable {
     /// A Boolean.
     case flag(Bool)
@@ -15,7 +15,7 @@ package indirect enum BusValue: Sendable, Hashable {
     /// A value of another type.
     case other
 
-    /// Copies a value (transfer none); a variant is replaced by its content.
+    /// Copies a value (transfer none), replacing a variant with its content.
     init(_ value: OpaquePointer) {
         switch g_variant_classify(value) {
         case G_VARIANT_CLASS_BOOLEAN: self = .flag(g_variant_get_boolean(value) != 0)
@@ -41,31 +41,31 @@ package indirect enum BusValue: Sendable, Hashable {
         }
     }
 
-    /// The text; `nil` for other values.
+    /// The text, or `nil` for values of other types.
     package var text: String? {
         guard case .text(let text) = self else { return nil }
         return text
     }
 
-    /// The Boolean; `nil` for other values.
+    /// The Boolean, or `nil` for values of other types.
     package var flag: Bool? {
         guard case .flag(let flag) = self else { return nil }
         return flag
     }
 
-    /// The number; `nil` for other values.
+    /// The number, or `nil` for values of other types.
     package var number: Int64? {
         guard case .number(let number) = self else { return nil }
         return number
     }
 
-    /// Returns an element of an array or a tuple; `nil` if it is missing.
+    /// Returns an element of an array or a tuple, or `nil` if it is missing.
     package subscript(index: Int) -> BusValue? {
         guard case .list(let parts) = self, parts.indices.contains(index) else { return nil }
         return parts[index]
     }
 
-    /// Returns a member of a dictionary; `nil` if it is missing.
+    /// Returns a member of a dictionary, or `nil` if it is missing.
     package subscript(name: String) -> BusValue? {
         guard case .list(let entries) = self else { return nil }
         return entries.first { $0[0]?.text == name }?[1]
@@ -82,11 +82,11 @@ package indirect enum BusContent: Sendable, Hashable {
     case flag(Bool)
     /// An integer (`i`).
     case number(Int32)
-    /// A value sent with its type (`v`).
+    /// A value that is sent together with its type (`v`).
     case variant(BusContent)
-    /// Values of one type; the signature is needed for an empty array.
+    /// Values of one type, with its signature, which is needed if the array is empty.
     case array(of: String, [BusContent])
-    /// The entries of a dictionary, with the signatures of its keys and its values.
+    /// The entries of a dictionary, with the signatures of its keys and values.
     case dictionary(key: String, value: String, [Entry])
 
     /// An entry of a dictionary.
@@ -100,12 +100,12 @@ package indirect enum BusContent: Sendable, Hashable {
         }
     }
 
-    /// Returns the values of properties or options by their names (`a{sv}`).
+    /// Returns a dictionary of properties or options, by their names (`a{sv}`).
     package static func members(_ members: [(String, BusContent)]) -> BusContent {
         .dictionary(key: "s", value: "v", members.map { Entry(.text($0), .variant($1)) })
     }
 
-    /// Creates GLib's value; its only reference is floating.
+    /// Creates the GLib value, whose only reference is floating.
     func make() -> OpaquePointer? {
         switch self {
         case .text(let text): g_variant_new_string(text)
@@ -122,7 +122,7 @@ package indirect enum BusContent: Sendable, Hashable {
         }
     }
 
-    /// Creates a tuple of values, as used in replies and signals; its only reference is floating.
+    /// Creates a tuple of values, as used in replies and signals, whose only reference is floating.
     static func tuple(_ parts: [BusContent]) -> OpaquePointer? {
         let children = parts.map { $0.make() }
         return g_variant_new_tuple(children, gsize(children.count))

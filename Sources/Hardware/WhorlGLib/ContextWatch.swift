@@ -5,22 +5,23 @@ internal import Glibc
 internal import Synchronization
 internal import WhorlSupport
 
-/// Dispatches GLib's default main context while no other thread does.
+/// Dispatches GLib's default main context as long as no other thread does.
 ///
 /// If the program may start its own main loop, the watch owns the context only while something is ready. Between two
-/// iterations it waits for the context's file descriptors itself. GLib wakes only an owner when another thread attaches
-/// a source, which gusb's thread does at the end of each USB transfer and for hotplug. So the wait is limited to a
-/// sixteenth of the time since the last event, which makes a series of transfers at most a sixteenth slower.
+/// iterations it waits for the context's file descriptors itself. When another thread attaches a source, as gusb's
+/// thread does at the end of each USB transfer and for hotplug, GLib wakes only the context's owner. Each wait is
+/// therefore limited to a sixteenth of the time since the last event, which makes a series of transfers at most a
+/// sixteenth slower.
 final class ContextWatch: Sendable {
-    /// The longest wait during a C call.
+    /// The maximum wait during a C call.
     private static let longestInCall = Duration.milliseconds(16)
-    /// The longest wait otherwise, and therefore the longest delay until a newly connected reader is detected.
+    /// The maximum wait otherwise, and therefore the maximum delay before a newly connected reader is detected.
     private static let longest = Duration.milliseconds(500)
     private static let shortest = Duration.microseconds(100)
 
-    /// The number of running asynchronous C calls.
+    /// The number of asynchronous C calls in progress.
     let calls = Atomic(0)
-    /// Whether it waits in the context, and therefore owns it.
+    /// Whether the watch waits in the context and therefore owns it.
     private let owns: Bool
     private let wakeUp: PipeEnds
 
@@ -32,7 +33,9 @@ final class ContextWatch: Sendable {
         self.wakeUp = wakeUp
     }
 
-    /// Wakes the watch to check the context now, from any thread; GLib itself wakes an owner.
+    /// Wakes the watch so that it checks the context now.
+    ///
+    /// Any thread can call this. If the watch owns the context, GLib wakes it.
     func wake() { if !owns { wakeUp.wake() } }
 
     /// Runs forever.
@@ -54,7 +57,7 @@ final class ContextWatch: Sendable {
         return min(max((.now - last) / 16, Self.shortest), longest)
     }
 
-    /// Waits for work or the context's descriptors, and returns whether ``wake()`` was called.
+    /// Waits for work or for the context's descriptors, and returns whether ``wake()`` was called.
     private func wait(atMost pause: Duration) -> Bool {
         var pause = pause
         var ends = [GPollFD(fd: wakeUp.readEnd, events: gushort(POLLIN), revents: 0)]
@@ -87,7 +90,9 @@ final class ContextWatch: Sendable {
         }
     }
 
-    /// Calls ppoll(2), for times shorter than a millisecond; `GPollFD` has the layout of `pollfd`.
+    /// Calls ppoll(2), which supports timeouts shorter than a millisecond.
+    ///
+    /// `GPollFD` has the same layout as `pollfd`.
     private static func poll(_ ends: inout [GPollFD], _ pause: Duration) {
         typealias Call =
             @convention(c) (

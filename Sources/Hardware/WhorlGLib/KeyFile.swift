@@ -2,7 +2,7 @@
 
 internal import CWhorlGLib
 
-/// The content of a file in GLib's key file format: groups, and a value for each key of a group.
+/// The content of a file in GLib's key file format, which consists of groups of keys with values.
 ///
 /// If a key appears twice in a group, the last one counts, as usual for this format.
 package struct KeyFile: Sendable, Hashable {
@@ -16,14 +16,14 @@ package struct KeyFile: Sendable, Hashable {
         package let value: String
     }
 
-    /// An error in reading; the text names the line with the wrong syntax.
+    /// A parsing error, with a text that includes the line with the invalid syntax.
     package struct Fault: Error, Sendable, Hashable {
         package let text: String
 
         package init(_ text: String) { self.text = text }
     }
 
-    /// The keys, in file order.
+    /// The keys and their values, in file order.
     package let entries: [Entry]
     /// The names of all groups, including those without keys.
     package let groups: [String]

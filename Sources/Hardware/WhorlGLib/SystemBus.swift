@@ -5,26 +5,32 @@ internal import Glibc
 
 /// Calls to other services over the system D-Bus.
 ///
-/// The connection is opened at the first call, and again after the bus was restarted. Losing it does not end the
-/// process, unlike GLib's default. It accepts no descriptors: anyone on the bus can send one in a signal to any
-/// connection, and GLib closes it on the only thread that reads all connections. That close may take minutes.
+/// The connection is opened at the first call and reopened after the bus has restarted. Unlike GLib's default, losing
+/// the connection does not end the process. The connection does not accept descriptors, because anyone on the bus can
+/// send one in a signal to any connection. GLib closes such a descriptor on the single thread that reads all
+/// connections, and that can take minutes.
 package actor SystemBus {
     /// The bus of this process.
     package static let shared = SystemBus()
-    /// The bus for objects that this process serves and for queries on behalf of their clients, over a separate
-    /// connection.
+    /// The bus, over a separate connection, for objects that this process serves and for queries on behalf of their
+    /// clients.
     ///
     /// Clients therefore cannot delay other calls.
     package static let serving = SystemBus()
-    /// The bus for questions that the user may have to answer, which can take minutes; other calls are not delayed.
+    /// The bus for questions that the user may have to answer.
+    ///
+    /// They can take minutes, but do not delay other calls.
     package static let asking = SystemBus()
 
-    /// The maximum number of unanswered calls; the bus allows 128 per connection.
+    /// The maximum number of unanswered calls.
+    ///
+    /// The bus allows 128 per connection.
     private static let mostCalls = 96
 
     /// A failed call.
     package struct Fault: Error, Sendable, Hashable {
-        /// The error's name on the bus, such as `org.freedesktop.login1.NoSessionForPID`; `nil` if the bus sent none.
+        /// The error's name on the bus, such as `org.freedesktop.login1.NoSessionForPID`, or `nil` if the bus sent
+        /// none.
         package let name: String?
         /// The cause, as reported by GLib or the service.
         package let cause: String
@@ -35,7 +41,7 @@ package actor SystemBus {
         }
     }
 
-    /// The object to call.
+    /// An object to call.
     package struct Target: Sendable, Hashable {
         /// The name of the service on the bus.
         package var service: String
@@ -53,7 +59,7 @@ package actor SystemBus {
 
     private init() {}
 
-    /// The GLib thread.
+    /// The executor of the GLib thread.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
@@ -63,7 +69,7 @@ package actor SystemBus {
     /// - Parameters:
     ///   - method: The qualified name, such as `org.freedesktop.login1.Manager.GetSessionByPID`.
     ///   - target: The service and its object.
-    ///   - parameters: A tuple in GVariant's text format, of fixed words and numbers only.
+    ///   - parameters: A tuple in GVariant's text format, which must contain only fixed words and numbers.
     ///   - seconds: The timeout.
     /// - Returns: The tuple in the reply.
     /// - Throws: The service's error, or the reason why there was no reply.
@@ -76,10 +82,10 @@ package actor SystemBus {
         try await answer(method, of: target, parameters, within: seconds, over: try await connected()).0
     }
 
-    /// Calls a method that returns a descriptor, over a connection that lasts as long as the call.
+    /// Calls a method that returns a descriptor, over a connection that is opened for this call only.
     ///
-    /// - Returns: The descriptor, close-on-exec, for the caller to close.
-    /// - Throws: The errors of ``call(_:of:_:within:)``; also if the reply has no descriptor.
+    /// - Returns: The descriptor, which is close-on-exec and which the caller must close.
+    /// - Throws: The errors of ``call(_:of:_:within:)``, or an error if the reply does not contain a descriptor.
     package func descriptor(
         from method: String,
         of target: Target,
@@ -114,7 +120,7 @@ package actor SystemBus {
         try await follow(signal, from: target.service, at: target.path) { _, value in body(value) }
     }
 
-    /// Subscribes to a signal of all objects of a service for the lifetime of the process.
+    /// Subscribes to a signal from all of a service's objects for the lifetime of the process.
     ///
     /// - Parameters:
     ///   - signal: The qualified name.
@@ -155,7 +161,7 @@ package actor SystemBus {
         )
     }
 
-    /// Returns the server for objects of this process on the bus.
+    /// Returns the server for this process's objects on the bus.
     ///
     /// - Throws: The reason why the bus is not available.
     package func server() async throws(Fault) -> BusServer { BusServer(try await connected()) }
@@ -214,13 +220,13 @@ package actor SystemBus {
         }
     }
 
-    /// Waits until another call is allowed.
+    /// Waits until another call may be made.
     private func begin() async {
         guard running >= Self.mostCalls else { return running += 1 }
         await withCheckedContinuation { waiting.append($0) }
     }
 
-    /// Passes the slot of a finished call to the next one.
+    /// Passes the slot of a finished call on to the next waiting call.
     private func end() {
         guard !waiting.isEmpty else { return running -= 1 }
         waiting.removeFirst().resume()
@@ -234,7 +240,7 @@ package actor SystemBus {
     }
 }
 
-/// Returns a duplicate of the first descriptor in a reply, close-on-exec; `nil` without one.
+/// Returns a close-on-exec duplicate of the first descriptor in a reply, or `nil` if the reply has none.
 private func firstDescriptor(_ files: UnsafeMutablePointer<GUnixFDList>?) -> CInt? {
     guard let files else { return nil }
     var failure: UnsafeMutablePointer<GError>?
@@ -249,7 +255,7 @@ private final class SignalBody: Sendable {
 }
 
 extension SystemBus.Fault {
-    /// Takes and frees an error of GLib.
+    /// Takes and frees a GLib error.
     init(taking failure: UnsafeMutablePointer<GError>?) {
         guard let failure else {
             self.init(name: nil, cause: "no answer")

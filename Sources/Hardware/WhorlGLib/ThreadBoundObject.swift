@@ -2,10 +2,10 @@
 
 internal import CWhorlGLib
 
-/// A reference to a `GObject` that belongs to the GLib thread, where it is released.
+/// A reference to a `GObject` that belongs to the GLib thread and is released there.
 ///
-/// Reference counting is safe on any thread. But releasing the last reference frees the object with its sockets,
-/// signals and sources, which libfprint's devices support on no other thread.
+/// Reference counting is safe on any thread. However, releasing the last reference frees the object with its sockets,
+/// signals and sources, and libfprint's devices support that only on the GLib thread.
 ///
 /// Unchecked: the pointer never changes, and all calls on it are made on the GLib thread.
 package final class ThreadBoundObject: @unchecked Sendable {
@@ -26,29 +26,29 @@ package final class ThreadBoundObject: @unchecked Sendable {
     }
 }
 
-/// A reference on its way to the GLib thread.
+/// A reference that is being passed to the GLib thread.
 ///
 /// Unchecked: it is used there, once.
 private struct LastReference: @unchecked Sendable {
     let pointer: UnsafeMutableRawPointer
 }
 
-/// A connection to a GObject signal whose arguments are not read; it is disconnected when this value ends.
+/// A connection to a GObject signal, which is disconnected when this value is destroyed.
 ///
-/// It retains the object. The handler and the disconnecting both run on the GLib thread, because the object may be
-/// emitting there.
+/// It retains the object. The handler runs on the GLib thread, and the signal is disconnected there, because the object
+/// may be emitting on that thread.
 package struct SignalConnection: ~Copyable {
     private let instance: ThreadBoundObject
     private let handler: gulong
 
     /// Connects to a signal whose handlers have the form `void (*)(instance, pointer, user_data)`.
     ///
-    /// `notify::…` and `device-added` have this form; a signal without an argument does not.
+    /// `notify::…` and `device-added` have this form. A signal without an argument does not.
     ///
     /// - Parameters:
     ///   - instance: The object that emits the signal.
     ///   - signal: The signal's name.
-    ///   - onSignal: The handler; it receives the signal's argument, which is valid only during the call.
+    ///   - onSignal: The handler, which receives the signal's argument. The argument is valid only during the call.
     package init(
         to instance: UnsafeMutableRawPointer,
         signal: String,

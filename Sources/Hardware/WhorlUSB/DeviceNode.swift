@@ -5,29 +5,30 @@ internal import Glibc
 package import WhorlFingerprint
 internal import WhorlSupport
 
-/// A device node, and the users that count as its owner.
+/// A device node and the users who count as its owners.
 package struct DeviceNode: Sendable {
     /// The path, such as `/dev/bus/usb/001/004`.
     package let path: String
     private let service: UInt32?
     private let database: String
 
-    /// The user that the service runs as, which owns the readers; `nil` if the service was never installed.
+    /// The ID of the user that the service runs as and that owns the readers, or `nil` if the service was never
+    /// installed.
     package static let service = ThisProcess.userNumber(of: "whorl")
 
     /// Creates a device node.
     ///
     /// - Parameters:
     ///   - path: The path.
-    ///   - service: The ID of the service's user; `nil` if this machine has no such user.
-    ///   - database: The folder of udev's database.
+    ///   - service: The ID of the service's user, or `nil` if this machine has no such user.
+    ///   - database: The path of udev's database folder.
     package init(_ path: String, service: UInt32?, database: String = "/run/udev/data") {
         self.path = path
         self.service = service
         self.database = database
     }
 
-    /// Creates the node of a USB device.
+    /// Creates a description of a USB device's node.
     package init(bus: UInt8, address: UInt8, service: UInt32?) {
         self.init("/dev/bus/usb/\(Self.padded(bus))/\(Self.padded(address))", service: service)
     }
@@ -79,7 +80,7 @@ extension DeviceNode {
         }
     }
 
-    /// The tags of entries.
+    /// The possible tags of an ACL entry.
     private enum Tag {
         static let user: UInt16 = 0x02
         static let owningGroup: UInt16 = 0x04
@@ -87,7 +88,7 @@ extension DeviceNode {
         static let mask: UInt16 = 0x10
     }
 
-    /// Reads the ACL; returns `nil` if the node has only a mode.
+    /// Reads the node's ACL, or returns `nil` if the node has only a mode.
     private func list() -> Result<[Entry]?, Fault> {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         let count = getxattr(path, "system.posix_acl_access", &bytes, bytes.count)
@@ -102,7 +103,7 @@ extension DeviceNode {
         return .success(stride(from: 4, to: count, by: 8).map { Entry(bytes[$0..<$0 + 8]) })
     }
 
-    /// Returns the other users and groups with access through the ACL, within its mask.
+    /// Returns the other users and groups that have access through the ACL and its mask.
     private func named(in list: [Entry], of owningGroup: UInt32) -> Set<String> {
         let mask = list.first { $0.tag == Tag.mask }?.permissions ?? 7
         return list.reduce(into: []) { others, entry in
@@ -116,13 +117,13 @@ extension DeviceNode {
         }
     }
 
-    /// Returns the description of a user; `nil` for root and the service.
+    /// Returns a description of a user, or `nil` for root and the service's user.
     private func other(user: UInt32) -> String? {
         guard user != 0, user != service else { return nil }
         return "the user " + (AccountName.user(user) ?? String(user))
     }
 
-    /// Returns the description of a group with access; empty for root's group without other members.
+    /// Returns a description of a group that has access, or an empty set for root's group if it has no other members.
     private func group(_ number: UInt32) -> Set<String> {
         let found = AccountName.group(number)
         let members = (found?.members ?? []).filter { $0 != "root" }

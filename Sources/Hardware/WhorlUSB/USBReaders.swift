@@ -4,15 +4,16 @@ internal import Glibc
 package import WhorlFingerprint
 internal import WhorlSupport
 
-/// The USB devices that libfprint supports, found without libfprint, which does not list devices that it has no
-/// permission to open.
+/// The connected USB devices that libfprint supports.
+///
+/// They are found without libfprint, because it does not list devices that it has no permission to open.
 package enum USBReaders {
     package struct Device: Sendable, Equatable {
         /// The vendor and product IDs, such as `04f3:0c7d`.
         package let id: String
         /// The device node, such as `/dev/bus/usb/001/004`.
         package let node: String
-        /// Whether this user can open it for reading and writing.
+        /// Whether this user can open the device for reading and writing.
         package let isAccessible: Bool
         /// The access to the device node.
         package let access: ReaderAccess
@@ -26,7 +27,7 @@ package enum USBReaders {
         }
     }
 
-    /// Returns the connected devices, based on libfprint's installed device list and the kernel's list.
+    /// Returns the connected devices that are in libfprint's installed device list, according to the kernel.
     package static func connected(
         lists: [String] = [
             "/usr/lib/udev/hwdb.d/60-autosuspend-libfprint-2.hwdb",
@@ -55,9 +56,9 @@ package enum USBReaders {
         }
     }
 
-    /// Returns the devices in a hwdb file, with lines such as `usb:v04F3p0C7D*`.
+    /// Returns the IDs of the devices in a hwdb file, which has lines such as `usb:v04F3p0C7D*`.
     ///
-    /// Devices that libfprint does not support come last, under a corresponding heading.
+    /// Devices that libfprint does not support are left out. They come last in the file, under a heading that says so.
     package static func ids(in list: String) -> Set<String> {
         var ids: Set<String> = []
         for line in list.split(whereSeparator: \.isNewline) {

@@ -4,22 +4,23 @@ internal import Glibc
 
 /// A directory that caches computed fingers, because growing one takes noticeable time in a debug build.
 ///
-/// A cache changes how long a finger takes, never its result. Errors are not reported: a file that is missing, damaged
-/// or of another version is computed again, and a directory that cannot be written is left unchanged. Several processes
-/// can use one directory at the same time.
+/// A cache changes only how long it takes to obtain a finger, never the finger itself. Errors are not reported. If a
+/// file is missing, damaged or of another version, the finger is computed again, and a directory that cannot be written
+/// to is left unchanged. Several processes can use one directory at the same time.
 ///
 /// It is only for synthetic fingers. Nothing here protects the stored data.
 package struct FingerCache: Sendable {
-    /// The directory, created when the first finger is stored.
+    /// The path of the directory, which is created when the first finger is stored.
     package let directory: String
 
-    /// `$XDG_CACHE_HOME/whorl/fingers`, or else `~/.cache/whorl/fingers`; `nil` if neither variable contains an
-    /// absolute path.
+    /// The cache in `$XDG_CACHE_HOME/whorl/fingers`, or else in `~/.cache/whorl/fingers`.
+    ///
+    /// This is `nil` if neither variable contains an absolute path.
     package static var standard: FingerCache? {
         standard { name in getenv(name).map { String(cString: $0) } }
     }
 
-    /// Returns the standard cache, with environment variables read by `variable`.
+    /// Returns the standard cache, using `variable` to read environment variables.
     static func standard(variable: (String) -> String?) -> FingerCache? {
         // The XDG base directory specification requires relative paths to be ignored.
         if let cache = variable("XDG_CACHE_HOME"), cache.hasPrefix("/") {
@@ -29,13 +30,13 @@ package struct FingerCache: Sendable {
         return FingerCache(directory: home + "/.cache/whorl/fingers")
     }
 
-    /// Returns the path for the finger of a seed, whether or not the file exists.
+    /// Returns the path of the file for a seed's finger, whether or not the file exists.
     package func path(seed: UInt64) -> String {
         let digits = String(seed, radix: 16)
         return directory + "/" + String(repeating: "0", count: 16 - digits.count) + digits + ".finger"
     }
 
-    /// Returns the finger of `seed`, read from a valid file, or else computed and stored.
+    /// Returns the finger for `seed`, which is read from a valid file or else computed and stored.
     func master(seed: UInt64) -> FingerMaster {
         let path = path(seed: seed)
         if let bytes = readBytes(of: path), let master = Self.decode(bytes, seed: seed) {
@@ -50,13 +51,18 @@ package struct FingerCache: Sendable {
 // MARK: - Format
 
 extension FingerCache {
-    /// "WhrlFngr", as the first 8 bytes of a file.
+    /// The first 8 bytes of a file, "WhrlFngr".
     private static let magic: UInt64 = 0x7267_6E46_6C72_6857
 
-    /// To be incremented whenever a seed results in another finger.
+    /// The version of the computation.
+    ///
+    /// Increment it whenever a change makes seeds result in different fingers.
     private static let version: UInt64 = 1
 
-    /// Magic, version, width and height, seed, checksum: 8 bytes each, little-endian.
+    /// The size of the header in bytes.
+    ///
+    /// It consists of magic, version, width and height, seed, and checksum, which are little-endian and take up 8 bytes
+    /// each.
     private static let headerSize = 40
 
     private static let fileSize = headerSize + FingerMaster.width * FingerMaster.height
@@ -80,7 +86,7 @@ extension FingerCache {
         }
     }
 
-    /// Returns the FNV-1a checksum, 64 bits: it detects damage, not tampering.
+    /// Returns the 64-bit FNV-1a checksum, which detects damage but not tampering.
     static func checksum(_ bytes: some Sequence<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes {
@@ -93,7 +99,7 @@ extension FingerCache {
 // MARK: - Files
 
 extension FingerCache {
-    /// Returns the whole file if it has the right size, otherwise `nil`.
+    /// Returns the bytes of the whole file, or `nil` if the file does not have the right size.
     private func readBytes(of path: String) -> [UInt8]? {
         // O_NONBLOCK, so that a named pipe in place of the file cannot block.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -112,7 +118,7 @@ extension FingerCache {
         }
     }
 
-    /// Writes a temporary file and renames it, so that readers see a complete file or none.
+    /// Writes a temporary file and renames it so that readers see either a complete file or no file.
     private func store(_ bytes: [UInt8], at path: String) {
         makeDirectory()
         let temporary = path + "." + String(UInt64.random(in: .min ... .max), radix: 16)

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ridges of a whole finger, before any press distorts or hides a part of them.
+/// The ridges of a whole finger, before a press distorts them or hides a part of them.
 struct FingerMaster: Equatable {
-    /// Pixels per row of every master and press.
+    /// The number of pixels per row of every master and press.
     static let width = 192
 
-    /// Rows of every master and press.
+    /// The number of rows of every master and press.
     static let height = 256
 
     /// The height of the skin at each pixel, row by row, from -127 (the bottom of a valley) to 127 (the top of a
     /// ridge).
     ///
-    /// Eight bits, so that a finger read from a cache has exactly the same presses as a newly computed one.
+    /// Each value has only eight bits so that a finger read from a cache has exactly the same presses as a newly
+    /// computed one.
     let relief: [Int8]
 
-    /// Creates a master from a relief of `width` × `height` values; returns `nil` if their number differs.
+    /// Creates a master from a relief of `width` × `height` values, or returns `nil` if the number of values differs.
     init?(relief: [Int8]) {
         guard relief.count == Self.width * Self.height else { return nil }
         self.relief = relief
     }
 
-    /// Grows the finger of `seed`, in about 0.03 s, or 0.14 s in an unoptimized build.
+    /// Grows the finger for `seed`, which takes about 0.03 s, or 0.14 s in an unoptimized build.
     init(seed: UInt64) {
         var random = RandomSource(seed: seed)
         let field = OrientationField(width: Self.width, height: Self.height, random: &random)
@@ -38,15 +39,15 @@ struct FingerMaster: Equatable {
     }
 }
 
-/// White noise, which repeated filtering turns into ridges.
+/// The skin, which starts as white noise and is turned into ridges by repeated filtering.
 private struct Skin {
     private let width: Int
     private let height: Int
 
-    /// Floats per row, including a filter's reach on both sides and the filler of a filter's rows.
+    /// The number of floats per row, including a filter's reach on both sides and the padding of a filter's rows.
     private let stride: Int
 
-    /// The heights, framed by zeros so that filters need no bounds checks.
+    /// The heights, surrounded by zeros so that filters do not need bounds checks.
     private var heights: [Float]
 
     init(width: Int, height: Int, random: inout RandomSource) {
@@ -62,10 +63,11 @@ private struct Skin {
         }
     }
 
-    /// Replaces each pixel with the result of the filter for its direction, clipped to -1 to 1.
+    /// Replaces each pixel with the result of the filter for its direction, clipped to the range -1 to 1.
     ///
-    /// This takes most of the time: 225 products for each pixel. The code is written to be fast in an unoptimized
-    /// build, where each statement costs more than its arithmetic; the optimizer vectorizes the four sums.
+    /// This takes most of the time, because it computes 225 products for each pixel. The code is written to be fast in
+    /// an unoptimized build, where each statement costs more than its arithmetic. In an optimized build, the optimizer
+    /// vectorizes the four sums.
     mutating func filter(with filters: RidgeFilterBank, along directions: [UInt8]) {
         let (width, height, stride) = (width, height, stride)
         let (reach, rows, rowTaps) = (RidgeFilterBank.reach, RidgeFilterBank.rows, RidgeFilterBank.rowTaps)

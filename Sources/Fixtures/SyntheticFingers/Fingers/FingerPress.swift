@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The effect of one press on the finger: its position, the stretch of its skin, the area and force of its touch.
+/// The effect of one press on the finger, which consists of its position, the stretch of its skin, and the area and
+/// force of its touch.
 struct FingerPress {
-    /// The limits for random presses of a quality.
+    /// The limits for random presses of one quality.
     private struct Limits {
-        /// The largest shift in x and in y, in pixels.
+        /// The maximum shift in x and in y, in pixels.
         var shift: Double
-        /// The largest rotation, in degrees.
+        /// The maximum rotation, in degrees.
         var turn: Double
         /// The stretch of the skin, as a multiple of the usual 0.45 to 1.5 pixels.
         var stretch: Double
-        /// The standard deviation of the noise where skin touches, in gray values.
+        /// The standard deviation of the noise where the skin touches the sensor, in gray values.
         var noise: Double
-        /// The range of the contact's half width, followed by its half height, as fractions of the image's.
+        /// The range of the contact's half width, as a fraction of the image's width, followed by that of its half
+        /// height.
         var contactWidth: ClosedRange<Double>
         var contactHeight: ClosedRange<Double>
 
@@ -49,7 +51,7 @@ struct FingerPress {
     private static let width = FingerMaster.width
     private static let height = FingerMaster.height
 
-    /// The white of the background.
+    /// The gray value of the white background.
     private static let white = 255.0
 
     private let turn: (sin: Double, cos: Double)
@@ -60,7 +62,7 @@ struct FingerPress {
     private let noise: Double
     private var grain: RandomSource
 
-    /// Creates a press from its stream of random numbers.
+    /// Creates a press from a stream of random numbers.
     init(quality: PressQuality, random: RandomSource) {
         var random = random
         let limits = Limits(quality)
@@ -91,14 +93,14 @@ struct FingerPress {
         grain = random
     }
 
-    /// The image without a finger.
+    /// The image of an empty sensor.
     static let blank = GrayImage(
         unchecked: [UInt8](repeating: 255, count: width * height),
         width: width,
         height: height
     )
 
-    /// Returns the reader's image of `master`.
+    /// Returns the image of `master` that the reader takes in this press.
     func image(of master: FingerMaster) -> GrayImage {
         var grain = grain
         let waves = stretch.map { SampledWave($0, width: Self.width, height: Self.height) }
@@ -124,7 +126,7 @@ struct FingerPress {
         return GrayImage(unchecked: pixels, width: Self.width, height: Self.height)
     }
 
-    /// Returns the master's height under a pixel of the image, -1 to 1; `nil` beyond its edge.
+    /// Returns the master's height under a pixel of the image, from -1 to 1, or `nil` beyond the master's edge.
     private func height(
         ofSkinAt x: Int,
         _ y: Int,
@@ -153,7 +155,7 @@ struct FingerPress {
     }
 }
 
-/// The part of the sensor that the skin touches: an ellipse with an uneven rim.
+/// The part of the sensor that the skin touches, which is an ellipse with an uneven rim.
 private struct Contact {
     private let x: Double
     private let y: Double
@@ -164,7 +166,7 @@ private struct Contact {
     /// The fraction of the radius along which the print fades to white.
     private static let fade = 0.06
 
-    /// The fractions of the radius that the rim's three and seven lobes remove and add.
+    /// The amplitudes of the rim's waves with three and with seven lobes, as fractions of the radius.
     private static let lobes = (0.06, 0.04)
 
     init(x: Double, y: Double, halfWidth: Double, halfHeight: Double, random: inout RandomSource) {
@@ -175,7 +177,8 @@ private struct Contact {
         lobePhases = (random.uniform(0, 2 * PortableMath.pi), random.uniform(0, 2 * PortableMath.pi))
     }
 
-    /// Returns the contact of the skin at a point: 1 inside, 0 outside, in between in the fading rim.
+    /// Returns how strongly the skin touches the sensor at a point: 1 inside, 0 outside, and a value in between in the
+    /// fading rim.
     func strength(x: Double, y: Double) -> Double {
         let (dx, dy) = ((x - self.x) / halfWidth, (y - self.y) / halfHeight)
         let radius = (dx * dx + dy * dy).squareRoot()
@@ -190,7 +193,7 @@ private struct Contact {
     }
 }
 
-/// The pressure on the skin at each point, added to its height.
+/// The pressure on the skin at each point, which is added to the skin's height.
 private struct Pressure {
     /// The distance between the random points of a blotch, in pixels.
     private static let blotchStep = 4

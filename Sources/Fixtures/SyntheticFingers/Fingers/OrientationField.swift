@@ -2,12 +2,12 @@
 
 /// The direction of one finger's ridges at each point.
 ///
-/// Ridges turn by half a turn around a core and by minus half a turn around a delta; the positions of these points
-/// determine the class of the print. Four slow waves on top bend the ridges like growth does. The waves distinguish two
-/// fingers of one class. With a third of this amplitude, the matcher confuses different fingers far more often. With
-/// twice this amplitude it does as well, because the ridges break into regular fans.
+/// Ridges turn by half a turn around a core and by minus half a turn around a delta. The positions of these points
+/// determine the class of the print. In addition, four slow waves bend the ridges the way growth does, and distinguish
+/// two fingers of the same class. With a third of their amplitude, the matcher confuses different fingers far more
+/// often. It also does so with twice the amplitude, because the ridges then break into regular fans.
 ///
-/// Positions are in pixels from the top left, y grows downward, and all lengths are scaled to the image's size.
+/// Positions are in pixels from the top left, with y growing downward, and all lengths are scaled to the image's size.
 struct OrientationField {
     /// A point around which ridges turn.
     private struct Point {
@@ -17,7 +17,7 @@ struct OrientationField {
 
     /// The supported classes of prints.
     ///
-    /// Plain arches are omitted: without cores and deltas they resemble each other.
+    /// Plain arches are omitted because they resemble each other, having no cores or deltas.
     private enum Pattern {
         case rightLoop, leftLoop, whorl, tentedArch, doubleLoop
 
@@ -91,7 +91,8 @@ struct OrientationField {
         }
     }
 
-    /// Returns, for each pixel, row by row, the nearest of `count` directions that divide half a turn evenly.
+    /// Returns, row by row, the direction nearest to that of each pixel, out of `count` directions that divide half a
+    /// turn evenly.
     func directions(width: Int, height: Int, count: Int) -> [UInt8] {
         let waves = bends.map { SampledWave($0, width: width, height: height) }
         let steps = Double(count) / PortableMath.pi
@@ -113,8 +114,8 @@ struct OrientationField {
         return result
     }
 
-    /// Returns half the angles to the cores minus half the angles to the deltas, in radians, up to multiples of half a
-    /// turn.
+    /// Returns half the sum of the angles to the cores minus half the sum of the angles to the deltas, in radians, up
+    /// to multiples of half a turn.
     ///
     /// Multiplying complex numbers adds their angles, so one arctangent is enough.
     private func turn(x: Double, y: Double) -> Double {
@@ -131,15 +132,15 @@ struct OrientationField {
     }
 }
 
-/// A sine wave in the plane, with random direction and phase.
+/// A sine wave in the plane with a random direction and phase.
 struct PlaneWave {
-    /// The height of its crests, in the unit of the values it is added to.
+    /// The height of the wave's crests, in the unit of the values that the wave is added to.
     let amplitude: Double
 
-    /// The unit vector of its direction.
+    /// The unit vector of the wave's direction.
     let direction: (x: Double, y: Double)
 
-    /// The angle added by a step of one pixel in x or in y, in radians.
+    /// The angle that a step of one pixel in x or in y adds, in radians.
     let frequency: (x: Double, y: Double)
 
     /// The angle at the origin, in radians.
@@ -148,8 +149,8 @@ struct PlaneWave {
     /// Creates a random wave.
     ///
     /// - Parameters:
-    ///   - amplitude: The height of its crests.
-    ///   - wavelength: Pixels from crest to crest.
+    ///   - amplitude: The height of the wave's crests.
+    ///   - wavelength: The distance from crest to crest, in pixels.
     ///   - random: The source of the direction and the phase.
     init(amplitude: Double, wavelength: Double, random: inout RandomSource) {
         let heading = PortableMath.sinAndCos(random.uniform(0, 2 * PortableMath.pi))
@@ -161,10 +162,10 @@ struct PlaneWave {
     }
 }
 
-/// A wave prepared for reading it at every pixel.
+/// A wave that is prepared so that it can be read at every pixel.
 ///
-/// sin(a + b) = sin a · cos b + cos a · sin b splits it into a table for the columns and one for the rows, so that a
-/// pixel costs two products instead of a sine.
+/// Because sin(a + b) = sin a · cos b + cos a · sin b, the wave is split into one table for the columns and one for the
+/// rows. Each pixel then costs two products instead of a sine.
 struct SampledWave {
     private let columns: [(sin: Double, cos: Double)]
     private let rows: [(sin: Double, cos: Double)]

@@ -4,8 +4,8 @@
 ///
 /// A C library may round these functions differently on another processor, and the clipped iteration that grows a
 /// finger amplifies a difference in the last bit. With these functions, a seed results in the same finger on every
-/// machine, in debug and release builds. Each is accurate to about 1e-13 for the moderate arguments used here (|x| <
-/// 1e6).
+/// machine, in both debug and release builds. Each is accurate to about 1e-13 for the moderate arguments used here (|x|
+/// < 1e6).
 enum PortableMath {
     static let pi = 3.141_592_653_589_793
 
@@ -17,8 +17,8 @@ enum PortableMath {
         sinAndCos(x).cos
     }
 
-    /// Returns the sine and cosine: reduces `x` to within an eighth of a turn of a multiple of π/2, then uses both
-    /// Taylor series.
+    /// Returns the sine and cosine, using both Taylor series after reducing `x` to within an eighth of a turn of a
+    /// multiple of π/2.
     static func sinAndCos(_ x: Double) -> (sin: Double, cos: Double) {
         let quarters = (x * (2 / pi)).rounded()
         let r = x - quarters * (pi / 2)
@@ -38,7 +38,7 @@ enum PortableMath {
         }
     }
 
-    /// Returns e to the power `x`; 0 for `x` below -700.
+    /// Returns e to the power of `x`, or 0 if `x` is less than -700.
     static func exp(_ x: Double) -> Double {
         guard x > -700 else { return 0 }
         let twos = (x * 1.442_695_040_888_963_4).rounded()
@@ -52,7 +52,7 @@ enum PortableMath {
         return sum * Double(sign: .plus, exponent: Int(twos), significand: 1)
     }
 
-    /// Returns the angle of the point (`x`, `y`), from -π to π; 0 for the origin.
+    /// Returns the angle of the point (`x`, `y`), from -π to π, or 0 for the origin.
     static func atan2(_ y: Double, _ x: Double) -> Double {
         let ax = x.magnitude
         let ay = y.magnitude
@@ -62,7 +62,7 @@ enum PortableMath {
         return y < 0 ? -half : half
     }
 
-    /// Returns the arctangent of a number from 0 to 1: halved twice, to at most 0.2, followed by the series.
+    /// Returns the arctangent of a number from 0 to 1, using the series after halving the angle twice, to at most 0.2.
     private static func atanOfUnit(_ t: Double) -> Double {
         let u = t / (1 + (1 + t * t).squareRoot())
         let v = u / (1 + (1 + u * u).squareRoot())
@@ -77,9 +77,9 @@ enum PortableMath {
     }
 }
 
-/// The stream of random numbers for a seed (splitmix64).
+/// A stream of random numbers that is determined by a seed (splitmix64).
 ///
-/// Nothing here is secret, and it must not be used for secrets.
+/// The numbers are not secret and must not be used for secrets.
 struct RandomSource {
     private var state: UInt64
 
@@ -87,7 +87,8 @@ struct RandomSource {
         state = seed
     }
 
-    /// Creates the stream of one press of a finger, unrelated to those of the finger and its other presses.
+    /// Creates the stream for one press of a finger, which is unrelated to the streams for the finger and its other
+    /// presses.
     init(seed: UInt64, press: Int) {
         var finger = RandomSource(seed: seed)
         var index = RandomSource(seed: UInt64(bitPattern: Int64(press)) ^ 0x7072_6573_7365_7321)
@@ -102,7 +103,7 @@ struct RandomSource {
         return z ^ (z &>> 31)
     }
 
-    /// Returns a number from 0 up to, but not including, 1: the top 53 bits.
+    /// Returns a number from 0 up to, but not including, 1, made of the top 53 bits.
     mutating func unit() -> Double {
         Double(Int64(truncatingIfNeeded: next() &>> 11)) * 0x1p-53
     }
@@ -116,13 +117,14 @@ struct RandomSource {
         uniform(-bound, bound)
     }
 
-    /// Returns one of 0 ..< `count`.
+    /// Returns an integer in the range 0 ..< `count`.
     mutating func choice(of count: Int) -> Int {
         Int(unit() * Double(count))
     }
 
-    /// Returns a nearly normal number with mean 0 and standard deviation 1, never beyond ±2√3: the sum of four uniform
-    /// numbers.
+    /// Returns an approximately normally distributed number with mean 0 and standard deviation 1.
+    ///
+    /// It is based on the sum of four uniform numbers and never beyond ±2√3.
     mutating func gaussian() -> Double {
         (unit() + unit() + unit() + unit() - 2) * 1.732_050_807_568_877_2
     }

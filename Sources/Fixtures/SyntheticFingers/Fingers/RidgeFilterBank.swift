@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Filters that strengthen ridges of one period, one for each of 16 directions.
+/// Filters that strengthen ridges of one period, with one filter for each of 16 directions.
 ///
-/// A filter is a cosine across the ridge under an elliptical bell that is wider across the ridge than along
-/// it. The opposite, usual shape draws cleaner ridges, but lines their ends and forks up in regular fans, and
-/// prints of different fingers then match several times as often.
+/// A filter is a cosine across the ridge under an elliptical bell that is wider across the ridge than along it. The
+/// usual shape, which is the opposite, draws cleaner ridges but arranges their ends and forks in regular fans. Prints
+/// of different fingers then match several times as often.
 struct RidgeFilterBank {
     /// The number of directions, which divide half a turn evenly.
     static let directions = 16
 
-    /// Pixels from the center of a filter to its edge.
+    /// The number of pixels from the center of a filter to its edge.
     static let reach = 7
 
     /// The number of rows of a filter.
     static let rows = 2 * reach + 1
 
-    /// The number of taps per row: one for each of 15 pixels, and a zero, for a multiple of four.
+    /// The number of taps per row.
+    ///
+    /// There is one for each of 15 pixels, and a zero to make the number a multiple of four.
     static let rowTaps = rows + 1
 
-    /// The taps of all filters: direction by direction, row by row.
+    /// The taps of all filters, direction by direction and row by row.
     let taps: [Float]
 
-    /// Creates the filters for ridges `period` pixels apart.
+    /// Creates the filters for ridges that are `period` pixels apart.
     init(period: Double) {
         var taps: [Float] = []
         for direction in 0..<Self.directions {

@@ -2,9 +2,10 @@
 
 internal import Glibc
 
-/// An image in a PGM file (netpbm, `pgm(5)`): binary, with at most 8 bits per pixel.
+/// An image in a binary PGM file with at most 8 bits per pixel (netpbm, `pgm(5)`).
 package enum PictureFile {
-    /// The maximum size of a file in bytes: the largest image for a reader, and a header with comments.
+    /// The maximum size of a file in bytes, enough for the largest image that a reader accepts and a header with
+    /// comments.
     package static let largest =
         VirtualReaderMessage.pictureSides.upperBound * VirtualReaderMessage.pictureSides.upperBound + 4096
 
@@ -34,13 +35,13 @@ package enum PictureFile {
     }
 }
 
-/// An error in reading an image.
+/// An error that occurred while reading an image.
 package enum PictureFileError: Error, Equatable {
     case unreadable(String)
     case notPGM
     case tooLarge
 
-    /// One sentence about the failure.
+    /// A sentence that describes the failure.
     package var message: String {
         switch self {
         case .unreadable(let reason): "The picture cannot be read: \(reason)."
@@ -51,11 +52,12 @@ package enum PictureFileError: Error, Equatable {
 }
 
 extension GrayImage {
-    /// Reads an image from a PGM file: `P5`, width, height and the largest value (1 to 255), then a byte per pixel.
+    /// Reads an image from a PGM file, which consists of `P5`, the width, the height and the largest value (1 to 255),
+    /// followed by one byte per pixel.
     ///
-    /// Values are scaled to 0…255. Bytes after the image are refused.
+    /// Values are scaled to the range 0…255. Files with extra bytes after the image are rejected.
     ///
-    /// - Parameter file: The whole file.
+    /// - Parameter file: The bytes of the whole file.
     /// - Throws: `notPGM`, `tooLarge`.
     package init(pgm file: [UInt8]) throws(PictureFileError) {
         var header = PGMHeader(file)
@@ -82,7 +84,7 @@ private struct PGMHeader {
         return file.starts(with: Array("P5".utf8))
     }
 
-    /// Reads a number of at most 5 digits after white space and comments; returns `nil` if there is none.
+    /// Reads a number of at most 5 digits after white space and comments, or returns `nil` if there is none.
     mutating func number() -> Int? {
         skipSpace()
         let digits = file[position...].prefix(6).prefix { (0x30...0x39).contains($0) }
@@ -91,7 +93,7 @@ private struct PGMHeader {
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// Reads the one byte of white space before the pixels.
+    /// Reads the single byte of white space before the pixels.
     mutating func takesOneSpace() -> Bool {
         guard position < file.count, Self.isSpace(file[position]) else { return false }
         position += 1

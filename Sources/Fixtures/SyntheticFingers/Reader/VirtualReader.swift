@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// A client of libfprint's virtual image reader, which provides the finger.
+/// A client of libfprint's virtual image reader, which presents fingers to the reader.
 ///
 /// ```swift
 /// let reader = VirtualReader(path: "/run/user/1000/whorl-reader")
@@ -19,17 +19,18 @@ package struct VirtualReader: Sendable {
         self.path = path
     }
 
-    /// Waits for a scan, sends it a message, and returns when the message was read.
+    /// Waits for a scan, sends a message to it, and returns when the message has been read.
     ///
-    /// It waits while the reader is closed, and connects again if the reader is closed before it has read. If no scan
-    /// reads the message in time, it is withdrawn; otherwise the next scan would see it first. The result of the scan
-    /// is *not* returned: a press sent while libfprint still analyzes the previous one (about 10 ms) is read and lost.
+    /// It waits while the reader is closed, and connects again if the reader is closed before it has read the message.
+    /// If no scan reads the message in time, the message is withdrawn, because the next scan would otherwise read it
+    /// first. The result of the scan is *not* returned. A press that is sent while libfprint is still analyzing the
+    /// previous one (about 10 ms) is read and lost.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - timeout: The timeout for the scan.
-    /// - Throws: `invalidPath` and `invalidPicture` before anything is sent; `noReader` if no reader was open until the
-    ///   end, `notRead` if one was but did not scan; `systemFailure`.
+    ///   - timeout: The time to wait for the scan.
+    /// - Throws: `invalidPath` or `invalidPicture` before anything is sent, `noReader` if no reader was opened in time,
+    ///   `notRead` if a reader was open but did not scan, or `systemFailure`.
     package func send(_ message: VirtualReaderMessage, timeout: Duration) throws(VirtualReaderError) {
         guard let bytes = message.bytes else { throw VirtualReaderError(.invalidPicture, path: path) }
         let deadline = ContinuousClock.now + timeout
@@ -59,26 +60,27 @@ package struct VirtualReader: Sendable {
         }
     }
 
-    /// Makes the reader forget an unread message, by opening a connection that displaces the one with the message.
+    /// Makes the reader drop an unread message by opening a connection that displaces the one with the message.
     private func withdraw() {
         // The reader may have been closed, and the message lost with it.
         _ = try? VirtualReaderSocket(connectingTo: path, timeout: .zero)
     }
 }
 
-/// An error in sending a message to a virtual reader.
+/// An error that occurred while sending a message to a virtual reader.
 package struct VirtualReaderError: Error, Equatable, Sendable {
     /// The kinds of failure.
     package enum Code: String, Sendable {
-        /// The socket's path is empty, contains a zero byte or is longer than 107 bytes, a socket's limit.
+        /// The socket's path is empty, contains a zero byte or is longer than 107 bytes, which is the limit for
+        /// sockets.
         case invalidPath = "invalidPath"
-        /// The image is too small or too large for the reader; nothing was sent.
+        /// The image is too small or too large for the reader. Nothing was sent.
         case invalidPicture = "invalidPicture"
-        /// No reader listened on the socket before the timeout.
+        /// No reader was listening on the socket before the timeout.
         case noReader = "noReader"
-        /// The reader listened but did not read before the timeout: no scan was waiting for a finger.
+        /// The reader was listening but did not read before the timeout, because no scan was waiting for a finger.
         case notRead = "notRead"
-        /// The reader disconnected before it had read everything.
+        /// The reader disconnected before it had read the whole message.
         case disconnected = "disconnected"
         /// A system call failed.
         case systemFailure = "systemFailure"
@@ -90,7 +92,7 @@ package struct VirtualReaderError: Error, Equatable, Sendable {
     /// The socket's path.
     package let path: String
 
-    /// The system's `errno`, or 0 without one.
+    /// The system's `errno`, or 0 if there is none.
     package let systemCode: Int32
 
     init(_ code: Code, path: String, systemCode: Int32 = 0) {
@@ -99,7 +101,7 @@ package struct VirtualReaderError: Error, Equatable, Sendable {
         self.systemCode = systemCode
     }
 
-    /// One sentence about the failure.
+    /// A sentence that describes the failure.
     package var message: String {
         switch code {
         case .invalidPath: "“\(path)” cannot be the path of a reader's socket."
@@ -115,7 +117,7 @@ package struct VirtualReaderError: Error, Equatable, Sendable {
         }
     }
 
-    /// One sentence about what the user can do.
+    /// A sentence that tells the user what to do.
     package var recovery: String {
         switch code {
         case .invalidPath: "Choose a path of 1 to \(VirtualReaderSocket.longestPath) bytes."
@@ -130,7 +132,7 @@ package struct VirtualReaderError: Error, Equatable, Sendable {
 }
 
 extension VirtualReaderError: CustomDebugStringConvertible {
-    /// The message with its codes.
+    /// The message, with the code and the `errno`.
     package var debugDescription: String {
         "\(message) (\(code), errno \(systemCode))"
     }

@@ -4,24 +4,29 @@ internal import Glibc
 
 /// One connection to the socket of libfprint's virtual image reader.
 ///
-/// Most code should use `VirtualReader`, which opens a connection for each message and detects whether it arrived. The
-/// following was found by experiment with libfprint 1.94.5:
+/// Most code should use `VirtualReader`, which opens a connection for each message and detects whether the message
+/// arrived. The following behavior was found by experiment with libfprint 1.94.5:
 ///
-/// - The socket exists from `fp_device_open()` on. Closing the reader leaves a file that refuses connections.
+/// - `fp_device_open()` creates the socket. Closing the reader leaves a file behind that refuses connections.
 /// - One connection can carry any number of messages. The reader never responds.
-/// - The reader reads only while a scan is running. Earlier data waits in the connection, closed or not, and **is read
-///   by the next scan as soon as it starts**. Closing a connection therefore does not withdraw data. A new connection
-///   does, because the reader drops the old one, read or unread, when it accepts another.
-/// - While a scan is running, the reader reads immediately, ready or not. A press that arrives while an earlier press
-///   is analyzed (about 10 ms) is lost, with a message in libfprint's log. In an enrollment, each press must wait for
-///   the progress report of the previous one.
-/// - A connection closed in the middle of an image still counts as a press with the data sent so far. One closed within
-///   the first 8 bytes is treated as an image of a nonsensical size. A message must be sent completely or not at all.
-/// - After a bare retry (-1), an enrollment waits for the finger to be lifted, so that the next press is lost;
-///   `VirtualReaderMessage.retry` reports a finger on and off around it.
-/// - A scan that receives an unplug message ends with `FP_DEVICE_ERROR_REMOVED`; without a scan, the next one does.
+/// - The reader reads only while a scan is running. Data sent earlier waits in the connection, even if it has been
+///   closed, and **is read by the next scan as soon as it starts**. Closing a connection therefore does not withdraw
+///   the data. Opening a new connection does, because the reader drops the old one, including any unread data, when it
+///   accepts another.
+/// - While a scan is running, the reader reads immediately, whether or not it is ready for a finger. A press that
+///   arrives while an earlier press is being analyzed (about 10 ms) is lost, and libfprint logs a message. In an
+///   enrollment, each press must wait for the progress report of the previous one.
+/// - A connection that is closed in the middle of an image still counts as a press with the data sent so far. One that
+///   is closed within the first 8 bytes is treated as an image of a nonsensical size. A message must be sent completely
+///   or not at all.
+/// - After a retry command (-1) alone, an enrollment waits for the finger to be lifted, so the next press is lost.
+///   `VirtualReaderMessage.retry` therefore also reports that a finger touches the reader before the command and leaves
+///   it afterward.
+/// - A scan that receives an unplug message ends with `FP_DEVICE_ERROR_REMOVED`. If no scan is running, the next one
+///   ends with this error.
 ///
-/// Every call blocks the thread, up to its timeout. A connection closed by the other side does not raise `SIGPIPE`.
+/// Every call blocks the thread until its timeout at most. A connection that is closed by the other side does not raise
+/// `SIGPIPE`.
 package struct VirtualReaderSocket: ~Copyable {
     /// The maximum length of a path in a socket address, in bytes.
     package static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
@@ -29,12 +34,12 @@ package struct VirtualReaderSocket: ~Copyable {
     private let descriptor: CInt
     private let path: String
 
-    /// Connects, and retries while the socket does not exist or refuses connections.
+    /// Connects to the socket, and retries while the socket does not exist or refuses connections.
     ///
     /// - Parameters:
     ///   - path: The socket's path, as in `FP_VIRTUAL_IMAGE`.
-    ///   - timeout: The time limit for retries; at least one attempt is made.
-    /// - Throws: `invalidPath`; `noReader` after the timeout; `systemFailure` for errors that retrying does not fix,
+    ///   - timeout: The time limit for retries. At least one attempt is made.
+    /// - Throws: `invalidPath`, `noReader` after the timeout, or `systemFailure` for errors that retrying does not fix,
     ///   such as missing permission.
     package init(connectingTo path: String, timeout: Duration) throws(VirtualReaderError) {
         try self.init(connectingTo: path, until: .now + timeout)
@@ -73,13 +78,13 @@ package struct VirtualReaderSocket: ~Copyable {
 
     /// Sends a complete message.
     ///
-    /// A sent message has not necessarily been read.
+    /// A message that was sent has not necessarily been read.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - timeout: How long the reader may leave the connection full (at least 100 kB on Linux).
-    /// - Throws: `invalidPicture`; `disconnected`; `notRead` after the timeout, which makes the connection unusable;
-    ///   `systemFailure`.
+    ///   - timeout: The time for which the reader may leave the connection full (at least 100 kB on Linux).
+    /// - Throws: `invalidPicture`, `disconnected`, `systemFailure`, or `notRead` after the timeout, which makes the
+    ///   connection unusable.
     package func send(_ message: VirtualReaderMessage, timeout: Duration) throws(VirtualReaderError) {
         guard let bytes = message.bytes else { throw VirtualReaderError(.invalidPicture, path: path) }
         try send(bytes, until: .now + timeout)
@@ -88,8 +93,8 @@ package struct VirtualReaderSocket: ~Copyable {
     /// Waits until the reader has read everything that was sent.
     ///
     /// - Parameter timeout: The time limit.
-    /// - Throws: `notRead` after the timeout: no scan has started; `disconnected` if the reader disconnected with
-    ///   unread bytes; `systemFailure`.
+    /// - Throws: `notRead` if no scan has started before the timeout, `disconnected` if the reader disconnected with
+    ///   unread bytes, or `systemFailure`.
     package func waitUntilRead(timeout: Duration) throws(VirtualReaderError) {
         try waitUntilRead(until: .now + timeout)
     }
@@ -133,7 +138,7 @@ extension VirtualReaderSocket {
         }
     }
 
-    /// Returns whether the reader is still connected; throws `disconnected` if it disconnected with unread bytes.
+    /// Returns whether the reader is still connected, or throws `disconnected` if it disconnected with unread bytes.
     private func isOpen() throws(VirtualReaderError) -> Bool {
         var byte: UInt8 = 0
         let got = recv(descriptor, &byte, 1, CInt(MSG_DONTWAIT))
@@ -145,7 +150,7 @@ extension VirtualReaderSocket {
         }
     }
 
-    /// Lets the other side run before another attempt.
+    /// Pauses so that the other side can run before another attempt.
     static func pause() {
         usleep(5_000)
     }
@@ -176,21 +181,22 @@ extension VirtualReaderSocket {
 
 /// A message to libfprint's virtual image reader.
 package enum VirtualReaderMessage: Sendable, Equatable {
-    /// A finger with this image touches the reader and lifts.
+    /// A finger with the given image touches the reader and is lifted.
     ///
-    /// 16 to 5000 pixels in each direction: libfprint 1.94.5 crashes on smaller images, and disconnects on larger ones.
+    /// The image must have 16 to 5000 pixels in each direction, because libfprint 1.94.5 crashes on smaller images and
+    /// disconnects on larger ones.
     case press(GrayImage)
 
-    /// A finger touches the reader and lifts, but cannot be read.
+    /// A finger touches the reader and is lifted, but cannot be read.
     case retry(Retry)
 
-    /// The reader fails with a libfprint error code (`FpDeviceError`); unknown codes become 0, general.
+    /// The reader fails with a libfprint error code (`FpDeviceError`). Unknown codes become 0 (general).
     case failure(code: Int32)
 
-    /// Whether a press includes "finger on" and "finger off", as it does on every new connection.
+    /// Sets whether a press includes "finger on" and "finger off", as it does on every new connection.
     case automaticFinger(Bool)
 
-    /// A finger is on the reader, or off it, if `automaticFinger` is false.
+    /// A finger is placed on the reader or removed from it. This has an effect only if `automaticFinger` is `false`.
     case finger(present: Bool)
 
     /// The reader is unplugged.
@@ -200,13 +206,13 @@ package enum VirtualReaderMessage: Sendable, Equatable {
     ///
     /// The corresponding C type is `FpDeviceRetry`.
     package enum Retry: Int32, Sendable, CaseIterable {
-        /// Any other reason. The corresponding C constant is `FP_DEVICE_RETRY_GENERAL`.
+        /// There is another reason. The corresponding C constant is `FP_DEVICE_RETRY_GENERAL`.
         case general = 0
         /// The swipe was too short. The corresponding C constant is `FP_DEVICE_RETRY_TOO_SHORT`.
         case tooShort = 1
         /// The finger was not centered. The corresponding C constant is `FP_DEVICE_RETRY_CENTER_FINGER`.
         case centerFinger = 2
-        /// The finger must be lifted first. The corresponding C constant is `FP_DEVICE_RETRY_REMOVE_FINGER`.
+        /// The finger must first be lifted. The corresponding C constant is `FP_DEVICE_RETRY_REMOVE_FINGER`.
         case removeFinger = 3
     }
 }
@@ -215,10 +221,10 @@ extension VirtualReaderMessage {
     /// The supported image sizes, in pixels in each direction.
     package static let pictureSides = 16...5000
 
-    /// The encoded message; `nil` if the image is too small or too large.
+    /// The encoded message, or `nil` if the image is too small or too large.
     ///
-    /// Each part starts with two 32-bit numbers in the machine's byte order: width and height of an image whose bytes
-    /// follow, or a negative command and its argument.
+    /// Each part starts with two 32-bit numbers in the machine's byte order. They are the width and height of an image
+    /// whose bytes follow, or a negative command and its argument.
     var bytes: [UInt8]? {
         switch self {
         case .press(let image):

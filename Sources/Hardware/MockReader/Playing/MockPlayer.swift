@@ -3,13 +3,13 @@
 internal import WhorlFingerprint
 internal import Synchronization
 
-/// Plays a script's steps: an operation that waits for a finger takes them one by one.
+/// Plays a script's steps: an operation that waits for a finger takes them one at a time.
 ///
 /// Every change (a new step, plugging in, a cancelled wait, the end of a delay) wakes the waiting operation, which then
-/// checks the state itself. It compares a version number, so that it never misses a change between the check and the
-/// wait.
+/// checks the state itself. The operation compares version numbers so that it never misses a change between the check
+/// and the wait.
 final class MockPlayer: Sendable {
-    /// The finger that was laid on the sensor.
+    /// The result of placing a finger on the sensor.
     enum Presentation {
         case finger(MockFinger)
         case unreadable(ScanRetry)
@@ -25,10 +25,10 @@ final class MockPlayer: Sendable {
     private struct State {
         var steps: ArraySlice<MockStep>
         var isConnected: Bool
-        /// The number of times it was plugged in.
+        /// The number of times the reader has been plugged in.
         var connections = 0
         var isSuspended = false
-        /// Whether it was suspended since the current operation began.
+        /// Whether the reader has been suspended since the current operation began.
         var isInterrupted = false
         var isHot = false
         /// The end of the current delay.
@@ -49,7 +49,7 @@ final class MockPlayer: Sendable {
     }
 
     var isConnected: Bool { state.withLock { $0.isConnected } }
-    /// The number of the current connection; `nil` while unplugged.
+    /// The number of the current connection, or `nil` while the reader is unplugged.
     var connection: Int? { state.withLock { $0.isConnected ? $0.connections : nil } }
     var isHot: Bool { state.withLock { $0.isHot } }
     var remainingSteps: [MockStep] { state.withLock { Array($0.steps) } }
@@ -75,7 +75,7 @@ final class MockPlayer: Sendable {
 
     /// Begins an operation.
     ///
-    /// - Returns: Whether it may begin; `false` while the reader is suspended.
+    /// - Returns: Whether the operation may begin. This is `false` while the reader is suspended.
     func begin() -> Bool {
         state.withLock { state in
             if !state.isSuspended { state.isInterrupted = false }
@@ -83,7 +83,9 @@ final class MockPlayer: Sendable {
         }
     }
 
-    /// Calls `body` whenever the reader is plugged in (`true`) or unplugged, in order; `body` must not call the player.
+    /// Calls `body` in order whenever the reader is plugged in (`true`) or unplugged (`false`).
+    ///
+    /// `body` must not call the player.
     func listen(_ body: @escaping @Sendable (Bool) -> Void) -> Int {
         state.withLock { state in
             state.nextListener += 1
@@ -98,7 +100,7 @@ final class MockPlayer: Sendable {
 
     // MARK: - Waiting
 
-    /// Returns the error that opening the reader fails with, if that is the next step.
+    /// Returns the error with which opening the reader must fail, if any, and takes the step that specifies it.
     func takeOpeningFault() -> ReaderError.Code? {
         state.withLock { state in
             guard state.isConnected else { return .unplugged }
@@ -112,7 +114,7 @@ final class MockPlayer: Sendable {
         }
     }
 
-    /// Takes steps until one of them is a presentation.
+    /// Takes steps until it reaches a presentation.
     ///
     /// - Throws: `cancelled`, `unplugged`, or the error in the script.
     func nextPresentation(_ operation: String) async throws(ReaderError) -> Presentation {
@@ -148,7 +150,8 @@ final class MockPlayer: Sendable {
         }
     }
 
-    /// Takes one step; returns `nil` if the waiting operation has nothing to do and the next step follows.
+    /// Takes one step, or returns `nil` if the step gives the waiting operation nothing to do and the next step
+    /// follows.
     private func step(_ state: inout State) -> Outcome? {
         guard let step = state.steps.first else {
             switch afterScript {
@@ -176,7 +179,7 @@ final class MockPlayer: Sendable {
         return nil
     }
 
-    /// Ends the step that a cancelled or suspended operation was waiting in.
+    /// Ends the step in which a cancelled or suspended operation was waiting.
     private func abandonWait() {
         state.withLock { state in
             state.resumeAt = nil
@@ -208,7 +211,7 @@ final class MockPlayer: Sendable {
         timer?.cancel()
     }
 
-    /// Changes the state, and wakes the waiting operation.
+    /// Changes the state and wakes the waiting operation.
     private func change(_ body: (inout State) -> Void) {
         let waiter = state.withLock { state in
             body(&state)
@@ -229,7 +232,8 @@ final class MockPlayer: Sendable {
         for listener in state.listeners.values { listener(connected) }
     }
 
-    /// Runs the delays and the plug at the front of the script, because no operation waits for an unplugged reader.
+    /// Runs the delays and the plug step at the front of the script, because no operation waits for an unplugged
+    /// reader.
     private func plugInByItself() {
         let pause: Duration? = state.withLock { state in
             let delays = state.steps.prefix { if case .delay = $0 { true } else { false } }

@@ -2,26 +2,26 @@
 
 internal import WhorlFingerprint
 
-/// A template of a mock: the finger, a number that distinguishes enrollments of the same finger, and how often it was
-/// updated.
+/// A mock's template: the finger, a number that distinguishes enrollments of the same finger, and the number of
+/// updates.
 ///
 /// It is stored as text such as `mock:right-index-finger#7`, with `~2` appended after two updates. A mock with storage
-/// returns `~1` when it enrolls, and omits it in its listing, because the handles of real readers differ from their
-/// listings in the same way.
+/// returns a print with `~1` when it enrolls but omits the suffix from its listing, because real readers' handles
+/// differ from their listings in the same way.
 struct MockPrint: Hashable, Sendable {
-    /// The finger; `nil` for a stranger's, which never matches.
+    /// The finger, or `nil` for a stranger's finger, which never matches.
     var finger: Finger?
-    /// Counted from 1.
+    /// The number of this enrollment, counted from 1.
     var serial: Int
-    /// The number of updates.
+    /// The number of times the print was updated.
     var revision = 0
 
-    /// The largest number in a template, small enough that sums cannot overflow.
+    /// The largest number allowed in a template, small enough that sums cannot overflow.
     private static let largestNumber = 1 << 53
 }
 
 extension MockPrint {
-    /// Parses a template; returns `nil` for a template of another type of reader.
+    /// Parses a template, or returns `nil` if it belongs to another type of reader.
     init?(_ template: Template) {
         guard template.bytes.count <= 100, let text = String(validating: template.bytes, as: UTF8.self) else {
             return nil
@@ -58,15 +58,17 @@ extension MockPrint {
         MockPrint(finger: finger, serial: serial, revision: min(revision + 1, MockPrint.largestNumber))
     }
 
-    /// Returns whether both are the same enrollment.
+    /// Returns whether both prints belong to the same enrollment.
     func isSame(as other: MockPrint) -> Bool { plain == other.plain }
 }
 
-/// Images that differ for each finger of a mock, and do not resemble fingerprints.
+/// Images that differ for each of a mock's fingers and do not resemble fingerprints.
 enum MockPicture {
     private static let side = 64
 
-    /// Draws stripes, with one pattern for each finger; `nil`, a stranger's finger, has the plainest.
+    /// Draws stripes in a different pattern for each finger.
+    ///
+    /// A stranger's finger (`nil`) has the plainest pattern.
     static func draw(_ finger: Finger?) -> FingerprintImage? {
         let number = Int(finger?.number ?? 0)
         let pixels = (0..<side * side).map { index in

@@ -6,7 +6,7 @@ public import WhorlFingerprint
 extension MockReader {
     /// Creates a template from the first finger of ``MockSettings/stages`` good presentations.
     ///
-    /// Like a real reader, it does not compare the others with the first one.
+    /// Like a real reader, it does not compare later presentations with the first one.
     public func enroll(
         _ metadata: EnrollmentMetadata,
         whenBusy: BusyPolicy,
@@ -27,7 +27,7 @@ extension MockReader {
 
     /// Compares one presentation with one template.
     ///
-    /// A reader with storage throws `printNotFound` unless it holds the template.
+    /// A reader with storage throws `printNotFound` unless it has stored the template.
     public func verify(
         _ template: Template,
         whenBusy: BusyPolicy,
@@ -50,7 +50,7 @@ extension MockReader {
 
     /// Compares one presentation with the gallery; a `lie` in the script makes it return a print outside the gallery.
     ///
-    /// A reader with storage matches only the prints it holds.
+    /// A reader with storage matches only the prints that it has stored.
     public func identify(
         among gallery: [GalleryEntry],
         whenBusy: BusyPolicy,
@@ -73,7 +73,9 @@ extension MockReader {
         }
     }
 
-    /// Draws the same image each time for the same finger; it has no ridges for a matcher to use.
+    /// Always draws the same image for the same finger.
+    ///
+    /// The image has no ridges for a matcher to use.
     public func capture(whenBusy: BusyPolicy, observer: @escaping ScanObserver) async throws(ReaderError)
         -> FingerprintImage
     {
@@ -90,7 +92,9 @@ extension MockReader {
 // MARK: - Presentations
 
 extension MockReader {
-    /// Prompts for one presentation and waits for it; `whenRead` runs while a readable finger is on the sensor.
+    /// Prompts for one presentation and waits for it.
+    ///
+    /// `whenRead` runs while a readable finger is on the sensor.
     private func presentation(
         _ operation: String,
         _ observer: ScanObserver,
@@ -111,7 +115,7 @@ extension MockReader {
         return presentation
     }
 
-    /// Prompts again until a finger could be read.
+    /// Prompts repeatedly until a finger can be read.
     private func readableFinger(
         _ operation: String,
         _ observer: ScanObserver,
@@ -136,7 +140,9 @@ extension MockReader {
         return print
     }
 
-    /// Returns whether the finger matches the print; ``MockFinger/expected`` matches only the first print.
+    /// Returns whether the finger matches the print.
+    ///
+    /// ``MockFinger/expected`` matches only the first print.
     private func matches(_ finger: MockFinger, _ print: MockPrint, isFirst: Bool) -> Bool {
         switch finger {
         case .finger(let finger): print.finger == finger
@@ -157,7 +163,7 @@ extension MockReader {
         }
     }
 
-    /// Returns the finger that was meant; `nil` for a stranger's.
+    /// Returns the finger that was presented, or `nil` for a stranger's finger.
     private func finger(_ presented: MockFinger, or metadata: EnrollmentMetadata) -> Finger? {
         switch presented {
         case .finger(let finger): finger
@@ -214,7 +220,7 @@ extension MockReader {
         }
     }
 
-    /// Deletes one print.
+    /// Deletes one print from the mock's storage.
     public func delete(_ template: Template, whenBusy: BusyPolicy) async throws(ReaderError) {
         try await operate("delete", needing: .storageDelete, whenBusy: whenBusy) { () throws(ReaderError) in
             guard let print = MockPrint(template) else {
@@ -228,7 +234,7 @@ extension MockReader {
         }
     }
 
-    /// Deletes every print.
+    /// Deletes all prints from the mock's storage.
     public func clearStorage(whenBusy: BusyPolicy) async throws(ReaderError) {
         try await operate("clear", needing: .storageClear, whenBusy: whenBusy) { () throws(ReaderError) in
             try withStorage { storage throws(ReaderError) in

@@ -6,15 +6,15 @@ public import WhorlFingerprint
 /// A scripted reader, for testing programs that embed Whorl.
 ///
 /// It keeps the guarantees of `FingerprintReader`: one operation at a time, cancellation, and the order of events. A
-/// presentation is a finger, a template contains the finger it was made from, and the two match if they are equal. It
-/// compares no images and does not model a real reader's errors.
+/// presentation is a finger, a template contains the finger it was made from, and the two match if they are equal. The
+/// mock does not compare images or model a real reader's errors.
 ///
 /// ```swift
 /// let reader = try MockReader(script: "stages=1, touch right-index-finger, no-match")
 /// try await reader.open()
 /// ```
 ///
-/// A test can also add steps while it runs, with ``play(_:)-(MockStep...)``, and unplug the reader with ``unplug()``.
+/// While it runs, a test can also add steps with ``play(_:)-(MockStep...)`` and unplug the reader with ``unplug()``.
 public final class MockReader: FingerprintReader {
     let settings: MockSettings
     let player: MockPlayer
@@ -22,7 +22,9 @@ public final class MockReader: FingerprintReader {
     private let state: Mutex<State>
 
     private struct State {
-        /// The number of the connection that was opened; it changes when the reader is unplugged and plugged in again.
+        /// The number of the connection on which the reader was opened.
+        ///
+        /// It changes when the reader is unplugged and plugged in again.
         var openConnection: Int?
         var status = FingerStatus(needed: false, present: false)
         var storage: MockStorage
@@ -47,17 +49,19 @@ public final class MockReader: FingerprintReader {
         player.append(steps)
     }
 
-    /// Appends the steps of a script to the remaining ones; its settings are ignored.
+    /// Appends the steps of a script to the remaining ones and ignores the script's settings.
     public func play(_ script: String) throws(MockScriptError) {
         player.append(try MockScript(parsing: script).steps)
     }
 
-    /// Unplugs the reader immediately; a running operation fails with `unplugged`.
+    /// Unplugs the reader immediately.
+    ///
+    /// An operation in progress fails with `unplugged`.
     public func unplug() { player.setConnected(false) }
 
     /// Plugs the reader in immediately.
     ///
-    /// It must be opened again.
+    /// The reader must then be opened again.
     public func plug() { player.setConnected(true) }
 
     /// The steps that have not been reached yet.
@@ -71,12 +75,12 @@ public final class MockReader: FingerprintReader {
     /// Whether an operation is waiting, and whether a presentation is being read.
     public var fingerStatus: FingerStatus { state.withLock { $0.status } }
 
-    /// Hot from a `too-hot` step until the next presentation, otherwise cold.
+    /// The temperature: hot from a `too-hot` step until the next presentation, and cold otherwise.
     public var temperature: ReaderTemperature { player.isHot ? .hot : .cold }
 
     /// Returns whether two templates belong to the same enrollment.
     ///
-    /// Templates of other readers never do.
+    /// Templates from other readers never do.
     public func isSamePrint(_ first: Template, _ second: Template) -> Bool {
         guard let first = MockPrint(first), let second = MockPrint(second) else { return false }
         return first.isSame(as: second)
@@ -84,7 +88,7 @@ public final class MockReader: FingerprintReader {
 
     // MARK: - Opening and closing
 
-    /// Opens the reader; fails if the script continues with `busy` or `permission-denied`.
+    /// Opens the reader, or fails if the next step in the script is `busy` or `permission-denied`.
     public func open() async throws(ReaderError) {
         guard !Task.isCancelled else { throw ReaderError(.cancelled, operation: "open") }
         if isOpen { return }
@@ -99,20 +103,22 @@ public final class MockReader: FingerprintReader {
         }
     }
 
-    /// Closes the reader when the running operation has ended.
+    /// Closes the reader when the operation in progress has ended.
     ///
-    /// It is closed even if the task is cancelled.
+    /// The reader is closed even if the task is cancelled.
     public func close() async throws(ReaderError) {
         await gate.runUncancelled { markClosed() }
     }
 
-    /// Suspends the reader: the running operation and all later ones fail with `suspended` until it is resumed.
+    /// Suspends the reader.
+    ///
+    /// The operation in progress and all later ones fail with `suspended` until the reader is resumed.
     public func suspend() throws(ReaderError) {
         player.setSuspended(true)
         guard player.isConnected else { throw ReaderError(.unplugged, operation: "suspend") }
     }
 
-    /// Resumes the reader, so that operations can start again.
+    /// Resumes the reader so that operations can start again.
     public func resume() throws(ReaderError) {
         player.setSuspended(false)
         guard player.isConnected else { throw ReaderError(.unplugged, operation: "resume") }
@@ -122,7 +128,7 @@ public final class MockReader: FingerprintReader {
 // MARK: - State
 
 extension MockReader {
-    /// Whether it was opened, and has not been unplugged or closed since.
+    /// Whether the reader was opened and has not been closed or unplugged since.
     private var isOpen: Bool {
         guard let connection = player.connection else { return false }
         return state.withLock { $0.openConnection == connection }
@@ -137,7 +143,7 @@ extension MockReader {
         guard isOpen else { throw ReaderError(.notOpen, operation: operation) }
     }
 
-    /// Runs one operation exclusively, on an open reader that supports it.
+    /// Runs one operation exclusively, if the reader is open and supports it.
     func operate<Value: Sendable>(
         _ operation: String,
         needing feature: ReaderFeatures = [],
@@ -166,13 +172,13 @@ extension MockReader {
     }
 }
 
-/// Mock readers as the system would list them: only those that are plugged in.
+/// A source of mock readers that lists only those that are plugged in, as the system would.
 public final class MockReaderSource: ReaderSource {
     private let all: [MockReader]
 
-    /// Creates a source of readers, plugged in or not.
+    /// Creates a source of the given readers, whether they are plugged in or not.
     ///
-    /// Each one needs a different identity.
+    /// Each reader needs a different identity.
     public init(_ readers: [MockReader]) { all = readers }
 
     /// Creates a source with one reader, from a script in text form.
@@ -180,7 +186,7 @@ public final class MockReaderSource: ReaderSource {
         self.init([try MockReader(script: script)])
     }
 
-    /// All readers, plugged in or not, so that a test can play steps on them.
+    /// All readers, including unplugged ones, so that a test can play steps on them.
     public var mocks: [MockReader] { all }
 
     /// Returns the readers that are currently plugged in.
@@ -188,7 +194,7 @@ public final class MockReaderSource: ReaderSource {
         all.filter(\.player.isConnected)
     }
 
-    /// Returns a stream of readers plugged in and unplugged from now on.
+    /// Returns a stream of the readers that are plugged in or unplugged from now on.
     public func changes() -> AsyncStream<ReaderChange> {
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderChange.self)
         let listeners = all.map { reader in

@@ -3,10 +3,10 @@
 internal import FoundationEssentials
 internal import WhorlFingerprint
 
-/// The prints stored in a mock, and their file if it has one.
+/// The prints stored in a mock, and the file they are saved in, if any.
 ///
-/// The file is text. The first line names the format, and each other line is one print: template, finger, user name and
-/// date, separated by tabs. `-` marks a missing value.
+/// It is a text file. The first line names the format, and each following line describes one print: template, finger,
+/// user name and date, separated by tabs. `-` marks a missing value.
 struct MockStorage: Sendable {
     struct Record: Sendable, Hashable {
         var print: MockPrint
@@ -22,7 +22,7 @@ struct MockStorage: Sendable {
 
     init(path: String?) { self.path = path }
 
-    /// Returns a number that no stored print has.
+    /// Returns a serial number that no stored print has.
     mutating func takeSerial() -> Int {
         defer { nextSerial += 1 }
         return nextSerial
@@ -32,7 +32,7 @@ struct MockStorage: Sendable {
         records.contains { $0.print.isSame(as: print) }
     }
 
-    /// Reads the file again, because another process may have changed it.
+    /// Reads the file again in case another process has changed it.
     mutating func refresh(_ operation: String) throws(ReaderError) {
         guard let path, MockFile.exists(path) else { return }
         let text = try kept(at: path, operation, MockFile.read(path, limit: Self.maximumBytes))
@@ -43,7 +43,7 @@ struct MockStorage: Sendable {
         nextSerial = max(nextSerial, 1 + (records.map(\.print.serial).max() ?? 0))
     }
 
-    /// Reads or writes the file, and reports failures as errors of the reader.
+    /// Reads or writes the file, and reports failures as reader errors.
     private func kept<Value>(
         at path: String,
         _ operation: String,
@@ -54,7 +54,7 @@ struct MockStorage: Sendable {
         }
     }
 
-    /// Changes the prints, first in the file: if writing fails, nothing changes.
+    /// Changes the prints, writing the file first so that nothing changes if writing fails.
     mutating func change(_ operation: String, _ body: (inout [Record]) -> Void) throws(ReaderError) {
         var changed = records
         body(&changed)
@@ -105,7 +105,7 @@ struct MockStorage: Sendable {
         return Record(print: print, metadata: metadata)
     }
 
-    /// Returns a name as one field: never empty, never `-`, without tabs or line ends.
+    /// Returns a name as one field, which is never empty or `-` and contains no tabs or line breaks.
     private static func escape(_ name: String) -> String {
         "="
             + name.unicodeScalars.reduce(into: "") { text, scalar in
@@ -127,7 +127,7 @@ struct MockStorage: Sendable {
         }
     }
 
-    /// Splits text at separators, even if a combining mark follows one.
+    /// Splits text at separators, including those followed by a combining mark.
     private static func pieces(
         of text: Substring,
         by separator: Unicode.Scalar,
@@ -139,9 +139,9 @@ struct MockStorage: Sendable {
     }
 }
 
-/// Small text files: scripts, and the storage of mocks.
+/// Reads and writes small text files: scripts and the storage files of mocks.
 enum MockFile {
-    /// An error in reading or writing a file.
+    /// A failure to read or write a file.
     struct Failure: Error {
         let reason: String
     }
@@ -170,7 +170,7 @@ enum MockFile {
         FileManager.default.fileExists(atPath: path)
     }
 
-    /// Replaces the whole file, or leaves it unchanged.
+    /// Replaces the whole file, or leaves it unchanged if writing fails.
     static func write(_ text: String, to path: String) throws(Failure) {
         do {
             try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)

@@ -2,10 +2,10 @@
 
 internal import WhorlFingerprint
 
-/// A script for a ``MockReader``: settings, then steps.
+/// A script for a ``MockReader``, which consists of settings followed by steps.
 ///
-/// Steps are separated by commas, semicolons or line breaks. Spaces around steps, empty steps and comments are ignored;
-/// a comment is a `#` at the start of a step, up to the end of the line. Case does not matter.
+/// Steps are separated by commas, semicolons or line breaks. Spaces around steps, empty steps and comments are ignored.
+/// A comment starts with a `#` at the start of a step and ends with the line. Case does not matter.
 ///
 ///     stages=3, touch right-index-finger*3, retry:too-short, (no-match, delay:250ms)*2, match
 ///
@@ -36,8 +36,8 @@ internal import WhorlFingerprint
 /// | `connected=no` | the reader is not plugged in at the start | `yes` |
 /// | `then=wait`, `then=match`, `then=no-match` | what happens at the end of the script | `wait` |
 ///
-/// Each operation continues at the step where the previous one ended. A script has at most 64 KiB, and at most 65,536
-/// steps with repetitions expanded.
+/// Each operation continues at the step where the previous one ended. A script is limited to 64 KiB, and to 65,536
+/// steps once repetitions are expanded.
 public struct MockScript: Sendable, Hashable {
     /// The reader's properties.
     public var settings: MockSettings
@@ -52,7 +52,7 @@ public struct MockScript: Sendable, Hashable {
 
     /// Parses a script.
     ///
-    /// - Parameter text: At most 64 KiB. `@PATH` reads the script from that file.
+    /// - Parameter text: The script, at most 64 KiB long, or `@PATH` to read it from a file.
     /// - Throws: An error with the location of the mistake; if the text is empty, an error that summarizes the syntax.
     public init(parsing text: String) throws(MockScriptError) {
         let source = try MockScript.load(text)
@@ -60,11 +60,11 @@ public struct MockScript: Sendable, Hashable {
         self = try parser.parse()
     }
 
-    /// Returns the script in a reader name of the form `mock:SCRIPT`, as used in WHORL_READER.
+    /// Returns the script contained in a reader name of the form `mock:SCRIPT`, as used in WHORL_READER.
     ///
     /// - Parameter name: The name of a reader.
-    /// - Returns: `nil` if the name does not belong to a mock.
-    /// - Throws: The errors of ``init(parsing:)``; also for the bare name `mock`, which has no script.
+    /// - Returns: The script, or `nil` if the name does not belong to a mock.
+    /// - Throws: The errors of ``init(parsing:)``, and an error for the bare name `mock`, which has no script.
     public static func named(_ name: String) throws(MockScriptError) -> MockScript? {
         if name == "mock" { return try MockScript(parsing: "") }
         guard name.hasPrefix("mock:") else { return nil }
@@ -81,7 +81,7 @@ public struct MockScript: Sendable, Hashable {
 
     /// The maximum size of a script, in bytes.
     static let maximumBytes = 64 << 10
-    /// The maximum number of steps, with repetitions expanded.
+    /// The maximum number of steps once repetitions are expanded.
     static let maximumSteps = 1 << 16
 
     private static func load(_ text: String) throws(MockScriptError) -> String {
@@ -121,15 +121,17 @@ extension MockScript: CustomStringConvertible {
 
 /// An error in the text of a script for a ``MockReader``.
 public struct MockScriptError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The line of the mistake, counted from 1.
+    /// The line that contains the mistake, counted from 1.
     public let line: Int
-    /// The character in that line, counted from 1.
+    /// The position of the mistake in that line in characters, counted from 1.
     public let column: Int
-    /// The text at that location, cut after 40 characters; it is untrusted input.
+    /// The text at that location, truncated to 40 characters.
+    ///
+    /// It is untrusted input.
     public let found: String
-    /// The expected text.
+    /// A description of the text that was expected.
     public let expected: String
-    /// The word that was probably meant, if one is similar.
+    /// The word that was probably meant, if a valid one is similar.
     public let suggestion: String?
 
     /// Creates an error.
@@ -141,17 +143,17 @@ public struct MockScriptError: Error, Sendable, Hashable, CustomStringConvertibl
         self.suggestion = suggestion
     }
 
-    /// One sentence about the error and its location.
+    /// A sentence that describes the error and its location.
     public var message: String {
         let place = found.isEmpty ? "" : ", found \"\(found)\""
         return "The mock script is wrong at line \(line), character \(column): expected \(expected)\(place)."
     }
 
-    /// One sentence on how to fix it.
+    /// A sentence that explains how to fix the error.
     public var recovery: String {
         suggestion.map { "Did you mean \"\($0)\"?" } ?? MockScript.summary
     }
 
-    /// Both sentences.
+    /// The message followed by the recovery.
     public var description: String { message + " " + recovery }
 }

@@ -66,7 +66,7 @@ struct MockScriptParser {
         return steps
     }
 
-    /// Parses the number after a `*`; 1 without one.
+    /// Parses the number after a `*`, or returns 1 if there is none.
     private mutating func parseTimes() throws(MockScriptError) -> Int {
         text.skipSpaces()
         return text.take("*") ? try parseCount(text.readArgument()) : 1
@@ -164,7 +164,7 @@ extension MockScriptParser {
         "storage-full", "duplicate", "too-hot", "malfunction", "lie", "hang", "repeat",
     ]
 
-    /// The steps that consist of one word.
+    /// The steps that consist of a single word.
     private static let plainSteps: [String: MockStep] = [
         "match": .touch(.expected), "no-match": .touch(.unknown), "unplug": .unplug, "plug": .plug,
         "busy": .fail(.inUse), "permission-denied": .fail(.permissionDenied),
@@ -219,7 +219,7 @@ extension MockScriptParser {
 // MARK: - Words
 
 extension MockScriptParser {
-    /// Returns the case whose raw value is meant, written as `tooShort` or `too-short`.
+    /// Returns the case with the given raw value, which may be written as `tooShort` or `too-short`.
     func choice<Value: RawRepresentable<String>>(
         _ argument: MockScriptText.Piece,
         of values: [Value]
@@ -229,7 +229,7 @@ extension MockScriptParser {
         return value
     }
 
-    /// Returns the word that is meant, ignoring case and hyphens.
+    /// Returns the word that matches the argument, ignoring case and hyphens.
     func pick(_ argument: MockScriptText.Piece, of words: [String]) throws(MockScriptError) -> String {
         func plain(_ text: String) -> String { text.lowercased().filter { $0 != "-" && $0 != "_" } }
         let wanted = plain(argument.text)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The characters of a script, each of which is read once.
+/// The characters of a script, which are read one after the other.
 struct MockScriptText {
-    /// A piece of the script, and its position.
+    /// A piece of the script and its position.
     struct Piece {
         let text: String
         let start: Int
     }
 
     private let characters: [Character]
-    /// The number of characters read.
+    /// The number of characters read so far.
     private(set) var position = 0
 
     /// Splits the text into Unicode scalars, because one `Character` may be a separator with a combining mark.
@@ -17,16 +17,16 @@ struct MockScriptText {
         characters = source.flatMap { $0 == "\r\n" ? [$0] : $0.unicodeScalars.map(Character.init) }
     }
 
-    /// Whether all characters were read.
+    /// Whether all characters have been read.
     var isAtEnd: Bool { position == characters.count }
 
-    /// The next character; `nil` at the end.
+    /// The next character, or `nil` at the end.
     var next: Character? { position < characters.count ? characters[position] : nil }
 
     /// Whether the next character separates two items.
     var isAtSeparator: Bool { next.map(Self.isSeparator) ?? false }
 
-    /// Skips the next character if it is this one.
+    /// Skips the next character if it is the given one.
     mutating func take(_ character: Character) -> Bool {
         guard next == character else { return false }
         position += 1
@@ -37,7 +37,7 @@ struct MockScriptText {
         while let next, next.isWhitespace, !next.isNewline { position += 1 }
     }
 
-    /// Skips to the next item, over spaces, separators and comments.
+    /// Skips spaces, separators and comments up to the next item.
     mutating func skipToItem() {
         while true {
             skipSpaces()
@@ -49,7 +49,7 @@ struct MockScriptText {
         }
     }
 
-    /// Reads letters, digits, hyphens and underscores, as lower case with hyphens.
+    /// Reads letters, digits, hyphens and underscores, and returns them in lower case with hyphens.
     mutating func readWord() -> String {
         let word = read { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
         return String(word.text.lowercased().map { $0 == "_" ? "-" : $0 })
@@ -63,7 +63,7 @@ struct MockScriptText {
         return read { !",;()*".contains($0) && !$0.isNewline }
     }
 
-    /// Reads the text after a setting's `=`; it may contain anything except separators.
+    /// Reads the text after a setting's `=`, which may contain anything except separators.
     mutating func readValue() -> Piece {
         skipSpaces()
         return read { !Self.isSeparator($0) }
@@ -89,7 +89,7 @@ extension MockScriptText {
         mistake(expected, at: piece.start, found: piece.text, suggestion: suggestion)
     }
 
-    /// Returns an error about a location, by default the current one.
+    /// Returns an error about a location, which defaults to the current one.
     func mistake(
         _ expected: String,
         at place: Int? = nil,

@@ -6,7 +6,7 @@ public import WhorlFingerprint
 public struct MockSettings: Sendable, Hashable {
     /// The behavior of a mock at the end of its script.
     public enum AfterScript: String, Sendable, Hashable, CaseIterable {
-        /// Waits for a finger until cancelled, like a reader that no one touches.
+        /// Waits for a finger until the operation is cancelled, like a reader that no one touches.
         case wait
         /// Answers every wait with the expected finger, ``MockFinger/expected``.
         case match
@@ -18,15 +18,15 @@ public struct MockSettings: Sendable, Hashable {
     public var id: ReaderID
     /// The display name.
     public var name: String
-    /// Press or swipe.
+    /// Whether the finger is pressed on the sensor or swiped across it.
     public var scanType: ReaderInfo.ScanType
-    /// The number of good presentations for one enrollment, 1 to 50.
+    /// The number of good presentations that one enrollment requires, from 1 to 50.
     public var stages: Int
-    /// The location of the templates.
+    /// The location where templates are stored.
     public var storage: ReaderInfo.Storage
-    /// The supported operations; `nil` for the usual ones of readers with this type of storage.
+    /// The supported operations, or `nil` for those that readers with this type of storage usually support.
     public var features: ReaderFeatures?
-    /// The file in which a reader with storage keeps its prints between processes; `nil` forgets them.
+    /// The file in which a reader with storage saves its prints for later processes, or `nil` to save no prints.
     ///
     /// It is a small text file that is always replaced as a whole. If two processes change it at the same time, one
     /// change is lost.

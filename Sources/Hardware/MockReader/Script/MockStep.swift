@@ -6,19 +6,19 @@ public import WhorlFingerprint
 ///
 /// A step takes effect when an operation reaches it, usually while waiting for a finger.
 public enum MockStep: Sendable, Hashable {
-    /// A finger touches the sensor, is read and lifts. One step is one presentation.
+    /// A finger touches the sensor, is read and is lifted. One step is one presentation.
     case touch(MockFinger)
-    /// A finger touches the sensor and lifts, but cannot be read.
+    /// A finger touches the sensor and is lifted, but cannot be read.
     case retry(ScanRetry)
-    /// Nothing happens for this long, up to one hour.
+    /// Nothing happens for the given duration, up to one hour.
     case delay(Duration)
     /// The reader is unplugged. A ``delay(_:)`` and ``plug`` that follow immediately then run on their own.
     case unplug
-    /// The reader is plugged in again, closed.
+    /// The reader is plugged in again, but not opened.
     case plug
-    /// The operation that reaches this step fails with this error.
+    /// The operation that reaches this step fails with the given error.
     ///
-    /// Opening the reader can also reach `inUse` and `permissionDenied`.
+    /// A step with `inUse` or `permissionDenied` can also be reached by opening the reader.
     case fail(ReaderError.Code)
     /// The reader reports an impossible match.
     case lie(MockLie)
@@ -28,10 +28,10 @@ public enum MockStep: Sendable, Hashable {
 
 /// The finger that touches a ``MockReader``.
 public enum MockFinger: Sendable, Hashable {
-    /// One of the ten fingers of the mock's only user. It matches templates made from it.
+    /// One of the ten fingers of the mock's only user. It matches templates made from the same finger.
     case finger(Finger)
-    /// The expected finger: that of the gallery's first entry, or the one named in an enrollment (by default the right
-    /// index finger). With an empty gallery it matches nothing.
+    /// The expected finger: that of the gallery's first entry, or the finger named in an enrollment (by default the
+    /// right index finger). With an empty gallery it matches nothing.
     case expected
     /// A stranger's finger. It matches nothing, not even a template that was enrolled from it.
     case unknown
@@ -44,12 +44,12 @@ public enum MockFinger: Sendable, Hashable {
 public enum MockLie: String, Sendable, Hashable, CaseIterable {
     /// The print has the largest possible identity, as if an index past the end of the gallery had been read.
     case index
-    /// The print has a new identity and comes with its own template, as if that were an updated one.
+    /// The print has a new identity and comes with a template of its own, as if it had been updated.
     case stranger
 }
 
 extension MockStep: CustomStringConvertible {
-    /// The step as written in a script.
+    /// The step as it is written in a script.
     public var description: String {
         switch self {
         case .touch(.finger(let finger)): "touch \(finger.rawValue)"

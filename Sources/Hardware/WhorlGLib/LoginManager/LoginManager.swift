@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The system component that puts the machine to sleep.
 package protocol SleepManager: Sendable {
-    /// Delays system sleep for the lifetime of the returned value, a few seconds at most.
+    /// Delays system sleep for the lifetime of the returned value, but for a few seconds at most.
     func delaySleep() async throws(SystemBus.Fault) -> any SleepDelay
     /// Returns a stream of `true` before each sleep and `false` after it.
     func sleepNotices() async throws(SystemBus.Fault) -> AsyncStream<Bool>
@@ -19,7 +19,7 @@ package protocol SleepDelay: AnyObject, Sendable {}
 package struct LoginManager: SleepManager {
     private static let manager = SystemBus.Target("org.freedesktop.login1", "/org/freedesktop/login1")
     private static let interface = "org.freedesktop.login1.Manager"
-    /// The timeout for replies, in seconds.
+    /// The time limit for replies, in seconds.
     private static let patience: Int32 = 5
 
     package init() {}
@@ -61,7 +61,9 @@ package struct LoginManager: SleepManager {
     }
 }
 
-/// The descriptor from the login manager; closing it ends the delay.
+/// The descriptor that the login manager returned.
+///
+/// Closing it ends the delay.
 private final class DescriptorDelay: SleepDelay {
     private let descriptor: CInt
     init(_ descriptor: CInt) { self.descriptor = descriptor }
@@ -70,12 +72,12 @@ private final class DescriptorDelay: SleepDelay {
 
 /// The state of a laptop's lid and dock.
 package struct Lid: Sendable, Hashable {
-    /// Whether the lid is closed; `false` on a machine without one.
+    /// Whether the lid is closed, or `false` on a machine without a lid.
     package let isShut: Bool
     /// Whether the machine is docked, or uses an external display.
     package let isDocked: Bool
 
-    /// Creates a state of the lid.
+    /// Creates a lid state.
     package init(isShut: Bool, isDocked: Bool) {
         self.isShut = isShut
         self.isDocked = isDocked

@@ -2,30 +2,30 @@
 
 internal import Synchronization
 
-/// A change of a login session that ends its programs' use of the reader.
+/// A change of a login session that affects whether its programs may use the reader.
 package enum SessionChange: Sendable, Hashable {
     /// The session's screen was locked.
     case locked(String)
-    /// The session's screen locker was asked to lock; it may never report that it has.
+    /// The session's screen locker was asked to lock the screen. It may never report that it did.
     case locking(String)
     /// The session's screen was unlocked.
     case unlocked(String)
-    /// The session's screen locker was asked to unlock; only the hint shows whether it did.
+    /// The session's screen locker was asked to unlock the screen. Only the session's hint shows whether it did.
     ///
-    /// If the login manager restarts while the screen is locked, it forgets its hint and does not report when the
-    /// screen is unlocked.
+    /// If the login manager restarts while the screen is locked, it loses the hint and does not report when the screen
+    /// is unlocked.
     case unlocking(String)
-    /// The session is no longer the active one of its seat.
+    /// The session is no longer the active session on its seat.
     case left(String)
 }
 
 /// The system component that manages login sessions.
 package protocol SessionManager: Sendable {
-    /// Returns the login session of this process, or of its user's display; `nil` without one.
+    /// Returns the login session of this process or of its user's display, or `nil` if there is none.
     func ownSession() async throws(SystemBus.Fault) -> String?
     /// Returns whether the screen of a session is locked.
     func isLocked(_ session: String) async throws(SystemBus.Fault) -> Bool
-    /// Returns a stream of the changes of all login sessions, by their names.
+    /// Returns a stream of changes to all login sessions.
     func sessionChanges() async throws(SystemBus.Fault) -> AsyncStream<SessionChange>
 }
 
@@ -56,7 +56,7 @@ extension LoginManager: SessionManager {
         return isLocked
     }
 
-    /// Returns the object path of a session, by `auto` or a name that the login manager returned.
+    /// Returns the object path of a session, which is given as `auto` or by a name that the login manager returned.
     private func path(of session: String) async throws(SystemBus.Fault) -> String? {
         guard session.utf8.allSatisfy({ $0 != UInt8(ascii: "'") && $0 != UInt8(ascii: "\\") }) else {
             return nil
@@ -72,7 +72,7 @@ extension LoginManager: SessionManager {
     private static let service = "org.freedesktop.login1"
     private static let noSession = "org.freedesktop.login1.NoSessionForPID"
 
-    /// Returns a stream of the changes of all login sessions, by their names.
+    /// Returns a stream of changes to all login sessions.
     package func sessionChanges() async throws(SystemBus.Fault) -> AsyncStream<SessionChange> {
         let (changes, sink) = AsyncStream.makeStream(of: SessionChange.self)
         let service = "org.freedesktop.login1"
@@ -110,7 +110,7 @@ extension LoginManager: SessionManager {
         return changes
     }
 
-    /// Returns the session with an object path, or `nil` for other objects.
+    /// Returns the name of the session with the given object path, or `nil` for other objects.
     ///
     /// In the path, bytes other than letters and digits are encoded as `_` and two digits (sd_bus_path_encode(3)).
     static func session(at path: String) -> String? {

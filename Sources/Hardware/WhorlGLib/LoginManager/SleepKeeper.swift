@@ -7,9 +7,11 @@ internal import WhorlSupport
 /// Without a login manager, the service runs without preparing for sleep. If the login manager does not answer, the
 /// delay is requested again.
 package actor SleepKeeper {
-    /// The time limit for preparing.
+    /// The time limit for preparing for sleep.
     private let patience: Duration
-    /// The pauses between attempts to delay sleep; the last one is repeated.
+    /// The pauses between attempts to delay sleep.
+    ///
+    /// The last one is repeated.
     private let pauses: [Duration]
     private let manager: any SleepManager
     private let prepare: @Sendable () async -> Void
@@ -23,9 +25,9 @@ package actor SleepKeeper {
     ///
     /// - Parameters:
     ///   - manager: The system component that puts the machine to sleep.
-    ///   - prepare: Called before each sleep, which waits for it to finish.
+    ///   - prepare: Called before each sleep, which is delayed until it returns.
     ///   - resume: Called after each sleep.
-    ///   - patience: The time limit for preparing: the login manager waits 5 seconds and then sleeps.
+    ///   - patience: The time limit for preparing for sleep. The login manager itself waits only 5 seconds.
     ///   - pauses: The pauses between attempts to delay sleep; the last one is repeated.
     ///   - report: Receives a sentence for the journal.
     package init(
@@ -44,9 +46,9 @@ package actor SleepKeeper {
         self.report = report
     }
 
-    /// Follows system sleep until the login manager's notices end.
+    /// Prepares for system sleep each time, until the login manager's notices end.
     ///
-    /// - Parameter begun: Called once, when sleep from now on will be prepared for, or certainly will not.
+    /// - Parameter begun: Called once, when it is certain whether the keeper can prepare for sleep from now on.
     package func run(begun: @Sendable () -> Void = {}) async {
         let notices: AsyncStream<Bool>
         do throws(SystemBus.Fault) {
@@ -80,7 +82,7 @@ package actor SleepKeeper {
         }
     }
 
-    /// Tries repeatedly to delay sleep, until it succeeds or the machine sleeps.
+    /// Tries repeatedly to delay sleep until an attempt succeeds or the machine goes to sleep.
     private func holdLater() async {
         var pauses = pauses[...]
         while let pause = pauses.first, await OffPoolTimer.wait(pause), delay == nil, !isAsleep {

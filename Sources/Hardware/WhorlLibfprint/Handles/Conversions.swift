@@ -16,7 +16,9 @@ extension ReaderInfo.ScanType {
 }
 
 extension ReaderTemperature {
-    /// Converts an `FpTemperature`; an unknown one counts as hot.
+    /// Converts an `FpTemperature`.
+    ///
+    /// An unknown value counts as hot.
     init(_ temperature: FpTemperature) {
         switch temperature {
         case FP_TEMPERATURE_COLD: self = .cold
@@ -37,7 +39,9 @@ extension FingerStatus {
 }
 
 extension ReaderFeatures {
-    /// Converts `FpDeviceFeature`, whose bits ``ReaderFeatures`` uses as well; features of a newer libfprint are left out.
+    /// Converts an `FpDeviceFeature`, whose bits ``ReaderFeatures`` uses as well.
+    ///
+    /// Features that only a newer libfprint has are left out.
     init(_ features: FpDeviceFeature) {
         self = ReaderFeatures(rawValue: UInt32(truncatingIfNeeded: features.rawValue)).intersection(.known)
     }
@@ -46,7 +50,7 @@ extension ReaderFeatures {
 extension ScanRetry {
     /// Converts an error code in the domain `fp-device-retry-quark`.
     ///
-    /// 4 is `FP_DEVICE_RETRY_TOO_FAST`, which 1.94.5 does not have yet.
+    /// Code 4 is `FP_DEVICE_RETRY_TOO_FAST`, which libfprint 1.94.5 does not define yet.
     package init(retryCode: Int) {
         switch retryCode {
         case Int(FP_DEVICE_RETRY_TOO_SHORT.rawValue): self = .tooShort
@@ -62,14 +66,14 @@ extension Finger {
     /// The corresponding `FpFinger`.
     var cValue: FpFinger { FpFinger(rawValue: UInt32(number)) }
 
-    /// Converts an `FpFinger`; `nil` for `FP_FINGER_UNKNOWN` and for anything that is not a finger.
+    /// Converts an `FpFinger`, or returns `nil` for `FP_FINGER_UNKNOWN` and for anything that is not a finger.
     init?(_ value: FpFinger) {
         guard let finger = Finger.allCases.first(where: { $0.cValue == value }) else { return nil }
         self = finger
     }
 }
 
-/// A failure of a C call: either the result "try again", or an error.
+/// A failure of a C call, which is either the result "try again" or an error.
 enum CallFailure {
     case retry(ScanRetry)
     case error(ReaderError)
@@ -93,7 +97,7 @@ enum CallFailure {
 }
 
 extension ReaderError.Code {
-    /// Converts an error of libfprint, of GIO or of gusb.
+    /// Converts an error from libfprint, GIO or gusb.
     init(_ failure: GErrorText) {
         if failure.domain == fp_device_error_quark() {
             self.init(deviceError: failure.code)
@@ -138,8 +142,8 @@ extension ReaderError.Code {
 
     /// Converts a gusb error.
     ///
-    /// libfprint does not install gusb's header, so the codes are written out here. If libusb failed, the text ends in
-    /// libusb's own code, which takes precedence: gusb 0.3 reports a claimed interface as "no device".
+    /// libfprint does not install gusb's header, so the codes are written out here. If libusb failed, the text ends
+    /// with libusb's own code, which takes precedence, because gusb 0.3 reports a claimed interface as "no device".
     private init(usbError code: Int, text: String) {
         if let match = text.firstMatch(of: /\[(-\d+)\]$/), let number = Int(match.1),
             let known = ReaderError.Code(libusbError: number)
@@ -157,7 +161,7 @@ extension ReaderError.Code {
         }
     }
 
-    /// Converts a `libusb_error`; `nil` for errors that gusb's code describes as well.
+    /// Converts a `libusb_error`, or returns `nil` for errors that gusb's code describes just as well.
     private init?(libusbError number: Int) {
         switch number {
         case -3: self = .permissionDenied  // LIBUSB_ERROR_ACCESS
@@ -170,13 +174,13 @@ extension ReaderError.Code {
 }
 
 extension ReaderStrength {
-    /// Creates the strength of a driver's matcher.
+    /// Creates a strength that describes a driver's matcher.
     ///
-    /// The thresholds are those that libfprint's image drivers set (`bz3_threshold`, 1.94); an application can neither
+    /// The thresholds are those that libfprint's image drivers set (`bz3_threshold`, 1.94). An application can neither
     /// read nor raise them. The default is 40. A smaller sensor requires a lower one.
     ///
-    /// A virtual driver's matches have no strength, even with libfprint's own matcher: any program that reaches the
-    /// socket sends the image.
+    /// A virtual driver's matches have no strength, even with libfprint's own matcher, because any program that can
+    /// reach the socket can send the image.
     init(driver: String, kind: ReaderInfo.Kind, storage: ReaderInfo.Storage) {
         guard kind == .hardware else {
             self = .none

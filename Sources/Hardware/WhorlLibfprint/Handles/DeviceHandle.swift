@@ -10,7 +10,7 @@ internal import WhorlFingerprint
 final class DeviceHandle: Sendable {
     private let object: ThreadBoundObject
 
-    /// Retains a device of a context.
+    /// Retains a device that belongs to a context.
     init(retaining pointer: UnsafeMutableRawPointer) {
         object = ThreadBoundObject(retaining: pointer)
     }
@@ -27,9 +27,9 @@ final class DeviceHandle: Sendable {
 
     /// Closes the USB device that libfprint could not open.
     ///
-    /// libfprint 1.94.5 keeps it open in that case, and fails every later attempt with "already open". A reader that
-    /// was once in use by another program could not be opened until this program ends. libfprint has no function for
-    /// this, so gusb's is used (`g_usb_device_close()`), on the object in libfprint's property.
+    /// libfprint 1.94.5 keeps the device open in that case and fails every later attempt with "already open". A reader
+    /// that was once in use by another program could therefore not be opened until this program ends. Because libfprint
+    /// has no function for this, gusb's `g_usb_device_close()` is called with the object in libfprint's property.
     func releaseUSBDevice() {
         guard let close = DeviceHandle.closeUSBDevice else { return }
         withProperty("fpi-usb-device") { value in
@@ -40,7 +40,7 @@ final class DeviceHandle: Sendable {
         }
     }
 
-    /// The bus and the address of a USB device; `nil` for a reader that is not on USB.
+    /// The bus and the address of a USB device, or `nil` for a reader that is not on USB.
     var usbPlace: (bus: UInt8, address: UInt8)? {
         guard let bus = DeviceHandle.usbNumber("g_usb_device_get_bus"),
             let address = DeviceHandle.usbNumber("g_usb_device_get_address")
@@ -50,7 +50,7 @@ final class DeviceHandle: Sendable {
         } ?? nil
     }
 
-    /// The USB model; `nil` for a reader that is not on USB.
+    /// The USB model, or `nil` for a reader that is not on USB.
     var usbModel: USBModel? {
         guard let vendor = DeviceHandle.modelNumber("g_usb_device_get_vid"),
             let product = DeviceHandle.modelNumber("g_usb_device_get_pid")
@@ -75,12 +75,15 @@ final class DeviceHandle: Sendable {
         @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) ->
         gboolean
 
-    /// libfprint loads gusb into the process, but programs that link libfprint do not link gusb.
+    /// The function `g_usb_device_close()`.
+    ///
+    /// It is looked up because libfprint loads gusb into the process, but programs that link libfprint do not link
+    /// gusb.
     private static let closeUSBDevice: CloseUSBDevice? = dlsym(nil, "g_usb_device_close").map {
         unsafeBitCast($0, to: CloseUSBDevice.self)
     }
 
-    /// Reads a property; returns `nil` if this libfprint does not have it.
+    /// Reads a property, or returns `nil` if this libfprint does not have it.
     @discardableResult
     private func withProperty<Value>(_ name: String, _ body: (UnsafePointer<GValue>) -> Value) -> Value? {
         let object = self.object.pointer.assumingMemoryBound(to: GObject.self)

@@ -4,20 +4,22 @@ internal import CWhorlGLib
 
 /// Validates the bytes of a print before libfprint reads them.
 ///
-/// `fp_print_deserialize()` trusts the bytes after the first three. It ends the process if the print was truncated
-/// (`g_assert`, and `g_error` for a missing child), and copies arrays without checking their types.
+/// `fp_print_deserialize()` trusts the bytes after the first three. It ends the process if the print is truncated
+/// (`g_assert`, and `g_error` for a missing child), and it copies arrays without checking their types.
 enum PrintForm {
     /// The GVariant type that `fp_print_serialize()` writes after the letters `FP3`.
     private static let form = "(issbymsmsia{sv}v)"
     private static let letters = Array("FP3".utf8)
-    /// libfprint's types of prints: raw data of a driver, and minutiae of an image.
+    /// libfprint's types of prints, which are a driver's raw data and an image's minutiae.
     private static let (raw, points): (Int32, Int32) = (1, 2)
     /// The maximum number of minutiae per image in libfprint's matcher (MAX_BOZORTH_MINUTIAE).
     private static let mostPoints = 200
-    /// The largest coordinate; no reader's image is as large.
+    /// The largest coordinate to accept.
+    ///
+    /// No reader's image is that large.
     private static let farthest: Int32 = 1 << 15
 
-    /// Returns the error in a print's bytes; `nil` if libfprint can read them.
+    /// Returns the error in a print's bytes, or `nil` if libfprint can read them.
     static func fault(of bytes: [UInt8]) -> String? {
         guard bytes.count > letters.count, bytes.starts(with: letters) else {
             return "the bytes do not begin as a print"
@@ -59,7 +61,7 @@ enum PrintForm {
         }
     }
 
-    /// Returns whether there are as many angles as coordinates, all within an image.
+    /// Returns whether a picture has as many angles as coordinates, all of them within an image.
     private static func isPicture(_ picture: Variant) -> Bool {
         let (x, y, angles) = (picture[0], picture[1], picture[2])
         guard x.count <= mostPoints, x.count == y.count, x.count == angles.count else { return false }
@@ -76,14 +78,16 @@ private final class Variant {
     /// The C object, valid for the lifetime of this value.
     private let pointer: OpaquePointer
 
-    /// Takes a value that C created.
+    /// Takes ownership of a value that C created.
     ///
     /// Transfer: full, or floating.
     init(sinking pointer: OpaquePointer) { self.pointer = g_variant_take_ref(pointer) }
 
     deinit { g_variant_unref(pointer) }
 
-    /// The value in this machine's byte order; prints are stored as little-endian.
+    /// The value in this machine's byte order.
+    ///
+    /// Prints are stored as little-endian.
     var inHostOrder: Variant {
         #if _endian(big)
         Variant(sinking: g_variant_byteswap(pointer))
@@ -101,7 +105,7 @@ private final class Variant {
     /// The number of values in a container.
     var count: Int { Int(g_variant_n_children(pointer)) }
 
-    /// Returns a value in a container; the type guarantees that it exists.
+    /// Returns a value in a container, which the type guarantees to exist.
     subscript(number: Int) -> Variant {
         Variant(sinking: g_variant_get_child_value(pointer, gsize(number)))
     }

@@ -12,7 +12,7 @@ package struct PrintHandle: ~Copyable {
     /// Transfer: none.
     package let pointer: OpaquePointer
 
-    /// Takes a print that C created.
+    /// Takes ownership of a print that C created.
     ///
     /// Transfer: full, or floating (libfprint documents both in the same way).
     package init(taking pointer: OpaquePointer) {
@@ -21,7 +21,7 @@ package struct PrintHandle: ~Copyable {
         self.pointer = pointer
     }
 
-    /// Creates a new print to be filled by an enrollment.
+    /// Creates a new print for an enrollment to fill.
     ///
     /// `fp_print_new()`, floating.
     package init(for device: UnsafeMutablePointer<FpDevice>, metadata: EnrollmentMetadata) throws(ReaderError)
@@ -35,7 +35,7 @@ package struct PrintHandle: ~Copyable {
         if let date = metadata.date { PrintHandle.set(date, on: pointer) }
     }
 
-    /// Creates the print that a template contains.
+    /// Creates the print that is contained in a template.
     ///
     /// `fp_print_deserialize()`, transfer full.
     ///
@@ -118,10 +118,10 @@ struct PrintArray: ~Copyable {
     let pointer: UnsafeMutablePointer<GPtrArray>
     private var ids: [OpaquePointer: PrintID] = [:]
 
-    /// Creates the prints of a gallery, in order.
+    /// Creates the prints of a gallery in the gallery's order.
     ///
-    /// - Throws: `templateInvalid` if one of them is not a template or belongs to another reader. Identifying without
-    ///   it would return "no match" for an enrolled finger.
+    /// - Throws: `templateInvalid` if one of the entries is not a template or belongs to another reader. Leaving that
+    ///   entry out would lead to "no match" for an enrolled finger.
     init(_ gallery: [GalleryEntry], for device: UnsafeMutablePointer<FpDevice>) throws(ReaderError) {
         pointer = g_ptr_array_new_full(guint(gallery.count), { $0.map { g_object_unref($0) } })
         for entry in gallery {
@@ -140,6 +140,6 @@ struct PrintArray: ~Copyable {
 
     deinit { g_ptr_array_unref(pointer) }
 
-    /// Returns the ID of the entry at a C pointer; `nil` if it is not in this array.
+    /// Returns the ID of the entry for a C pointer, or `nil` if the pointer is not in this array.
     func id(of print: OpaquePointer) -> PrintID? { ids[print] }
 }

@@ -4,25 +4,27 @@ internal import WhorlFingerprint
 internal import Glibc
 internal import WhorlSupport
 
-/// A folder for the lock files of readers, which only this user can use.
+/// A folder that only this user can use, for the lock files of readers.
 ///
-/// All programs of a user must use the same folder, or they would not see each other's locks. It therefore ignores
-/// settings (`XDG_RUNTIME_DIR`, `WHORL_STATE_DIR`), and is the same for every process of the user: the first of these
-/// folders whose parent exists.
+/// All of a user's programs must use the same folder, or they would not see each other's locks. The choice therefore
+/// ignores settings (`XDG_RUNTIME_DIR`, `WHORL_STATE_DIR`) and is the same for each of the user's processes. It is the
+/// first of these folders whose parent exists:
 ///
-/// 1. `/run/user/UID/whorl`: created at login, empty after a restart, in a folder that no other user can write to
-/// 2. `~/.local/state/whorl-readers`: if the user has not logged in, or there is no logind
-/// 3. `/tmp/whorl-UID`: without a home folder, as for services; any user could have created it first
+/// 1. `/run/user/UID/whorl`, which is empty after a restart and is in a folder that is created at login and that no
+///    other user can write to
+/// 2. `~/.local/state/whorl-readers`, which is used if the user has not logged in or there is no logind
+/// 3. `/tmp/whorl-UID`, which is used if there is no home folder, as for services, and which any user could have
+///    created first
 ///
-/// If a folder exists but cannot be trusted, the search ends: using another one would miss the locks of programs that
-/// trusted this one.
+/// If a folder exists but cannot be trusted, the search ends, because in another folder the locks of programs that
+/// trusted this one would not be seen.
 struct LockPlace: Sendable {
     /// The folder that must exist.
     let parent: String
     /// The names of the folders created in the parent, each inside the previous one.
     let folders: [String]
 
-    /// The folder of the lock files.
+    /// The path of the folder for the lock files.
     var path: String { ([parent] + folders).joined(separator: "/") }
 
     /// Returns the user's possible locations, best first.
@@ -34,7 +36,8 @@ struct LockPlace: Sendable {
 
     /// The locations for this process's effective user.
     ///
-    /// A program with more privileges than its caller ignores the caller's `HOME` and uses the user database instead.
+    /// A program that has more privileges than its caller ignores the caller's `HOME` and uses the user database
+    /// instead.
     static var ours: [LockPlace] { ours(isElevated: ThisProcess.isElevated) }
 
     static func ours(isElevated: Bool) -> [LockPlace] {
@@ -42,14 +45,15 @@ struct LockPlace: Sendable {
         return all(user: geteuid(), home: home?.hasPrefix("/") == true ? home : nil)
     }
 
-    /// Opens the first usable location, and creates it if it does not exist.
+    /// Opens the first usable location, creating it if it does not exist.
     ///
     /// - Parameters:
     ///   - places: The locations.
-    ///   - followsLinks: Whether a folder above the last one may be a symbolic link; `false` in a privileged program.
-    /// - Returns: A descriptor of the folder, for the caller to close, and its path.
-    /// - Throws: `lockUnusable` if the folder belongs to another user, is a symbolic link, is not a folder, or has too
-    ///   permissive a mode, or if no location is usable; the cause contains the remedy.
+    ///   - followsLinks: Whether a folder above the last one may be a symbolic link. Pass `false` in a privileged
+    ///     program.
+    /// - Returns: A descriptor of the folder, which the caller must close, and the folder's path.
+    /// - Throws: `lockUnusable` if no location is usable, or if the folder belongs to another user, is a symbolic link,
+    ///   is not a folder, or has too permissive a mode. The cause contains the remedy.
     static func open(
         _ places: [LockPlace],
         followsLinks: Bool = !ThisProcess.isElevated
@@ -62,7 +66,7 @@ struct LockPlace: Sendable {
         )
     }
 
-    /// Returns a descriptor of the folder; `nil` if this user cannot use the location at all.
+    /// Returns a descriptor of the folder, or `nil` if this user cannot use the location at all.
     private func open(_ followsLinks: Bool) throws(ReaderError) -> CInt? {
         var path = parent
         for (index, folder) in folders.enumerated() {
@@ -125,7 +129,7 @@ struct LockPlace: Sendable {
 }
 
 extension FileFault {
-    /// Examines a folder without following a link; `nil` if it is private or cannot be examined.
+    /// Examines a folder without following a link, and returns `nil` if the folder is private or cannot be examined.
     fileprivate init?(linkAt path: String) {
         var found = stat()
         guard lstat(path, &found) == 0 else { return nil }

@@ -5,22 +5,24 @@ internal import Glibc
 package import WhorlFingerprint
 internal import WhorlSupport
 
-/// A lock that prevents two programs of one user from using a reader at the same time, and names the current holder.
+/// A lock that prevents two of a user's programs from using a reader at the same time, and names the program that has
+/// it.
 ///
-/// The kernel alone is not enough. It refuses to claim a USB interface twice, but does not name the holder. It also
-/// does not know libfprint's virtual readers, whose sockets a second program would take over. Each reader has one lock
-/// file of a few bytes.
+/// The kernel's protection alone is not enough. The kernel does not let two programs claim a USB interface, but it does
+/// not report which program has claimed it. It also does not know about libfprint's virtual readers, whose sockets a
+/// second program would take over. Each reader has one lock file of a few bytes.
 enum ReaderLock {
     /// Locks the reader.
     ///
     /// - Parameters:
-    ///   - id: The reader.
-    ///   - emulation: The path of a simulated reader's socket, or of the folder of an emulated bus: it distinguishes
-    ///     simulated readers with the same ID. The lock file is next to it, where every program that can use the reader
-    ///     finds it. Locks of other readers are in ``LockPlace``.
-    ///   - places: The possible folders for locks of real readers.
-    /// - Returns: The lock, held until it is released.
-    /// - Throws: `inUse` with the holder's name as cause; `lockUnusable` if the file or its folder cannot be trusted.
+    ///   - id: The ID of the reader.
+    ///   - emulation: The path of a simulated reader's socket or of an emulated bus's folder, which distinguishes
+    ///     simulated readers with the same ID. The lock file is created next to that path, where every program that can
+    ///     use the reader finds it. The locks of other readers are in ``LockPlace``.
+    ///   - places: The possible folders for the locks of real readers.
+    /// - Returns: The lock, which stays locked until it is released.
+    /// - Throws: `inUse` with the name of the program that has the lock as the cause, or `lockUnusable` if the file or
+    ///   its folder cannot be trusted.
     static func take(
         for id: ReaderID,
         emulation: String?,
@@ -49,7 +51,7 @@ enum ReaderLock {
         }
     }
 
-    /// Returns the reason why real readers cannot be locked; `nil` if they can.
+    /// Returns the reason why real readers cannot be locked, or `nil` if they can.
     static func trouble(in places: [LockPlace] = LockPlace.ours) -> ReaderError? {
         do throws(ReaderError) {
             close(try LockPlace.open(places).descriptor)
@@ -59,7 +61,7 @@ enum ReaderLock {
         }
     }
 
-    /// Returns a file name without path separators: the device may influence a reader's ID.
+    /// Returns a file name without path separators, because the device may influence a reader's ID.
     private static func fileName(for id: ReaderID) -> String {
         id.rawValue.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
             .suffix(200).reduce(into: "reader-") { $0.append($1) } + ".lock"
@@ -67,19 +69,22 @@ enum ReaderLock {
 }
 
 extension LibfprintSource {
-    /// The error that prevents locking of readers; `nil` if they can be locked.
+    /// The error that prevents readers from being locked, or `nil` if they can be locked.
     ///
-    /// Reading it creates the directory of the lock files if it does not exist.
+    /// Reading this property creates the directory for the lock files if it does not exist.
     package static var lockTrouble: ReaderError? { ReaderLock.trouble() }
 }
 
-/// A guess at the process that is using a USB reader.
+/// A guess at which process is using a USB reader.
 enum ReaderHolder {
-    /// Returns a running fprintd, or another process of this user that has a USB device open; empty if none is found.
+    /// Returns a description of a running fprintd, or of another one of this user's processes that has a USB device
+    /// open.
     ///
-    /// The kernel does not reveal which process claimed an interface. So this is a guess, for use in messages and never
-    /// in decisions. It runs on a separate thread, because the GLib thread, possibly a program's main thread, must not
-    /// wait for `/proc`.
+    /// The text is empty if there is no such process.
+    ///
+    /// The kernel does not reveal which process claimed an interface, so this is a guess for use in messages and never
+    /// in decisions. The search runs on a separate thread, because the GLib thread, which may be a program's main
+    /// thread, must not wait for `/proc`.
     static func likely() async -> String { await onThread("whorl-holder", search) ?? "" }
 
     private static func search() -> String {
@@ -95,7 +100,8 @@ enum ReaderHolder {
         return ""
     }
 
-    /// Returns `true` only for processes whose descriptors this user can read.
+    /// Returns whether a process has a USB device open, which can be `true` only for processes whose descriptors this
+    /// user can read.
     private static func hasUSBDeviceOpen(_ process: Int32) -> Bool {
         let folder = "/proc/\(process)/fd"
         let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -6,7 +6,7 @@ internal import WhorlFingerprint
 internal import WhorlGLib
 
 extension LibfprintReader {
-    /// Runs an operation exclusively, if the reader is open and supports it.
+    /// Runs an operation exclusively if the reader is open and supports it.
     func whenOpen<Value: Sendable>(
         _ operation: String,
         needing feature: ReaderFeatures = [],
@@ -28,10 +28,10 @@ extension LibfprintReader {
 }
 
 extension LibfprintReader {
-    /// Waits its turn and runs to the end, even if the caller's task is cancelled.
+    /// Waits for its turn and runs to the end, even if the caller's task is cancelled.
     ///
-    /// Intended for operations that must not be left half done. It needs no thread of Swift's shared pool, which may be
-    /// blocked completely.
+    /// This is intended for operations that must not be left half done. It does not need a thread from Swift's shared
+    /// pool, which may be blocked completely.
     func uncancelled(
         _ operation: String,
         _ body: @escaping @Sendable (isolated LibfprintReader) async throws(ReaderError) -> Void
@@ -42,7 +42,7 @@ extension LibfprintReader {
         if let error = await work.value { throw error }
     }
 
-    /// Runs `body` in turn, and returns its error.
+    /// Runs `body` when its turn comes, and returns its error.
     private func inTurn(
         _ operation: String,
         _ body: (isolated LibfprintReader) async throws(ReaderError) -> Void
@@ -59,17 +59,18 @@ extension LibfprintReader {
 }
 
 extension LibfprintReader {
-    /// The `…_finish()` function of a call that only succeeds or fails.
+    /// The `…_finish()` function of a call that either succeeds or fails, without a value.
     typealias Finish = (
         UnsafeMutablePointer<FpDevice>?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?
     ) -> gboolean
 
-    /// Returns the value of a call from its `…_finish()` function; `nil` if that has set the error.
+    /// A function that returns the value of a call from its `…_finish()` function, or `nil` if that function has set
+    /// the error.
     typealias FinishWithValue<Value> = (
         UnsafeMutablePointer<FpDevice>, OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
     ) throws(ReaderError) -> Value?
 
-    /// Makes a call without a result, which never requests a retry.
+    /// Makes a call that has no result and never requests a retry.
     func call(
         _ operation: String,
         finish: @escaping Finish,
@@ -78,7 +79,7 @@ extension LibfprintReader {
         try await call(operation, finish: { finish($0, $1, $2) != 0 ? () : nil }, start: start)
     }
 
-    /// Makes a call that returns one value, and never requests a retry.
+    /// Makes a call that returns one value and never requests a retry.
     func call<Value: Sendable>(
         _ operation: String,
         finish: @escaping FinishWithValue<Value>,

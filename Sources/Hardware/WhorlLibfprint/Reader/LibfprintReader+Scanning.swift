@@ -41,8 +41,8 @@ extension LibfprintReader {
 
     /// Compares one presentation with one template (`fp_device_verify()`).
     ///
-    /// libfprint improves a template by enrolling again (`FP_DEVICE_FEATURE_UPDATE_PRINT`), never by a match, so a
-    /// match here never returns an updated template.
+    /// libfprint improves a template only by enrolling again (`FP_DEVICE_FEATURE_UPDATE_PRINT`), so a match here never
+    /// returns an updated template.
     package func verify(
         _ template: Template,
         whenBusy: BusyPolicy,
@@ -136,7 +136,7 @@ extension LibfprintReader {
 
     /// Captures one image (`fp_device_capture()`).
     ///
-    /// If the finger could not be read, another presentation is requested, until the task is cancelled.
+    /// If the finger cannot be read, another presentation is requested, until the task is cancelled.
     package func capture(
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
@@ -184,19 +184,21 @@ extension LibfprintReader {
     }
 }
 
-/// The print that an identification returned, retained on its way out of C's callback.
+/// The print that an identification returned, retained while it is passed out of C's callback.
 ///
-/// Unchecked: the pointer never changes, and GObject's reference count is safe from any thread.
+/// Unchecked: the pointer never changes, and GObject's reference counting is safe on any thread.
 private final class MatchedPrint: @unchecked Sendable {
     let pointer: OpaquePointer?
 
-    /// Transfer: full; `nil` for "no match".
+    /// Transfer: full.
+    ///
+    /// The pointer is `nil` for "no match".
     init(taking pointer: OpaquePointer?) { self.pointer = pointer }
 
     deinit { if let pointer { g_object_unref(UnsafeMutableRawPointer(pointer)) } }
 }
 
-/// The `progress_data` of an enrollment; C's destroy notification releases it.
+/// The `progress_data` of an enrollment, which C's destroy notification releases.
 private final class EnrollProgress {
     private let total: Int
     private let onEvent: (ScanEvent) -> Void

@@ -7,29 +7,34 @@ internal import WhorlSupport
 
 /// A reader's state with respect to system sleep.
 struct Sleep {
-    /// Whether the reader is between ``LibfprintReader/suspend()`` and ``LibfprintReader/resume()``: no operation may
-    /// start.
+    /// Whether the reader is between ``LibfprintReader/suspend()`` and ``LibfprintReader/resume()``, when no operation
+    /// may start.
     var isSuspended = false
-    /// Whether libfprint was suspended; it then refuses every operation, even closing, until it is resumed.
+    /// Whether libfprint was suspended.
+    ///
+    /// If so, it refuses every operation, even closing, until it is resumed.
     var isKnownToDriver = false
-    /// The number of suspensions; an operation during which it changes has been suspended.
+    /// The number of suspensions.
+    ///
+    /// An operation during which this number changes has been suspended.
     var count = 0
-    /// Cancels the running operation that waits for a finger.
+    /// A function that cancels the operation in progress that is waiting for a finger, if any.
     var interrupt: (@Sendable () -> Void)?
 }
 
 extension LibfprintReader {
     /// Prepares for system sleep (`fp_device_suspend()`).
     ///
-    /// An operation that waits for a finger fails with `suspended`, whatever its driver supports; other operations,
-    /// which are short, finish first. No operation starts until ``resume()``, except closing. Suspending a suspended
-    /// reader does nothing. This call is not cancelled with its task.
+    /// An operation that is waiting for a finger fails with `suspended`, no matter what its driver supports. Other
+    /// operations, which are short, finish first. No operation except closing starts until ``resume()`` is called.
+    /// Suspending a suspended reader does nothing. Cancelling the task does not cancel this call.
     ///
-    /// libfprint alone is not enough (1.94.5). Some of its drivers continue the operation after sleep, so that anyone
-    /// who wakes the machine would confirm an earlier request. Other drivers cancel the operation, but still return a
-    /// match reported a moment earlier. Sleep that begins during a short operation is lost, so that resuming fails.
+    /// What libfprint itself does is not enough (1.94.5). Some of its drivers continue the operation after sleep, so
+    /// that anyone who wakes the machine could confirm an earlier request. Other drivers cancel the operation, but
+    /// still return a match that was reported a moment earlier. If sleep begins during a short operation, libfprint
+    /// misses it, and resuming fails.
     ///
-    /// - Throws: `unplugged`; the reader is considered suspended even then.
+    /// - Throws: `unplugged`. The reader is considered suspended even then.
     package func suspend() async throws(ReaderError) {
         sleep.isSuspended = true
         sleep.count += 1
@@ -47,9 +52,9 @@ extension LibfprintReader {
 
     /// Resumes after system sleep (`fp_device_resume()`).
     ///
-    /// Resuming a reader that is not suspended does nothing. This call is not cancelled with its task.
+    /// Resuming a reader that is not suspended does nothing. Cancelling the task does not cancel this call.
     ///
-    /// - Throws: `unplugged`; the reader is considered awake even then.
+    /// - Throws: `unplugged`. The reader is considered awake even then.
     package func resume() async throws(ReaderError) {
         try await uncancelled("resume") { reader async throws(ReaderError) in
             reader.sleep.isSuspended = false
@@ -58,7 +63,7 @@ extension LibfprintReader {
         }
     }
 
-    /// Resumes libfprint, if it was suspended.
+    /// Resumes libfprint if it was suspended.
     func tellDriverToWake() async throws(ReaderError) {
         guard sleep.isKnownToDriver else { return }
         sleep.isKnownToDriver = false
@@ -67,16 +72,21 @@ extension LibfprintReader {
         }
     }
 
-    /// Throws if the reader is suspended; called before an operation starts.
+    /// Throws an error if the reader is suspended.
+    ///
+    /// Called before an operation starts.
     ///
     /// - Throws: `suspended` between ``suspend()`` and ``resume()``.
     func requireAwake(_ operation: String) throws(ReaderError) {
         guard !sleep.isSuspended else { throw ReaderError(.suspended, operation: operation) }
     }
 
-    /// Throws if the reader was suspended during an operation; called before a match is returned.
+    /// Throws an error if the reader was suspended during an operation.
     ///
-    /// - Throws: `suspended` if the number of suspensions is no longer `count`, its value when the operation started.
+    /// Called before a match is returned.
+    ///
+    /// - Throws: `suspended` if the number of suspensions is no longer `count`, which was its value when the operation
+    ///   started.
     func requireNoSuspension(since count: Int, _ operation: String) throws(ReaderError) {
         guard sleep.count == count else {
             throw ReaderError(.suspended, operation: operation, cause: "the match came with the suspension")
@@ -97,12 +107,12 @@ extension LibfprintReader {
 }
 
 extension LibfprintSource {
-    /// Suspends the readers before system sleep, and returns when all are closed.
+    /// Suspends the readers before system sleep, and returns when all of them are closed.
     ///
     /// Operations that wait for a finger fail with `suspended`. libfprint detects connected and disconnected readers
-    /// even across sleep, so that ``readers()`` is correct afterwards.
+    /// even across sleep, so ``readers()`` is correct afterward.
     ///
-    /// - Parameter patience: The longest wait for operations that finish on their own.
+    /// - Parameter patience: The maximum time to wait for operations that finish on their own.
     package func suspendReaders(patience: Duration) async {
         for reader in connected {
             // The reader is considered suspended anyway, and no operation starts.
@@ -125,6 +135,6 @@ extension LibfprintSource {
         }
     }
 
-    /// Returns after a round trip to the readers' thread, which proves that it is not stuck.
+    /// Makes a round trip to the readers' thread, which proves that the thread is not stuck.
     package func answer() {}
 }

@@ -4,11 +4,11 @@ internal import CWhorlFprint
 internal import WhorlGLib
 internal import WhorlFingerprint
 
-/// The events of an operation that waits for fingers, and their observer.
+/// The events of an operation that waits for fingers, and the observer of these events.
 struct RunningScan {
     var tracker: TouchTracker
     let observer: ScanObserver
-    /// A timer that runs until the driver has proved to report the finger status.
+    /// A timer that runs until the driver has shown that it reports the finger status.
     let reminder: RepeatingTimer
 }
 
@@ -16,7 +16,7 @@ extension LibfprintReader {
     /// The time without a report from the driver after which a touch is announced anyway, in milliseconds.
     private static var silence: UInt32 { 400 }
 
-    /// Runs `body` as the operation whose events go to `observer`.
+    /// Runs `body` as the operation whose events are sent to `observer`.
     func observed<Value: Sendable>(
         by observer: @escaping ScanObserver,
         presentations: Int = 1,
@@ -36,8 +36,8 @@ extension LibfprintReader {
         return try await interruptible(body)
     }
 
-    /// Reports that a presentation of the running enrollment ended, successfully (`stage`, preceded by `alike` if it
-    /// applies) or not (`retry`).
+    /// Reports that a presentation of the enrollment in progress has ended, either successfully (`stage`, preceded by
+    /// `alike` if it applies) or not (`retry`).
     func presentationEnded(_ event: ScanEvent) {
         tell([event])
         guard event != .alike else { return }  // the end of this presentation follows
@@ -67,39 +67,40 @@ extension LibfprintReader {
     }
 }
 
-/// Decides when to report "touch": once for each presentation that the reader waits for.
+/// Decides when to report a "touch" event, which happens once for each presentation that the reader waits for.
 ///
-/// Drivers differ. Most report when a finger is needed and when it is present; some report neither. Image readers may
-/// deliver the result of one presentation after they started to wait for the next one. Some drivers still report that a
-/// finger is needed after the last one was read.
+/// Drivers differ. Most report when a finger is needed and when it is present, but some report neither. Image readers
+/// may deliver the result of one presentation after they started to wait for the next one. Some drivers still report
+/// that a finger is needed after the last one was read.
 ///
-/// So a touch is open from its report until a finger or a result arrives, and fingers without a result count as
-/// presentations. A driver that reports when it needs a finger is never interrupted while it analyzes one, because it
-/// would miss the next one. An operation with one presentation prompts once, whatever its driver reports at the end.
+/// A touch is therefore open from the time it is reported until a finger or a result arrives, and fingers without a
+/// result count as presentations. If a driver reports when it needs a finger, no touch is reported while it analyzes
+/// one, because the driver would miss the next finger. An operation with one presentation prompts only once, no matter
+/// what its driver reports at the end.
 struct TouchTracker {
-    /// The number of good presentations in the operation: several for an enrollment, otherwise one.
+    /// The number of good presentations in the operation, which is one unless it is an enrollment.
     let presentations: Int
     /// The number of presentations read successfully.
     private var done = 0
     /// The number of fingers without a result so far.
     private var unreported = 0
-    /// Whether a touch was reported, and no finger or result has arrived since.
+    /// Whether a touch was reported and no finger or result has arrived since then.
     private var isOpen = false
     private var hasAsked = false
     /// Whether the driver has reported that a finger is needed.
     private var reportsNeed = false
     private var status = FingerStatus(needed: false, present: false)
-    /// The number of calls of ``driverStaysSilent()`` since the driver last reported something.
+    /// The number of calls to ``driverStaysSilent()`` since the driver last reported something.
     private var silences = 0
 
     /// The number of silences after which a result is no longer expected.
     ///
-    /// The finger was not read and is no longer present, even if the driver did not report it.
+    /// By then, the finger was not read and is no longer present, even if the driver did not report that.
     private static let patience = 5
 
     init(presentations: Int) { self.presentations = presentations }
 
-    /// Processes a new finger status of the reader.
+    /// Processes a new finger status from the reader.
     ///
     /// - Returns: The resulting events.
     mutating func statusChanged(to new: FingerStatus) -> [ScanEvent] {
@@ -126,7 +127,7 @@ struct TouchTracker {
         return isDue && status.needed && !status.present ? [touch()] : []
     }
 
-    /// Processes a period of silence: the driver may not report fingers, or did not read one.
+    /// Processes a period of silence, which means that the driver may not report fingers or did not read one.
     mutating func driverStaysSilent() -> [ScanEvent] {
         silences += 1
         let isOver = silences >= TouchTracker.patience

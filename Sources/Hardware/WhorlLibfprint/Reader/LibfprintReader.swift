@@ -8,10 +8,10 @@ package import WhorlFingerprint
 internal import WhorlSupport
 package import WhorlUSB
 
-/// A fingerprint reader operated by a libfprint driver.
+/// A fingerprint reader that is operated by a libfprint driver.
 ///
 /// The actor runs on the GLib thread and owns one `FpDevice`. Operations take turns at a gate. Suspending and resuming
-/// bypass it, because they act on the running operation.
+/// bypass the gate, because they act on the operation in progress.
 package actor LibfprintReader: FingerprintReader {
     /// The device, valid for the lifetime of this reader.
     let handle: DeviceHandle
@@ -21,7 +21,7 @@ package actor LibfprintReader: FingerprintReader {
     let emulation: String?
     /// The gate that admits one operation at a time.
     let gate = OperationGate()
-    /// The running operation that waits for a finger, if any.
+    /// The operation in progress that is waiting for a finger, if any.
     var scan: RunningScan?
     /// The connection to the reader's signal for finger status changes.
     var statusChanges: SignalConnection?
@@ -39,7 +39,7 @@ package actor LibfprintReader: FingerprintReader {
     /// The C object (transfer none), for libfprint calls.
     package var device: UnsafeMutablePointer<FpDevice> { handle.pointer }
 
-    /// The GLib thread.
+    /// The executor of the GLib thread.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
@@ -98,7 +98,7 @@ package actor LibfprintReader: FingerprintReader {
 
     /// Closes the reader (`fp_device_close()`).
     ///
-    /// It is not cancelled with its task, because a half-open device would be useless.
+    /// Cancelling the task does not cancel this call, because a half-open device would be useless.
     package func close() async throws(ReaderError) {
         try await uncancelled("close") { reader async throws(ReaderError) in
             guard fp_device_is_open(reader.device) != 0 else { return }
@@ -115,7 +115,7 @@ package actor LibfprintReader: FingerprintReader {
         }
     }
 
-    /// Returns whether two templates are the same print (`fp_print_equal()`, which requires both to be of the same
+    /// Returns whether two templates are the same print (`fp_print_equal()`, which requires both to be from the same
     /// driver).
     package func isSamePrint(_ first: Template, _ second: Template) -> Bool {
         if first == second { return true }
@@ -146,7 +146,9 @@ extension LibfprintReader {
         return usbNode?.access() ?? ReaderAccess(.unknown, ["the reader is no USB device"])
     }
 
-    /// The placement of the reader, from its USB port in sysfs; a sensor without USB is built in.
+    /// The placement of the reader, as determined from its USB port in sysfs.
+    ///
+    /// A sensor that is not on USB is built in.
     package var placement: ReaderPlacement {
         guard info.kind == .hardware else { return .unknown }
         guard let place = handle.usbPlace else { return .builtIn }
@@ -155,7 +157,7 @@ extension LibfprintReader {
 }
 
 extension ReaderPlacement {
-    /// Returns the placement of the USB device at an address, from the device folders in sysfs.
+    /// Returns the placement of the USB device at an address, as determined from the device folders in sysfs.
     static func ofUSBDevice(bus: UInt8, address: UInt8, in folder: String) -> ReaderPlacement {
         // Without sysfs the placement is unknown, and no reader counts as built in.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -6,36 +6,40 @@ package import WhorlFingerprint
 internal import WhorlGLib
 internal import Glibc
 
-/// The readers that libfprint finds on this machine.
+/// A source of the readers that libfprint finds on this machine.
 ///
 /// There is one source for the whole process, because libfprint's USB context cannot be used twice. It enumerates
-/// readers at the first request, and then follows readers that are connected and disconnected. libfprint's virtual
-/// drivers appear only if their environment variables name a socket (`FP_VIRTUAL_IMAGE`, `FP_VIRTUAL_DEVICE`,
+/// readers at the first request and then keeps track of readers that are connected and disconnected. libfprint's
+/// virtual drivers appear only if their environment variables name a socket (`FP_VIRTUAL_IMAGE`, `FP_VIRTUAL_DEVICE`,
 /// `FP_VIRTUAL_DEVICE_STORAGE`).
 package actor LibfprintSource: ReaderSource {
     /// The source of this process.
     package static let shared = LibfprintSource()
 
     private var context: UnsafeMutablePointer<FpContext>?
-    /// The calls waiting for libfprint's enumeration; `nil` at other times.
+    /// The calls that are waiting for libfprint's enumeration, or `nil` at other times.
     private var waiting: [CheckedContinuation<Void, Never>]?
     private var known: [KnownReader] = []
     private var watchers: [Int: AsyncStream<ReaderChange>.Continuation] = [:]
     private var nextWatcher = 0
     private var additions: SignalConnection?
 
-    /// Creates a separate source for tests; programs use ``shared``.
+    /// Creates a separate source for tests.
+    ///
+    /// Programs use ``shared``.
     package init() {}
 
-    /// Isolated, because libfprint's contexts must be freed on their own thread.
+    /// Frees the context.
+    ///
+    /// It is isolated because libfprint's contexts must be freed on their own thread.
     isolated deinit { if let context { g_object_unref(context) } }
 
-    /// The GLib thread.
+    /// The executor of the GLib thread.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// Returns the currently connected readers.
+    /// Returns the readers that are currently connected.
     ///
     /// `fp_context_new()`, `fp_context_enumerate()`, `fp_context_get_devices()`.
     package func readers() async throws(ReaderError) -> [any FingerprintReader] {
@@ -45,8 +49,8 @@ package actor LibfprintSource: ReaderSource {
 
     /// Returns a stream of the readers that are connected and disconnected from now on.
     ///
-    /// It uses the signal `device-added` of `FpContext`, and the property `removed` of each `FpDevice`: the context
-    /// itself reports a removal only when the device is closed, which may never happen.
+    /// It uses the signal `device-added` of `FpContext` and the property `removed` of each `FpDevice`, because the
+    /// context itself reports a removal only when the device is closed, which may never happen.
     ///
     /// If libfprint cannot be started, the stream ends immediately.
     package func changes() async -> AsyncStream<ReaderChange> {
@@ -62,10 +66,12 @@ package actor LibfprintSource: ReaderSource {
         return stream
     }
 
-    /// The readers found so far; empty before the first request.
+    /// The readers found so far.
+    ///
+    /// Empty before the first request.
     var connected: [LibfprintReader] { known.map(\.reader) }
 
-    /// Returns the currently connected readers, with their concrete type.
+    /// Returns the readers that are currently connected, with their concrete type.
     package func libfprintReaders() async throws(ReaderError) -> [LibfprintReader] {
         try await start()
         return connected
@@ -76,9 +82,9 @@ package actor LibfprintSource: ReaderSource {
 
     private func forget(_ watcher: Int) { watchers[watcher] = nil }
 
-    /// Enumerates the readers once; waits if another call is already doing it.
+    /// Enumerates the readers once, or waits if another call is already doing so.
     ///
-    /// `fp_context_enumerate()` iterates the main context until all readers have responded, so that other calls of this
+    /// `fp_context_enumerate()` iterates the main context until all readers have responded, so other calls to this
     /// actor run before any reader is known.
     private func start() async throws(ReaderError) {
         if waiting != nil { return await withCheckedContinuation { waiting?.append($0) } }
@@ -133,7 +139,7 @@ package actor LibfprintSource: ReaderSource {
     /// Returns the socket of a virtual reader, which libfprint does not reveal, or the folder of an emulated USB bus
     /// (umockdev).
     ///
-    /// It distinguishes readers to which libfprint gives the same name.
+    /// The result distinguishes readers to which libfprint gives the same name.
     private func emulation(of device: UnsafeMutablePointer<FpDevice>) -> String? {
         let variable: String? =
             switch String(cString: fp_device_get_driver(device)) {
@@ -150,9 +156,12 @@ package actor LibfprintSource: ReaderSource {
         return secure_getenv(variable).map { String(cString: $0) }
     }
 
-    /// Returns an ID from driver and device ID; a second reader with the same values gets the lowest free number.
+    /// Returns an ID that consists of the driver and the device ID.
     ///
-    /// libfprint reports nothing that would distinguish two readers of one model if they change ports.
+    /// A second reader with the same values gets the lowest free number.
+    ///
+    /// libfprint does not report anything that would distinguish two readers of the same model if they are moved to
+    /// different ports.
     private func freeID(for device: UnsafeMutablePointer<FpDevice>) -> ReaderID {
         let driver = String(cString: fp_device_get_driver(device))
         let number = fp_device_get_device_id(device).map { String(cString: $0) } ?? "0"
@@ -177,7 +186,7 @@ private final class KnownReader {
     }
 }
 
-/// A signal's argument on its way into `assumeIsolated`.
+/// A signal's argument that is being passed into `assumeIsolated`.
 ///
 /// Unchecked: it is used only in the handler, which runs on the GLib thread.
 private struct UnsafeSendable: @unchecked Sendable {

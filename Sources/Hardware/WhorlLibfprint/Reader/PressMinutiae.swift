@@ -6,7 +6,8 @@ internal import Glibc
 
 /// The minutiae of one press, used to compare its position on the finger with that of another press.
 ///
-/// It only guides an enrollment: only libfprint's matcher decides whether two presses are from the same finger.
+/// The comparison only guides an enrollment. libfprint's matcher alone decides whether two presses are from the same
+/// finger.
 final class PressMinutiae {
     struct Point {
         var x: Int32
@@ -23,7 +24,7 @@ final class PressMinutiae {
         for index in points.indices { points[index] = Point(x: 0, y: 0, angle: 0) }
     }
 
-    /// Returns the vector, in pixels, from a part of the finger in another press to the same part in this one.
+    /// Returns the vector, in pixels, from a part of the finger in another press to the same part in this press.
     ///
     /// Each pair of minutiae with similar directions is a vote for the vector between them. Returns `nil` if too few
     /// votes agree, for example because the presses show different parts.
@@ -64,16 +65,18 @@ final class PressMinutiae {
         return hypot(Double(right - left), Double(bottom - top))
     }
 
-    /// Tuned with synthetic fingers (`Bench/enrollment`).
+    /// The parameters of the comparison, tuned with synthetic fingers (`Bench/enrollment`).
     private enum Rules {
-        /// The largest rotation between two views of one minutia, in degrees.
+        /// The maximum rotation between two views of one minutia, in degrees.
         static let turn: Int32 = 20
-        /// The largest distance between votes for the same vector, in pixels in x and in y.
+        /// The maximum distance between votes for the same vector in x and in y, in pixels.
         static let nearness: Int32 = 10
-        /// The number of votes, and their percentage of the minutiae, required for a vector.
+        /// The minimum number of votes for a vector.
+        ///
+        /// The votes must also be a minimum percentage of the minutiae.
         static let leastVotes = 5
         static let agreeing = 30
-        /// The largest shift of a press that shows the same part, as a fraction of the minutiae's extent.
+        /// The maximum shift of a press that shows the same part, as a fraction of the minutiae's extent.
         static let alike = 0.1
     }
 }
@@ -87,13 +90,16 @@ extension PressMinutiae.Point {
 }
 
 extension PressMinutiae {
-    /// The maximum number of minutiae to read; libfprint keeps at most 200 per press.
+    /// The maximum number of minutiae to read.
+    ///
+    /// libfprint stores at most 200 per press.
     private static let most = 1000
 
     /// Reads the minutiae from a print that libfprint created from one press.
     ///
-    /// The format is that of `fp_print_serialize()`: `FP3`, then a GVariant whose last member has three arrays for each
-    /// press (libfprint's `fp-print.c`). Returns `nil` for every other print, such as those of match-on-chip readers.
+    /// The format is that of `fp_print_serialize()`, which is `FP3` followed by a GVariant whose last member has three
+    /// arrays for each press (libfprint's `fp-print.c`). Returns `nil` for any other print, such as those from
+    /// match-on-chip readers.
     convenience init?(of print: OpaquePointer, from device: UnsafeMutablePointer<FpDevice>?) {
         // The print of a reader without images may not have data yet, and libfprint does not serialize such a print.
         guard let device, fp_device_has_feature(device, FP_DEVICE_FEATURE_CAPTURE) != 0 else { return nil }
@@ -143,12 +149,12 @@ extension PressMinutiae {
 private final class Variant {
     let pointer: OpaquePointer
 
-    /// Takes a value that C created; transfer full or floating.
+    /// Takes ownership of a value that C created (transfer full or floating).
     init(taking pointer: OpaquePointer) { self.pointer = g_variant_take_ref(pointer) }
 
     deinit { g_variant_unref(pointer) }
 
-    /// Returns a member of a container; `nil` if this is not a container, or has too few members.
+    /// Returns a member of a container, or `nil` if this value is not a container or has too few members.
     func child(_ index: Int) -> Variant? {
         guard g_variant_is_container(pointer) != 0, g_variant_n_children(pointer) > gsize(index),
             let child = g_variant_get_child_value(pointer, gsize(index))

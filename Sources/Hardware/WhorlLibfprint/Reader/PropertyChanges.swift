@@ -4,7 +4,7 @@ internal import CWhorlFprint
 internal import WhorlGLib
 
 extension LibfprintReader {
-    /// Calls a function on the GLib thread when a property of the reader changes.
+    /// Calls a function on the GLib thread whenever a property of the reader changes.
     package func follow(_ change: @escaping @Sendable () -> Void) -> PropertyChanges {
         PropertyChanges(
             [
@@ -16,13 +16,13 @@ extension LibfprintReader {
     }
 }
 
-/// The connections to a reader's signals, for the lifetime of this value.
+/// The connections to a reader's signals, which last for the lifetime of this value.
 package final class PropertyChanges: Sendable {
     private let signals: [SharedSignal]
     fileprivate init(_ signals: [SharedSignal]) { self.signals = signals }
 }
 
-/// A connection with shared ownership.
+/// A signal connection with shared ownership.
 private final class SharedSignal: Sendable {
     private let connection: SignalConnection
 

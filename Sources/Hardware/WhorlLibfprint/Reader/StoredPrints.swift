@@ -6,7 +6,7 @@ internal import WhorlGLib
 package import WhorlFingerprint
 
 extension LibfprintReader {
-    /// Returns the prints in the reader (`fp_device_list_prints()`).
+    /// Returns the prints that are stored in the reader (`fp_device_list_prints()`).
     package func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint] {
         try await whenOpen("list", needing: .storageList, whenBusy) { () async throws(ReaderError) in
             try await call("list") { device, result, error throws(ReaderError) in
@@ -56,15 +56,15 @@ package struct SavedPrint: Sendable, Hashable {
     package let driver: String
     /// The device ID that the driver assigns to the reader (`fp_print_get_device_id()`).
     package let number: String
-    /// The finger, the user and the date.
+    /// The finger, the user and the date of the enrollment.
     package let metadata: EnrollmentMetadata
-    /// Whether the print is stored in the reader, and these bytes are only a handle to it
+    /// Whether the print itself is stored in the reader and the template's bytes are only a handle to it
     /// (`fp_print_get_device_stored()`).
     package let isInReader: Bool
 }
 
 extension LibfprintSource {
-    /// Returns the description in a print; `nil` if the bytes are not a print.
+    /// Returns the description that is stored in a print, or `nil` if the bytes are not a print.
     package func saved(_ template: Template) -> SavedPrint? {
         // Bytes that are not a print have no description, so the error is not reported.
         guard let print = try? PrintHandle(template, operation: "load") else { return nil }
@@ -78,7 +78,7 @@ extension LibfprintSource {
         )
     }
 
-    /// Returns the description of the reader that created a print, as far as it is known without the reader.
+    /// Returns a description of the reader that created a print, as far as it is known without access to the reader.
     package func info(ofReaderOf print: SavedPrint) -> ReaderInfo {
         let id = LibfprintReader.id(driver: print.driver, number: print.number)
         let present = connected.map { reader in reader.assumeIsolated { $0.info } }
@@ -101,7 +101,7 @@ extension LibfprintSource {
 }
 
 extension LibfprintReader {
-    /// Returns the identity of the first reader with a driver and a device ID.
+    /// Returns the identity of the first reader with the given driver and device ID.
     static func id(driver: String, number: String) -> ReaderID {
         let name = "\(driver)-\(number)".unicodeScalars.filter { $0.isASCII && !$0.properties.isWhitespace }
         return ReaderID(rawValue: String(String.UnicodeScalarView(name)))

@@ -4,11 +4,11 @@ internal import CWhorlTSS2
 internal import Glibc
 internal import WhorlSecretMemory
 
-/// Copies data from tpm2-tss's memory, and provides structures for secrets.
+/// Copies data out of tpm2-tss's memory and provides structures for secrets.
 enum CMemory {
     /// Copies a value that ESAPI allocated, overwrites it with zeros, and frees it (`Esys_Free`; transfer full).
     ///
-    /// A null pointer after a success is an error of the library, not a crash.
+    /// A null pointer after a success is reported as a library error and does not crash the program.
     static func take<Structure, Value: ~Copyable>(
         _ pointer: UnsafeMutablePointer<Structure>?,
         of command: String,
@@ -19,14 +19,16 @@ enum CMemory {
         return read(pointer)
     }
 
-    /// Overwrites and frees memory that ESAPI allocated; does nothing for a null pointer.
+    /// Overwrites and frees memory that ESAPI allocated.
+    ///
+    /// Does nothing if the pointer is null.
     static func release<Structure>(_ pointer: UnsafeMutablePointer<Structure>?) {
         guard let pointer else { return }
         explicit_bzero(pointer, MemoryLayout<Structure>.size)
         Esys_Free(pointer)
     }
 
-    /// Calls `body` with a zeroed structure in locked memory, which is wiped afterwards even if `body` throws.
+    /// Calls `body` with a zeroed structure in locked memory, which is wiped afterward even if `body` throws.
     static func withSecret<Structure, Value: ~Copyable>(
         _ type: Structure.Type,
         _ body: (UnsafeMutablePointer<Structure>) throws(TPMError) -> Value
@@ -41,7 +43,7 @@ enum CMemory {
     }
 }
 
-/// TPM structures that consist of a size and a buffer, filled and read in place.
+/// Fills and reads TPM structures that consist of a size and a buffer, in place.
 enum Sized {
     /// Copies bytes into a buffer and sets its size.
     ///
@@ -63,7 +65,7 @@ enum Sized {
 }
 
 extension TPM2B_DIGEST {
-    /// Creates a digest, nonce, operand or other value that is not secret.
+    /// Creates a digest, a nonce, an operand or another value that is not secret.
     init(public bytes: [UInt8]) throws(TPMError) {
         self.init()
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(TPMError) in
@@ -88,7 +90,7 @@ extension UnsafeMutablePointer<TPM2B_DIGEST> {
     }
 }
 
-/// Conversion between structures and bytes with tpm2-tss's marshalling functions, which check every size against the
+/// Converts between structures and bytes with tpm2-tss's marshalling functions, which check every size against the
 /// available space.
 enum Marshalling {
     typealias Unmarshal<Structure> = (
@@ -98,7 +100,7 @@ enum Marshalling {
         UnsafePointer<Structure>?, UnsafeMutablePointer<UInt8>?, Int, UnsafeMutablePointer<Int>?
     ) -> TSS2_RC
 
-    /// Reads a structure from the front of `bytes`, and removes it from them.
+    /// Reads a structure from the front of `bytes` and removes the bytes that it consists of.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.
     static func read<Structure>(
@@ -114,7 +116,9 @@ enum Marshalling {
         bytes = bytes.dropFirst(offset)
     }
 
-    /// Returns the bytes of a structure, at most 4 KiB; no TPM structure that Whorl stores is larger.
+    /// Returns the bytes of a structure, at most 4 KiB.
+    ///
+    /// No TPM structure that Whorl stores is larger.
     static func bytes<Structure>(
         _ marshal: Marshal<Structure>,
         of structure: UnsafePointer<Structure>
@@ -130,6 +134,6 @@ enum Marshalling {
 }
 
 extension FixedWidthInteger {
-    /// The bytes, most significant byte first.
+    /// The number's bytes, most significant byte first.
     var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
 }

@@ -3,24 +3,27 @@
 internal import CWhorlTSS2
 internal import Glibc
 
-/// The owner of an ESYS context and its TCTI, which makes every call on them.
+/// The owner of an ESYS context and its TCTI, which makes all calls on both.
 ///
-/// It never leaves the TPM's thread: it is not `Sendable`, and only `TPMDevice` holds it.
+/// It never leaves the TPM's thread, because it is not `Sendable` and only `TPMDevice` has a reference to it.
 final class Connection {
     let address: TPMAddress
-    /// The ESYS context (`Esys_Finalize`), on top of ``tcti`` (`Tss2_TctiLdr_Finalize`), which must outlive it.
+    /// The ESYS context (`Esys_Finalize`).
+    ///
+    /// It uses ``tcti`` (`Tss2_TctiLdr_Finalize`), which must outlive it.
     let esys: OpaquePointer
     private let tcti: OpaquePointer
     /// The objects and the session that stay loaded between sequences.
     let cache = SlotCache()
     var pins = Pins()
-    /// Whether the connection to the TPM failed or a response was not trusted, so that nothing can be flushed over it.
+    /// Whether the connection failed or a response could not be trusted, so that nothing can be flushed over the
+    /// connection.
     private(set) var isBroken = false
-    /// Whether the TPM itself has responded to a command.
+    /// Whether the TPM itself has ever responded to a command.
     private(set) var hasAnswered = false
-    /// The time for which objects may stay loaded before other programs get the slots, without a resource manager.
+    /// The time for which objects may stay loaded before other programs get the slots, if there is no resource manager.
     let turn: Duration
-    /// The time when this program started to keep objects loaded.
+    /// The time when this program started keeping objects loaded.
     var turnStarted = ContinuousClock.now
     /// The objects and sessions that could not be flushed because the connection broke.
     private(set) var leftovers: [Leftover] = []
@@ -60,7 +63,7 @@ final class Connection {
 
     // MARK: Calls
 
-    /// The pauses before each retry when the TPM requests one, in milliseconds; 2.5 s in total.
+    /// The pauses in milliseconds before each retry that the TPM requests, 2.5 s in total.
     ///
     /// ESAPI itself resends a command five times without a pause for RETRY, YIELDED and TESTING, but not for NV_RATE.
     static let pauses: [UInt32] = [5, 10, 20, 40, 80, 160, 320, 640, 1280]
@@ -104,13 +107,15 @@ final class Connection {
         }
     }
 
-    /// The longest possible lockout, in seconds; the TPM does not report the remaining time.
+    /// The maximum duration of a lockout, in seconds.
+    ///
+    /// The TPM does not report the remaining time.
     private var secondsOfLockout: Int? {
         let values = try? properties(from: Property.variable)
         return values.flatMap { TPMProperties($0).dictionaryAttack.secondsToNextTry }
     }
 
-    /// Flushes a transient object or a session; if that fails, at least drops it from ESAPI's memory.
+    /// Flushes a transient object or a session, or at least drops it from ESAPI's memory if flushing fails.
     func flush(_ handle: ESYS_TR) {
         var handle = handle
         // Tried twice, because an object that is not flushed takes space from all programs.
@@ -124,18 +129,18 @@ final class Connection {
         Esys_TR_Close(esys, &handle)
     }
 
-    /// Records an object that the TPM may have loaded although its handle was never received.
+    /// Records an object that the TPM may have loaded even though its handle was never received.
     func noteUnanswered(_ name: TPMName) {
         if isBroken { leftovers.append(Leftover(handle: nil, name: name)) }
     }
 
-    /// Drops ESAPI's entry for a resource that stays in the TPM: a persistent object or an NV index.
+    /// Drops ESAPI's entry for a resource that stays in the TPM, which is a persistent object or an NV index.
     func close(_ handle: ESYS_TR) {
         var handle = handle
         Esys_TR_Close(esys, &handle)
     }
 
-    /// Returns the name of an object or index, computed by ESAPI from its copy of the public area.
+    /// Returns the name of an object or index, which ESAPI computes from its copy of the public area.
     func name(of handle: ESYS_TR) throws(TPMError) -> TPMName {
         var name: UnsafeMutablePointer<TPM2B_NAME>?
         try call("Esys_TR_GetName") { Esys_TR_GetName($0, handle, &name) }
@@ -147,24 +152,25 @@ final class Connection {
 
 /// An object or session that may still be loaded after the connection to the TPM was lost.
 struct Leftover: Sendable {
-    /// The TPM's handle; `nil` for an object whose load command got no response.
+    /// The TPM's handle, or `nil` for an object whose load command got no response.
     let handle: UInt32?
-    /// The name of an object; `nil` for a session.
+    /// The name of an object, or `nil` for a session.
     let name: TPMName?
 }
 
 extension Connection {
-    /// Returns the TPM's handle and the name behind an ESAPI handle; sends no command.
+    /// Returns the TPM's handle and the name behind an ESAPI handle, without sending a command.
     func leftover(of handle: ESYS_TR) -> Leftover? {
         var number: UInt32 = 0
         guard Esys_TR_GetTpmHandle(esys, handle, &number) == 0 else { return nil }
         return Leftover(handle: number, name: number >> 24 == 0x80 ? try? name(of: handle) : nil)
     }
 
-    /// Flushes resources left loaded by a lost connection, if they are still the same objects; ignores failures,
-    /// because a restarted TPM has nothing left.
+    /// Flushes resources left loaded by a lost connection, if they are still the same objects.
     ///
-    /// The kernel flushes when a program closes /dev/tpmrm0; a bare TPM does not.
+    /// Failures are ignored, because a restarted TPM has nothing left to flush.
+    ///
+    /// The kernel flushes resources when a program closes /dev/tpmrm0. A bare TPM does not.
     func flush(_ leftovers: [Leftover]) {
         for leftover in leftovers where !isBroken {
             switch (leftover.handle, leftover.name) {

@@ -9,7 +9,9 @@ struct ResponseCode {
     /// Whether the code means success, at any layer.
     var isSuccess: Bool { raw == 0 }
 
-    /// The layer that produced the code: 0 is the TPM, others are parts of tpm2-tss.
+    /// The layer that produced the code.
+    ///
+    /// 0 is the TPM, and other layers are parts of tpm2-tss.
     private var layer: UInt32 { raw >> 16 & 0xff }
 
     /// Whether the code comes from the TPM itself, directly or passed on by a resource manager.
@@ -18,13 +20,13 @@ struct ResponseCode {
     /// Whether the connection to the TPM failed.
     var isOfTransport: Bool { layer == 10 }
 
-    /// The TPM's code without the number of the handle, session or parameter.
+    /// The TPM's code, without the number of the handle, session or parameter.
     private var kind: UInt32 {
         let code = raw & 0xfff
         return code & RC.formatOne != 0 ? code & 0x0bf : code
     }
 
-    /// The part of the command that caused the error, if the code contains it.
+    /// The part of the command that caused the error, if the code identifies it.
     enum FaultyPart: Equatable { case handle(Int), session(Int), parameter(Int), unknown }
 
     var faultyPart: FaultyPart {
@@ -35,7 +37,7 @@ struct ResponseCode {
         return number >= 8 ? .session(number - 8) : .handle(number)
     }
 
-    /// Whether the TPM requests the same command again later.
+    /// Whether the TPM requests that the same command be sent again later.
     var asksForRetry: Bool {
         isOfTPM
             && [RC.retry, RC.yielded, RC.testing, RC.nvRate, RC.nvUnavailable]
@@ -51,7 +53,9 @@ struct ResponseCode {
             ].contains(kind)
     }
 
-    /// Whether a simulator was powered on but not started; the kernel starts a hardware TPM.
+    /// Whether a simulator was powered on but not started.
+    ///
+    /// The kernel starts hardware TPMs.
     var asksForStartup: Bool { isOfTPM && kind == RC.initialize }
 
     /// Whether a loaded handle no longer exists.
@@ -89,7 +93,7 @@ struct ResponseCode {
         }
     }
 
-    /// TSS2_SYS_RC_BAD_SEQUENCE of `Tss2_Sys_GetRspAuths()`.
+    /// The code TSS2_SYS_RC_BAD_SEQUENCE, as returned by `Tss2_Sys_GetRspAuths()`.
     private static let unauthorizedResponse: UInt32 = 8 << 16 | TSS2_BASE_RC_BAD_SEQUENCE
 
     /// The kind of failure for codes from tpm2-tss itself.
@@ -103,7 +107,9 @@ struct ResponseCode {
         return unbelievable.contains(raw & 0xffff) ? .alteredAnswer : .other
     }
 
-    /// The text from tss2-rc: `Tss2_RC_Decode()` returns static or thread-local text (transfer none).
+    /// The description from tss2-rc.
+    ///
+    /// `Tss2_RC_Decode()` returns static or thread-local text (transfer none).
     var words: String { Tss2_RC_Decode(raw).map { String(cString: $0) } ?? "" }
 }
 
@@ -117,8 +123,8 @@ extension TPMError {
         responseCode.map { ResponseCode(raw: $0).faultyPart } ?? .unknown
     }
 
-    /// Whether the TPM reports that a handle in the command does not exist: `TPM_RC_HANDLE`, or `TPM_RC_VALUE` of a
-    /// handle.
+    /// Whether the TPM reports that a handle in the command does not exist (`TPM_RC_HANDLE`, or `TPM_RC_VALUE` for a
+    /// handle).
     var saysMissingHandle: Bool {
         guard let responseCode, case .handle = faultyPart else { return false }
         let kind = responseCode & 0x0bf
@@ -175,8 +181,8 @@ enum RC {
     static let retry: UInt32 = 0x922
     static let nvUnavailable: UInt32 = 0x923
 
-    /// The bit of codes that contain the number of a handle, session or parameter.
+    /// The bit that is set in codes that contain the number of a handle, session or parameter.
     static let formatOne: UInt32 = 0x080
-    /// The bit of such codes for an error in a parameter.
+    /// The bit that is set in such codes if the error is in a parameter.
     static let parameter: UInt32 = 0x040
 }

@@ -5,28 +5,32 @@ internal import Glibc
 
 /// The rules for sharing a TPM without a resource manager, such as a bare simulator.
 ///
-/// Each program holds slots while a sequence runs, and keeps two of them for speed. Three rules prevent starvation. A
-/// program that needs space waits with only the running sequence loaded. If that is not enough, it flushes everything
-/// and restarts the sequence. A program that works without a pause gives up its slots at the end of its turn. None of
-/// this applies behind /dev/tpmrm0.
+/// Each program occupies slots while a sequence runs, and keeps two of them afterward for speed. Three rules prevent
+/// starvation. A program that needs space waits with only the objects of the current sequence loaded. If that is not
+/// enough, it flushes everything and restarts the sequence. A program that works without a pause gives up its slots at
+/// the end of its turn. These rules do not apply when a program uses /dev/tpmrm0.
 enum Sharing {
-    /// The pause between two attempts to get a slot within a sequence, in microseconds, and the number of attempts: 0.2
-    /// s in total.
+    /// The pause between two attempts to get a slot within a sequence, in microseconds.
+    ///
+    /// Together with the number of attempts, this amounts to 0.2 s in total.
     static let pause: UInt32 = 10_000
     static let tries = 20
-    /// The maximum number of attempts for a sequence: about 11 s in total.
+    /// The maximum number of attempts for a sequence, which take about 11 s in total.
     static let sequences = 30
-    /// The longest wait before a sequence is restarted, in microseconds.
+    /// The maximum wait before a sequence is restarted, in microseconds.
     static let longestWait = 40 * pause
-    /// The pause after a turn, in microseconds: enough for a waiting program to wake up and run a whole sequence.
+    /// The pause after a turn, in microseconds.
+    ///
+    /// It is long enough for a waiting program to wake up and run a whole sequence.
     static let rest = longestWait + 200_000
 }
 
 extension Connection {
-    /// Runs a sequence of commands that changes nothing before its last one, and restarts it if that can help.
+    /// Runs a sequence of commands of which only the last one changes anything, and restarts the sequence if that can
+    /// help.
     ///
-    /// It can help if the TPM has forgotten loaded objects, or if other programs held the space that the sequence
-    /// needs. In both cases the TPM rejects the command before it has any effect.
+    /// Restarting can help if the TPM has forgotten loaded objects, or if other programs occupied the space that the
+    /// sequence needs. In both cases the TPM rejects the command before it has any effect.
     func sequence<Value: ~Copyable>(_ body: () throws(TPMError) -> Value) throws(TPMError) -> Value {
         yieldIfDue()
         var resets = 0
@@ -57,7 +61,7 @@ extension Connection {
         }
     }
 
-    /// Gives the slots to other programs for a moment at the end of this program's turn.
+    /// Leaves the slots to other programs for a moment at the end of this program's turn.
     private func yieldIfDue() {
         guard !address.flushesAtClose else { return }
         let now = ContinuousClock.now

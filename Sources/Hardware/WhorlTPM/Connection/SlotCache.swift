@@ -2,18 +2,20 @@
 
 internal import CWhorlTSS2
 
-/// The resources that stay loaded between sequences: usually the authority and the last used key, and the session that
-/// authorizes with authorities.
+/// The resources that stay loaded between sequences.
 ///
-/// The cache holds at most two objects. A TPM may have only three slots, and each command with a persistent key needs
-/// one for it. It holds one session, because a TPM may have only three session slots as well. It is used only on the
-/// TPM's thread, inside its connection.
+/// These are usually the authority, the last used key, and the session that authorizes commands with the values of
+/// authorities.
+///
+/// The cache contains at most two objects, because a TPM may have only three slots, and each command with a persistent
+/// key needs one of them for that key. The cache contains only one session, because a TPM may have only three session
+/// slots as well. It is used only on the TPM's thread, inside its connection.
 final class SlotCache {
     static let capacity = 2
 
     private struct Entry {
-        /// The object with its private area: two objects with the same name may have different authorization values, or
-        /// one may be damaged.
+        /// The object, including its private area, because two objects with the same name may have different
+        /// authorization values, or one may be damaged.
         let object: TPMObject
         let handle: ESYS_TR
         var isInUse: Bool
@@ -29,7 +31,9 @@ final class SlotCache {
     /// The loaded objects, least recently used first.
     private var entries: [Entry] = []
     private var session: SessionEntry?
-    /// The names of the objects that the running sequence needs; they are flushed last.
+    /// The names of the objects that the current sequence needs.
+    ///
+    /// These objects are flushed last.
     private var wanted: Set<TPMName> = []
 
     var isEmpty: Bool { entries.isEmpty && session == nil }
@@ -37,7 +41,7 @@ final class SlotCache {
     /// Sets the names of the objects that the next commands need.
     func announce(_ names: Set<TPMName>) { wanted = names }
 
-    /// Returns the handle of an object and marks it as in use; `nil` if it is not loaded.
+    /// Returns the handle of an object and marks it as in use, or returns `nil` if the object is not loaded.
     func borrow(_ object: TPMObject) -> ESYS_TR? {
         guard let index = entries.firstIndex(where: { $0.object == object }) else { return nil }
         var entry = entries.remove(at: index)
@@ -51,7 +55,9 @@ final class SlotCache {
         entries.append(Entry(object: object, handle: handle, isInUse: true))
     }
 
-    /// Marks an object as no longer in use; it may stay loaded.
+    /// Marks an object as no longer in use.
+    ///
+    /// It may stay loaded.
     func giveBack(_ handle: ESYS_TR) {
         guard let index = entries.firstIndex(where: { $0.handle == handle }) else { return }
         entries[index].isInUse = false
@@ -69,7 +75,7 @@ final class SlotCache {
             ?? entries.firstIndex { !$0.isInUse }
     }
 
-    /// Flushes one object, if it is loaded.
+    /// Flushes one object if it is loaded.
     func flush(_ object: TPMObject, on connection: Connection) {
         guard let index = entries.firstIndex(where: { $0.object == object && !$0.isInUse }) else { return }
         connection.flush(entries.remove(at: index).handle)
@@ -77,25 +83,28 @@ final class SlotCache {
 
     // MARK: The session
 
-    /// Returns the kept session and marks it as in use; `nil` if none is salted to this root.
+    /// Returns the cached session and marks it as in use, or returns `nil` if there is none that is salted to this
+    /// root.
     func borrowSession(saltedTo root: TPMName) -> ESYS_TR? {
         guard session?.root == root else { return nil }
         session?.isInUse = true
         return session?.handle
     }
 
-    /// Takes over a session that is in use, and flushes the one kept before.
+    /// Takes over a session that is in use and flushes the previously cached one.
     func adopt(session handle: ESYS_TR, saltedTo root: TPMName, on connection: Connection) {
         if let session { connection.flush(session.handle) }
         session = SessionEntry(handle: handle, root: root, isInUse: true)
     }
 
-    /// Marks the session as no longer in use; it may stay loaded.
+    /// Marks the session as no longer in use.
+    ///
+    /// It may stay loaded.
     func giveBack(session handle: ESYS_TR) {
         if session?.handle == handle { session?.isInUse = false }
     }
 
-    /// Drops the kept session without flushing it: its handle may belong to another program's session.
+    /// Drops the cached session without flushing it, because its handle may now belong to another program's session.
     func forgetSession(on connection: Connection) {
         if let session { connection.close(session.handle) }
         session = nil
@@ -103,7 +112,7 @@ final class SlotCache {
 
     // MARK: Letting go
 
-    /// Flushes resources that are not in use.
+    /// Flushes all resources that are not in use.
     func flushIdle(on connection: Connection) {
         for entry in entries where !entry.isInUse { connection.flush(entry.handle) }
         entries.removeAll { !$0.isInUse }
@@ -120,11 +129,11 @@ final class SlotCache {
         session = nil
     }
 
-    /// Drops everything, after the TPM has forgotten a loaded object.
+    /// Drops all resources after the TPM has forgotten a loaded object.
     ///
-    /// The handles may now belong to other programs' objects. Behind a resource manager nothing is flushed, because the
-    /// resource manager flushes at the end. Without one, another program may have flushed only one of our objects; the
-    /// others are flushed if they are still the same.
+    /// The handles may now belong to other programs' objects. If there is a resource manager, nothing is flushed,
+    /// because the resource manager does so at the end. Without one, another program may have flushed only one of our
+    /// objects. The others are then flushed if they are still the same.
     func forget(on connection: Connection) {
         let handles = entries.map(\.handle) + [session?.handle].compactMap(\.self)
         (entries, session) = ([], nil)

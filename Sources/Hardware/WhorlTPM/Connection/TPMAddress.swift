@@ -4,16 +4,17 @@ internal import FoundationEssentials
 internal import Glibc
 internal import WhorlSupport
 
-/// The address of a TPM: a TCTI string for tpm2-tss, validated and of limited length.
+/// The address of a TPM, which is a validated TCTI string of limited length for tpm2-tss.
 ///
 /// Only known types are accepted, and each must name its target. Otherwise the loader of tpm2-tss would load a library
-/// by any name or path. Without a name it searches, and falls back to a TCP port that any process could open.
+/// with any name or path. Without a name, it would search for a TPM and fall back to a TCP port that any process could
+/// open.
 ///
-/// Source: the forms are those of `Tss2_TctiLdr_Initialize()` of tpm2-tss 3.2.1.
+/// Source: the forms that `Tss2_TctiLdr_Initialize()` accepts in tpm2-tss 3.2.1.
 package struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     /// The kernel's resource manager, `device:/dev/tpmrm0`.
     package static let standard = TPMAddress(checked: "device:/dev/tpmrm0")
-    /// The address for no TPM.
+    /// The address that stands for no TPM.
     package static let none = TPMAddress(checked: "none")
     /// The string for tpm2-tss.
     package let text: String
@@ -29,15 +30,17 @@ package struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
-    /// Whether the address means no TPM.
+    /// Whether the address stands for no TPM.
     package var isNone: Bool { self == .none }
 
-    /// Whether the TPM may not be hardware: a simulator, a program in between, or a node other than the kernel's TPMs,
-    /// such as a pseudo-terminal with a program behind it.
+    /// Whether the TPM may not be hardware.
+    ///
+    /// It may be a simulator, have a program in between, or be a node that is not one of the kernel's TPMs, such as a
+    /// pseudo-terminal with a program behind it.
     ///
     /// Only root can create nodes directly in `/dev`, and only root decides which program owns the resource manager's
     /// name on the system bus. The exception is `DBUS_SYSTEM_BUS_ADDRESS`, which GLib obeys except in a set-user-ID
-    /// program. A privileged program refuses a simulated TPM, and results contain `"hardware": false`.
+    /// program. A privileged program refuses a simulated TPM, and results for such a TPM contain `"hardware": false`.
     package var isSimulated: Bool {
         let behind = text.hasPrefix("pcap:") ? text.dropFirst("pcap:".count) : text[...]
         if isNone { return false }
@@ -47,25 +50,25 @@ package struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
         return behind.wholeMatch(of: /device:\/dev\/tpm(rm)?[0-9]+/) == nil
     }
 
-    /// Whether tpm2-tss records all traffic in the file named by the variable `TCTI_PCAP_FILE`.
+    /// Whether tpm2-tss records all traffic in the file named by the environment variable `TCTI_PCAP_FILE`.
     package var isRecorded: Bool { text.hasPrefix("pcap:") }
 
-    /// Whether a resource manager flushes a connection's loaded objects when it closes.
+    /// Whether a resource manager flushes a connection's loaded objects when the connection is closed.
     var flushesAtClose: Bool { text.contains("tabrmd:") || deviceNode?.hasPrefix("/dev/tpmrm") == true }
 
-    /// The path of the device node; `nil` for other addresses.
+    /// The path of the device node, or `nil` for other addresses.
     var deviceNode: String? {
         let behind = text.hasPrefix("pcap:") ? text.dropFirst("pcap:".count) : text[...]
         return behind.hasPrefix("device:") ? String(behind.dropFirst("device:".count)) : nil
     }
 
-    /// The string, the same as ``text``.
+    /// The same string as ``text``.
     package var description: String { text }
 }
 
-/// Checks a TPM's device node, with clearer errors than the C library's.
+/// Checks a TPM's device node, with clearer errors than those of the C library.
 enum DeviceNode {
-    /// Rejects an address that cannot work, before any library is loaded.
+    /// Rejects an address that cannot work before any library is loaded.
     static func check(_ address: TPMAddress) throws(TPMError) {
         if address.isNone { throw TPMError(.noDevice, cause: "switched off by the address none") }
         guard let node = address.deviceNode else { return }
@@ -76,7 +79,7 @@ enum DeviceNode {
         Glibc.close(descriptor)
     }
 
-    /// Returns the error for an address that could not be opened although the check succeeded.
+    /// Returns the error for an address that could not be opened even though the check succeeded.
     static func explain(_ error: TPMError, at address: TPMAddress) -> TPMError {
         // The loader returns the same code for a missing library and a missing simulator.
         error.code == .connectionLost || error.code == .other

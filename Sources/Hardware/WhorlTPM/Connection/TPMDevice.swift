@@ -7,8 +7,8 @@ internal import WhorlSupport
 
 /// A TPM 2.0, which runs one command at a time on a separate thread.
 ///
-/// The connection is opened at the first use, reopened after it was lost, and closed after some idle time. Closing
-/// flushes everything that was loaded, so that other programs can use a TPM without a resource manager.
+/// The connection is opened at the first use, reopened after it was lost, and closed after some idle time. Closing it
+/// flushes everything that was loaded so that other programs can use a TPM that has no resource manager.
 package actor TPMDevice {
     /// The address of the TPM.
     package nonisolated let address: TPMAddress
@@ -17,7 +17,7 @@ package actor TPMDevice {
     private let turn: Duration
     private nonisolated let slot = ConnectionSlot()
     private nonisolated let hasHeard = Atomic(false)
-    /// The number of finished sequences, which shows the watch whether there was work.
+    /// The number of finished sequences, from which the watch can tell whether there was any work.
     private var sequences = 0
     private var isWatched = false
 
@@ -25,9 +25,10 @@ package actor TPMDevice {
     ///
     /// - Parameters:
     ///   - address: The address of the TPM.
-    ///   - idle: The idle time after which the connection is closed, possibly up to twice as late; at most one second
-    ///     without a resource manager.
-    ///   - turn: The time of uninterrupted work after which other programs get the slots, without a resource manager.
+    ///   - idle: The idle time after which the connection is closed, at most one second without a resource manager.
+    ///     Closing may take up to twice as long.
+    ///   - turn: The time of uninterrupted work after which other programs get the slots, if there is no resource
+    ///     manager.
     package init(
         _ address: TPMAddress = .standard,
         idle: Duration = .seconds(5),
@@ -36,8 +37,9 @@ package actor TPMDevice {
         self.init(address, uncut: address.flushesAtClose ? idle : min(idle, .seconds(1)), turn: turn)
     }
 
-    /// Creates a device that keeps its connection open for the whole idle time, even without a resource manager, for
-    /// callers that count commands.
+    /// Creates a device that keeps its connection open for the whole idle time even without a resource manager.
+    ///
+    /// It is intended for callers that count commands.
     package init(_ address: TPMAddress, uncut idle: Duration, turn: Duration = .seconds(3)) {
         // setenv(3) fails only when memory runs out.
         precondition(LibraryLog.isSettled, "the environment cannot be changed")
@@ -58,30 +60,30 @@ package actor TPMDevice {
         set { slot.connection = newValue }
     }
 
-    /// The TPM's thread.
+    /// The executor that runs on the TPM's thread.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Runs a sequence of commands; no other command of this process runs in between.
+    /// Runs a sequence of commands without any other commands from this process in between.
     ///
-    /// When it ends, with or without an error, at most two objects and a session stay loaded for the next time.
-    /// Cancelling works only before the sequence starts, because commands cannot be undone.
+    /// When the sequence ends, with or without an error, at most two objects and one session stay loaded for the next
+    /// one. A sequence can be cancelled only before it starts, because commands cannot be undone.
     ///
-    /// - Parameter body: The commands. It runs on the TPM's thread and must not wait for anything else.
+    /// - Parameter body: The commands. This closure runs on the TPM's thread and must not wait for anything else.
     /// - Returns: The result of `body`.
-    /// - Throws: An error from opening the connection, or from `body`.
+    /// - Throws: An error from opening the connection or from `body`.
     package func perform<Value: ~Copyable & Sendable>(
         _ body: @Sendable (borrowing TPMCommands) throws(TPMError) -> Value
     ) throws(TPMError) -> Value {
         try perform(wrapping: { $0 }, body)
     }
 
-    /// Runs a sequence of commands whose body has a different error type.
+    /// Runs a sequence of commands in a body that throws a different error type.
     ///
     /// - Parameters:
     ///   - wrap: Converts a failure to open the connection to that type.
     ///   - body: The commands.
     /// - Returns: The result of `body`.
-    /// - Throws: An error from `body`, or converted by `wrap`.
+    /// - Throws: An error from `body`, or an error that `wrap` converted.
     package func perform<Value: ~Copyable & Sendable, Failure: Error>(
         wrapping wrap: @Sendable (TPMError) -> Failure,
         _ body: @Sendable (borrowing TPMCommands) throws(Failure) -> Value
@@ -96,7 +98,9 @@ package actor TPMDevice {
         return try body(TPMCommands(connection: connection))
     }
 
-    /// Flushes loaded resources and closes the connection; the next use opens it again.
+    /// Flushes loaded resources and closes the connection.
+    ///
+    /// The next use opens it again.
     package func close() {
         guard let closing = connection else { return }
         closing.cache.flushAll(on: closing)
@@ -112,8 +116,9 @@ package actor TPMDevice {
         return fresh
     }
 
-    /// Whether the TPM has responded to a command since this device was created; an open connection alone does not
-    /// count.
+    /// Whether the TPM has responded to a command since this device was created.
+    ///
+    /// An open connection alone does not count.
     package nonisolated var hasAnswered: Bool { hasHeard.load(ordering: .relaxed) }
 
     private func finish(_ used: Connection) {
@@ -122,7 +127,7 @@ package actor TPMDevice {
         if used.isBroken { abandon(used) } else { watch() }
     }
 
-    /// Drops a broken connection, and tries to flush its leftovers over a new one if the TPM has no resource manager.
+    /// Drops a broken connection and, if the TPM has no resource manager, tries to flush the leftovers over a new one.
     private func abandon(_ broken: Connection) {
         broken.cache.flushAll(on: broken)
         connection = nil
@@ -132,24 +137,24 @@ package actor TPMDevice {
         if connection?.isBroken == true { connection = nil } else { watch() }
     }
 
-    /// Starts watching for an idle period without a sequence, after which the connection is closed.
+    /// Starts watching for an idle period, after which the connection is closed.
     private func watch() {
         guard !isWatched else { return }
         isWatched = true
         look(since: nil)
     }
 
-    /// Checks for work after an idle period.
+    /// Checks after the idle time whether there has been any work.
     ///
-    /// It does not sleep in a task, which would need a thread of the shared pool to wake up; a program may block them
-    /// all.
+    /// It does not sleep in a task, because a task needs a thread from the shared pool to wake up, and a program may
+    /// block all of them.
     private func look(since seen: Int?) {
         thread.run(after: idle) { [weak self] in
             self?.assumeIsolated { $0.closeUnlessUsed(since: seen) }
         }
     }
 
-    /// Closes the connection and ends the watch if the number of sequences still is `seen`; otherwise checks again
+    /// Closes the connection and ends the watch if the number of sequences is still `seen`, or otherwise checks again
     /// later.
     private func closeUnlessUsed(since seen: Int?) {
         guard connection != nil, sequences != seen else {
@@ -161,23 +166,24 @@ package actor TPMDevice {
     }
 }
 
-/// The commands of a TPM; valid only inside ``TPMDevice/perform(_:)``.
+/// The commands of a TPM, which are valid only inside ``TPMDevice/perform(_:)``.
 package struct TPMCommands: ~Copyable {
     let connection: Connection
 }
 
 /// The storage of a device's connection.
 ///
-/// Unchecked: only the actor uses it, on the TPM's thread; after the actor has ended, only the thread's last job does.
+/// Unchecked: only the actor uses it, on the TPM's thread. After the actor has ended, only the thread's last job uses
+/// it.
 private final class ConnectionSlot: @unchecked Sendable {
     var connection: Connection?
 }
 
-/// An executor that runs the jobs of one actor on a separate thread, in order.
+/// An executor that runs the jobs of one actor in order on a separate thread.
 ///
-/// ESAPI calls block, for seconds with a hardware TPM; on Swift's cooperative pool they would delay unrelated tasks.
-/// The thread blocks all signals. The simulators' TCTIs write to sockets without MSG_NOSIGNAL, and if a simulator exits
-/// at the wrong moment, SIGPIPE would end the whole program.
+/// ESAPI calls block for seconds with a hardware TPM, and would delay unrelated tasks if they ran on Swift's
+/// cooperative pool. The thread blocks all signals, because the simulators' TCTIs write to sockets without
+/// MSG_NOSIGNAL. If a simulator exited at the wrong moment, SIGPIPE would otherwise end the whole program.
 final class TPMThread: SerialExecutor {
     private let thread = JobThread("whorl-tpm")
 
@@ -190,19 +196,19 @@ final class TPMThread: SerialExecutor {
 
     func checkIsolated() { precondition(thread.isCurrent, "not on the TPM's thread") }
 
-    /// Runs a job on the thread after a delay of at most a day, unless the thread has ended by then.
+    /// Runs a job on the thread after a delay of at most one day, unless the thread has ended by then.
     func run(after duration: Duration, _ job: @escaping @Sendable () -> Void) {
         OffPoolTimer.run(after: min(duration, .seconds(86_400))) { [thread] in thread.add(job) }
     }
 
-    /// Ends the thread after the queued jobs and one last job.
+    /// Ends the thread after it has run the queued jobs and one last job.
     func stop(_ last: @escaping @Sendable () -> Void) {
         thread.add(last)
         thread.close()
     }
 }
 
-/// The log that tpm2-tss itself writes to standard error or a file, depending on environment variables.
+/// The log that tpm2-tss itself writes to standard error or to a file, depending on environment variables.
 ///
 /// `TSS2_LOG` and `TSS2_LOGFILE` keep their values if the user has set them. They are ignored in a program with more
 /// privileges than its caller (set-user-ID, file capabilities), because the library would use those privileges to write
@@ -213,7 +219,7 @@ enum LibraryLog {
     /// Sets the variables once per process.
     ///
     /// Calling setenv(3) while another thread reads the environment is not safe. It is therefore called when a
-    /// ``TPMDevice`` is created, on the caller's thread and before the device has its own.
+    /// ``TPMDevice`` is created, on the caller's thread, before the device has a thread of its own.
     static let isSettled: Bool = {
         // secure_getenv(3) returns nothing in such a program.
         let isQuiet = secure_getenv("TSS2_LOG") != nil || setenv("TSS2_LOG", "all+none", 1) == 0

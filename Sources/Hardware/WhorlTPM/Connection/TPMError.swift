@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An error of a TPM operation.
+/// An error that occurred in a TPM operation.
 package struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
     package enum Code: Sendable, Hashable {
@@ -12,13 +12,14 @@ package struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
         case deviceBusy
         /// The TCTI string is invalid.
         case invalidAddress
-        /// The connection was lost; the next call opens it again.
+        /// The connection was lost. The next call opens it again.
         case connectionLost
-        /// The TPM was restarted and has forgotten its loaded objects; the next call loads them again.
+        /// The TPM was restarted and has forgotten its loaded objects. The next call loads them again.
         case reset
         /// The TPM requested retries for longer than Whorl waits.
         case busy
-        /// The TPM is locked out after wrong authorization values; `seconds` until it accepts one again, if known.
+        /// The TPM is locked out after wrong authorization values. It accepts one again after the given number of
+        /// seconds, if that is known.
         case lockout(seconds: Int?)
         /// An authorization value was wrong.
         case authFailed
@@ -26,7 +27,7 @@ package struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
         case ownerAuthNeeded
         /// The item's policy was not met.
         case policyFailed
-        /// The caller's credentials cannot satisfy the policy; no command was sent.
+        /// The caller's credentials cannot satisfy the policy. No command was sent.
         case missingCredential
         /// The TPM has no space for another NV index or persistent object.
         case nvSpace
@@ -34,19 +35,19 @@ package struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
         case nvDefined
         /// The NV index does not exist.
         case nvMissing
-        /// The NV counter was never incremented.
+        /// The NV counter has never been incremented.
         case nvUnwritten
         /// The blob belongs to another TPM, was created before this one was cleared, or is damaged.
         case foreignBlob
-        /// The key at the storage root's handle is not the pinned one, or does not exist.
+        /// The key at the storage root's handle does not exist or is not the pinned one.
         case foreignRoot
-        /// A response was modified, or does not come from the TPM that holds the pinned storage root.
+        /// A response was modified, or does not come from the TPM that contains the pinned storage root.
         case alteredAnswer
-        /// Other programs use all object or session slots.
+        /// Other programs are using all object or session slots.
         case outOfSlots
         /// The stored bytes have the wrong format.
         case malformed
-        /// The public key is not a point on the curve, or its product is not.
+        /// The public key or its product is not a point on the curve.
         case pointRefused
         /// The data is too large for the TPM or the command.
         case tooLarge
@@ -62,11 +63,15 @@ package struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of failure.
     package let code: Code
-    /// The failed command, such as `TPM2_Unseal`; empty if no command failed.
+    /// The command that failed, such as `TPM2_Unseal`.
+    ///
+    /// Empty if no command failed.
     package let command: String
     /// The response code of the TPM or of tpm2-tss, such as `0x921`.
     package let responseCode: UInt32?
-    /// The cause for logs, as described by tss2-rc; may be empty.
+    /// The cause as described by tss2-rc, for logs.
+    ///
+    /// It may be empty.
     package let cause: String
 
     /// Creates an error.
@@ -77,12 +82,12 @@ package struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// Returns the same error with a code that fits the operation.
+    /// Returns the same error with a code that is specific to the operation.
     func told(as code: Code) -> TPMError {
         TPMError(code, command: command, responseCode: responseCode, cause: cause)
     }
 
-    /// Code, command, number and cause, for logs.
+    /// The code, the command, the response code and the cause, for logs.
     package var description: String {
         let number = responseCode.map { "TPM 0x" + String($0, radix: 16) }
         let details = [command, number ?? "", cause].filter { !$0.isEmpty }.joined(separator: ", ")
@@ -91,7 +96,7 @@ package struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TPMError {
-    /// One sentence about the failure.
+    /// A sentence that describes the failure.
     package var message: String {
         switch code {
         case .noDevice: "TPM not found."
@@ -124,7 +129,7 @@ extension TPMError {
         }
     }
 
-    /// One sentence about what the user can do.
+    /// A sentence that tells the user what to do.
     package var recovery: String {
         switch code {
         case .noDevice:

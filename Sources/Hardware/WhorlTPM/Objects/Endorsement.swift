@@ -3,22 +3,23 @@
 internal import CWhorlTSS2
 internal import WhorlSupport
 
-/// The identity of a TPM: the key certified by its manufacturer.
+/// The identity of a TPM, which is the key that its manufacturer certified.
 package struct Endorsement: Sendable, Hashable {
-    /// The public area of the endorsement key, TPMT_PUBLIC.
+    /// The public area of the endorsement key, as a TPMT_PUBLIC.
     package let publicArea: [UInt8]
-    /// The manufacturer's certificate, X.509 in DER.
+    /// The manufacturer's X.509 certificate in DER format.
     package let certificate: [UInt8]
 }
 
-/// The types of endorsement keys that manufacturers certify, preferred first.
+/// The types of endorsement keys that manufacturers certify, in order of preference.
 package enum EndorsementKind: Sendable, Hashable, CaseIterable {
-    /// A P-256 key of the TCG's template L-2.
+    /// A P-256 key based on the TCG's template L-2.
     case p256
-    /// A 2,048-bit RSA key of the TCG's template L-1.
+    /// A 2,048-bit RSA key based on the TCG's template L-1.
     case rsa2048
 
-    /// Returns the type of a key from the start of its public area, TPMT_PUBLIC; `nil` for any other key.
+    /// Creates the type of the key whose public area (TPMT_PUBLIC) starts with the given bytes, or returns `nil` for
+    /// any other key.
     package init?(publicArea: [UInt8]) {
         var bytes = ByteReader(publicArea)
         switch bytes.number(UInt16.self) {
@@ -38,20 +39,22 @@ package enum EndorsementKind: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The persistent handle where manufacturers and firmware store the key, because a TPM takes many seconds to create
-    /// it; `nil` for the other type, which is created quickly.
+    /// The persistent handle at which manufacturers and firmware store the key if a TPM takes many seconds to create
+    /// it.
+    ///
+    /// This is `nil` for the other type, which is created quickly.
     ///
     /// Source: TCG TPM v2.0 Provisioning Guidance 1.0, 7.8.
     var persistentHandle: UInt32? { self == .rsa2048 ? 0x8101_0001 : nil }
 }
 
-/// An endorsement key in the TPM, for the lifetime of this value.
+/// An endorsement key that is available in the TPM for the lifetime of this value.
 struct EndorsementKey: ~Copyable {
     let handle: ESYS_TR
     private let staysInTPM: Bool
     private let connection: Connection
 
-    /// Uses the key stored in the TPM, or creates it again from the template.
+    /// Opens the key if it is stored in the TPM, or creates it again from the template.
     init(_ kind: EndorsementKind, on connection: Connection) throws(TPMError) {
         self.connection = connection
         let template = try PublicArea.endorsementKey(kind)
@@ -76,8 +79,9 @@ struct EndorsementKey: ~Copyable {
 }
 
 extension Connection {
-    /// Returns the persistent object of a template, for the caller to close; `nil` if the handle is unused or holds
-    /// another object.
+    /// Returns the persistent object that was created from a template, which the caller must close.
+    ///
+    /// Returns `nil` if the handle is unused or belongs to another object.
     fileprivate func object(at place: UInt32, of template: TPMT_PUBLIC) throws(TPMError) -> ESYS_TR? {
         var object = Fixed.none
         do throws(TPMError) {
@@ -98,7 +102,7 @@ extension Connection {
         return nil
     }
 
-    /// Returns whether an object has a template's type, attributes and policy.
+    /// Returns whether an object has the type, attributes and policy of a template.
     private func publicArea(of object: ESYS_TR, fits template: TPMT_PUBLIC) throws(TPMError) -> Bool {
         var template = TPM2B_PUBLIC(size: 0, publicArea: template)
         let wanted = try Marshalling.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal, of: &template).dropFirst(2)

@@ -2,7 +2,9 @@
 
 internal import CWhorlTSS2
 
-/// An object in a TPM slot for the lifetime of this value; afterwards it may stay in the cache.
+/// An object that is loaded in a TPM slot for the lifetime of this value.
+///
+/// It may stay in the cache afterward.
 struct LoadedObject: ~Copyable {
     private let connection: Connection
     let handle: ESYS_TR
@@ -57,9 +59,10 @@ struct LoadedObject: ~Copyable {
         return handle
     }
 
-    /// Returns the meaning of a failed load: a missing parent, or a blob that does not belong to this TPM.
+    /// Returns a more specific error for a failed load if the parent is missing or the blob does not belong to this
+    /// TPM.
     ///
-    /// The TPM reports damaged private areas in several ways, each with the number of the parameter.
+    /// The TPM reports damaged private areas in several ways, but always with the number of the parameter.
     private static func explain(_ error: TPMError) -> TPMError {
         switch error.faultyPart {
         case .handle: error.told(as: .foreignRoot)

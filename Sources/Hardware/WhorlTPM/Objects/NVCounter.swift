@@ -2,13 +2,14 @@
 
 internal import CWhorlTSS2
 
-/// A counter in the TPM's non-volatile memory, pinned by its name: 64 bits that only increase.
+/// A 64-bit counter in the TPM's non-volatile memory, which can only increase and is pinned by its name.
 ///
-/// A program with owner authorization can delete it and define it again with the same name; the new one then starts
-/// above every counter that the TPM ever had. An old value can therefore never return.
+/// A program with owner authorization can delete the counter and define it again with the same name. However, the new
+/// counter starts above every counter that the TPM ever had, so an old value can never return.
 package struct NVCounter: Sendable, Hashable {
-    /// The NV indices of Whorl's counters, which ``TPMCommands/findCounters(writePolicy:)`` searches, in the owner's part of
-    /// the TCG's registry (0x01800000 to 0x01BFFFFF).
+    /// The NV indices of Whorl's counters, which ``TPMCommands/findCounters(writePolicy:)`` searches.
+    ///
+    /// They are in the owner's part of the TCG's registry (0x01800000 to 0x01BFFFFF).
     package static let ownIndices: ClosedRange<UInt32> = 0x0180_5701...0x0180_57ff
 
     /// The NV index.
@@ -27,11 +28,11 @@ extension NVCounter {
         (index, name, resource) = try PersistentResource.read(serialized, kind: .counter)
     }
 
-    /// The form to store.
+    /// The form in which the counter is stored.
     package var serialized: [UInt8] { PersistentResource.bytes(.counter, index, name, resource) }
 
-    /// The attributes: written only if the policy is satisfied, read with its empty authorization value, no dictionary
-    /// attack protection.
+    /// The counter's attributes: it is written only if the policy is satisfied, is read with its empty authorization
+    /// value, and has no dictionary attack protection.
     static let attributes =
         UInt32(TPM2_NT_COUNTER) << 4 | TPMA_NV_POLICYWRITE | TPMA_NV_AUTHREAD | TPMA_NV_NO_DA
 
@@ -49,13 +50,14 @@ extension NVCounter {
 
 /// The result of checking a pinned counter.
 package enum NVCounterCheck: Sendable, Hashable {
-    /// The counter exists and has this value.
+    /// The counter exists and has the given value.
     ///
-    /// It may have been deleted and redefined; its value is then higher than any before.
+    /// It may have been deleted and redefined, but its value is then higher than any previous one.
     case same(UInt64)
     /// The index is used by something else.
     case other
-    /// The counter was never incremented: it was deleted and redefined, or provisioning was interrupted.
+    /// The counter has never been incremented, because it was deleted and redefined or because provisioning was
+    /// interrupted.
     case unwritten
     /// The index is unused.
     case missing

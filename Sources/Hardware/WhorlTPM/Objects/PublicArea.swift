@@ -2,7 +2,7 @@
 
 internal import CWhorlTSS2
 
-/// The public areas of the objects that Whorl creates, and the rules to recognize them.
+/// The public areas of the objects that Whorl creates, and the rules for recognizing them.
 ///
 /// Source: TPM 2.0 Library Part 2, 12.2 "Public Area Structures", and 8.3 "TPMA_OBJECT".
 enum PublicArea {
@@ -13,7 +13,7 @@ enum PublicArea {
     /// Changing its authorization value and certifying it also require a policy with that command, which none of
     /// Whorl's policies contains.
     ///
-    /// - Parameter dictionaryAttack: Whether the TPM counts wrong authorization values, and locks out.
+    /// - Parameter dictionaryAttack: Whether wrong authorization values count toward the TPM's lockout.
     /// - Returns: The attributes, TPMA_OBJECT.
     private static func guarded(dictionaryAttack: Bool) -> UInt32 {
         bound | TPMA_OBJECT_ADMINWITHPOLICY | (dictionaryAttack ? 0 : TPMA_OBJECT_NODA)
@@ -24,7 +24,7 @@ enum PublicArea {
         bound | TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_USERWITHAUTH
         | TPMA_OBJECT_NODA | TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_DECRYPT
 
-    /// Returns the storage root's template: an ECC P-256 key with AES-128-CFB for its children.
+    /// Returns the storage root's template, which describes an ECC P-256 key with AES-128-CFB for its children.
     ///
     /// Source: TCG TPM v2.0 Provisioning Guidance 1.0, 7.5.1, with the template L-2 of the EK Credential Profile 2.x.
     static func storageRoot() -> TPM2B_PUBLIC {
@@ -40,7 +40,7 @@ enum PublicArea {
         return area
     }
 
-    /// Returns the template of a signing key: ECC P-256, ECDSA with SHA-256, used only with its policy.
+    /// Returns the template of a signing key (ECC P-256, ECDSA with SHA-256) that can be used only with its policy.
     static func signingKey(policy: PolicyDigest, dictionaryAttack: Bool) throws(TPMError) -> TPM2B_PUBLIC {
         var area = empty(
             TPM2_ALG_ECC,
@@ -55,9 +55,9 @@ enum PublicArea {
         return area
     }
 
-    /// Returns the template of a key for signing and key agreement: ECC P-256, used only with its policy.
+    /// Returns the template of an ECC P-256 key for signing and key agreement that can be used only with its policy.
     ///
-    /// A key for both has no scheme, so each command specifies one (Part 2, 12.2.3.6).
+    /// A key for both purposes has no scheme, so each command specifies one (Part 2, 12.2.3.6).
     static func agreementKey(policy: PolicyDigest, dictionaryAttack: Bool) throws(TPMError) -> TPM2B_PUBLIC {
         var area = try signingKey(policy: policy, dictionaryAttack: dictionaryAttack)
         area.publicArea.objectAttributes |= TPMA_OBJECT_DECRYPT
@@ -66,7 +66,7 @@ enum PublicArea {
         return area
     }
 
-    /// Returns the template of sealed data, used only with its policy.
+    /// Returns the template of sealed data that can be used only with its policy.
     static func sealed(policy: PolicyDigest, dictionaryAttack: Bool) throws(TPMError) -> TPM2B_PUBLIC {
         // The caller provides the data, so the TPM requires sensitiveDataOrigin to be clear.
         var area = empty(TPM2_ALG_KEYEDHASH, attributes: guarded(dictionaryAttack: dictionaryAttack))
@@ -87,12 +87,13 @@ enum PublicArea {
         return area
     }
 
-    /// The attributes of an attestation key: it signs only statements of its TPM, and requires no authorization value.
+    /// The attributes of an attestation key, which signs only statements from its TPM and does not require an
+    /// authorization value.
     static let attestationKeyAttributes =
         bound | TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_USERWITHAUTH | TPMA_OBJECT_NODA
         | TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_SIGN_ENCRYPT
 
-    /// Returns the template of an attestation key: ECC P-256, ECDSA with SHA-256, restricted.
+    /// Returns the template of an attestation key (ECC P-256, ECDSA with SHA-256, restricted).
     static func attestationKey() -> TPM2B_PUBLIC {
         var area = empty(TPM2_ALG_ECC, attributes: attestationKeyAttributes)
         area.publicArea.parameters.eccDetail.symmetric.algorithm = TPM2_ALG_NULL
@@ -102,7 +103,7 @@ enum PublicArea {
         return area
     }
 
-    /// Returns the template of the endorsement key in the manufacturer's certificate.
+    /// Returns the template of the endorsement key that the manufacturer's certificate is for.
     ///
     /// Source: TCG EK Credential Profile 2.x, templates L-2 and L-1, and B.6.2 "PolicyA" for the policy.
     static func endorsementKey(_ kind: EndorsementKind) throws(TPMError) -> TPM2B_PUBLIC {
@@ -142,7 +143,7 @@ enum PublicArea {
         area.publicArea.parameters.eccDetail.kdf.scheme = TPM2_ALG_NULL
     }
 
-    /// Returns whether a key can be the storage root: it matches the template, no matter who created it.
+    /// Returns whether a key can be used as the storage root because it matches the template, no matter who created it.
     static func fitsStorageRoot(_ area: TPMT_PUBLIC) -> Bool {
         let detail = area.parameters.eccDetail
         return area.type == TPM2_ALG_ECC && area.nameAlg == TPM2_ALG_SHA256

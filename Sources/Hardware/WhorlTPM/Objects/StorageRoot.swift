@@ -5,12 +5,12 @@ internal import WhorlSupport
 
 /// The persistent parent key of all other objects, pinned by its name.
 ///
-/// Sessions are salted to the pinned public key, so that an impostor without the private key cannot compute a single
-/// valid response. Store ``serialized`` where only its owner can write.
+/// Sessions are salted to the pinned public key so that an impostor without the private key cannot compute a single
+/// valid response. Store ``serialized`` where only its owner can modify it.
 package struct StorageRoot: Sendable, Hashable {
     /// The conventional handle of a storage root.
     package static let commonHandle: UInt32 = 0x8100_0001
-    /// The handles for Whorl's storage root if another key has the common handle.
+    /// The handles used for Whorl's storage root if another key has the common handle.
     static let ownHandles: ClosedRange<UInt32> = 0x8157_4801...0x8157_4808
 
     /// The persistent handle.
@@ -29,7 +29,7 @@ extension StorageRoot {
         (handle, name, resource) = try PersistentResource.read(serialized, kind: .storageRoot)
     }
 
-    /// The form to store.
+    /// The form in which the root is stored.
     package var serialized: [UInt8] { PersistentResource.bytes(.storageRoot, handle, name, resource) }
 }
 
@@ -66,9 +66,9 @@ enum PersistentResource: UInt8 {
 }
 
 extension Connection {
-    /// Calls `body` with the ESAPI handle of a pinned resource; sends no command to the TPM.
+    /// Calls `body` with the ESAPI handle of a pinned resource, without sending a command to the TPM.
     ///
-    /// The name is computed from the public area in the stored bytes, and must be the pinned one.
+    /// The name is computed from the public area in the stored bytes and must be the pinned one.
     func withPinned<Value: ~Copyable>(
         _ resource: [UInt8],
         handle: UInt32,
@@ -102,7 +102,7 @@ extension Connection {
         try withPinned(root.resource, handle: root.handle, name: root.name, body)
     }
 
-    /// Returns the storable bytes of a persistent resource in the TPM (`Esys_TR_Serialize()`, transfer full).
+    /// Returns the bytes to store for a persistent resource in the TPM (`Esys_TR_Serialize()`, transfer full).
     func serialize(_ object: ESYS_TR) throws(TPMError) -> [UInt8] {
         var bytes: UnsafeMutablePointer<UInt8>?
         var count = 0

@@ -4,7 +4,9 @@ internal import CWhorlTSS2
 package import WhorlSecretMemory
 
 extension TPMCommands {
-    /// Multiplies another party's public key with a key whose policy is satisfied; the product is encrypted on the bus.
+    /// Multiplies another party's public key by a key after satisfying the key's policy.
+    ///
+    /// The product is encrypted on the bus.
     ///
     /// It requires the same number of commands as ``sign(digest:with:under:meeting:with:)``.
     ///
@@ -14,8 +16,8 @@ extension TPMCommands {
     ///   - root: The key's parent.
     ///   - policy: The policy whose digest is in the key.
     ///   - credentials: The credentials that satisfy the policy.
-    /// - Returns: The X coordinate of the product, 32 bytes.
-    /// - Throws: ``TPMError/Code-swift.enum/pointRefused`` if the TPM finds that the point is not on the curve, and the
+    /// - Returns: The X coordinate of the product (32 bytes).
+    /// - Throws: ``TPMError/Code-swift.enum/pointRefused`` if the TPM finds that the point is not on the curve, or the
     ///   errors of ``sign(digest:with:under:meeting:with:)``.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_ECDH_ZGen.
@@ -65,10 +67,11 @@ extension Connection {
 }
 
 extension SecretBytes {
-    /// Copies a coordinate from the TPM's structure, which its owner wipes, and restores leading zeros that the TPM
-    /// omitted.
+    /// Copies a coordinate from the TPM's structure and restores leading zeros that the TPM omitted.
     ///
-    /// - Returns: `nil` if the size is wrong for P-256.
+    /// The structure's owner must wipe it.
+    ///
+    /// - Returns: The coordinate, or `nil` if the size is wrong for P-256.
     fileprivate init?(coordinate: borrowing TPM2B_ECC_PARAMETER) {
         let size = Int(coordinate.size)
         guard 1...32 ~= size else { return nil }

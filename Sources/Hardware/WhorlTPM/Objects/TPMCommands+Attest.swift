@@ -3,10 +3,10 @@
 internal import CWhorlTSS2
 package import WhorlSecretMemory
 
-/// Attestation of keys by the TPM that created them.
+/// Commands for the attestation of keys by the TPM that created them.
 extension TPMCommands {
-    /// Creates an attestation key, which signs only statements of its TPM; it requires no authorization value and no
-    /// policy.
+    /// Creates an attestation key, which signs only statements from its TPM and does not require an authorization value
+    /// or a policy.
     ///
     /// - Throws: The errors of ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
@@ -15,8 +15,8 @@ extension TPMCommands {
         try createWithTicket(PublicArea.attestationKey(), under: root, auth: nil).object
     }
 
-    /// Creates a P-256 key like an agreement key of ``create(_:under:policy:auth:dictionaryAttack:)``, for use with
-    /// ``certify(_:by:under:repeating:)``.
+    /// Creates the same kind of P-256 key as an agreement key created by
+    /// ``create(_:under:policy:auth:dictionaryAttack:)``, but for use with ``certify(_:by:under:repeating:)``.
     ///
     /// - Throws: The errors of ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
@@ -32,13 +32,13 @@ extension TPMCommands {
 
     /// Returns the TPM's signed statement that it created an object.
     ///
-    /// It does not require the object's policy. TPM2_Certify would require a policy with that command, which none of
-    /// Whorl's policies contains.
+    /// This command does not require the object's policy to be satisfied. TPM2_Certify would require a policy that
+    /// contains that command, and none of Whorl's policies does.
     ///
     /// - Parameters:
     ///   - created: The object.
     ///   - key: The attestation key.
-    ///   - root: The parent of both.
+    ///   - root: The parent of both keys.
     ///   - data: Bytes to include in the statement, at most 64.
     /// - Returns: The signed statement.
     /// - Throws: The errors of any command.
@@ -106,18 +106,18 @@ extension Connection {
     }
 }
 
-/// A new object, and the TPM's creation ticket, which is valid until the TPM is cleared.
+/// A new object and the TPM's creation ticket, which is valid until the TPM is cleared.
 package struct CreatedObject: Sendable {
-    /// The object; it is not loaded.
+    /// The object, which is not loaded.
     package let object: TPMObject
     let creationHash: TPM2B_DIGEST
     let ticket: TPMT_TK_CREATION
 }
 
-/// A statement of a TPM, and its signature.
+/// A statement from a TPM, and its signature.
 package struct SignedStatement: Sendable, Hashable {
-    /// The statement as TPMS_ATTEST.
+    /// The statement as a TPMS_ATTEST.
     package let statement: [UInt8]
-    /// The signature over it.
+    /// The signature over the statement.
     package let signature: ECDSASignature
 }

@@ -3,13 +3,13 @@
 internal import CWhorlTSS2
 
 extension TPMCommands {
-    /// Defines a counter and increments it once, because it has no value and no final name before that.
+    /// Defines a counter and increments it once, because it does not have a value or its final name until then.
     ///
-    /// If the increment fails, the index is deleted again. If that fails as well, or the program ends in between,
+    /// If the increment fails, the index is deleted again. If that fails as well, or if the program ends in between,
     /// ``findCounters(writePolicy:)`` finds the index.
     ///
     /// - Parameters:
-    ///   - index: The index; by default the first free one of Whorl's range.
+    ///   - index: The index, by default the first free one in Whorl's range.
     ///   - writePolicy: The policy required to increment the counter.
     ///   - root: The storage root.
     ///   - credentials: The credentials that satisfy the policy.
@@ -44,9 +44,9 @@ extension TPMCommands {
         }
     }
 
-    /// Returns the counter's value; one command.
+    /// Returns the counter's value, with one command.
     ///
-    /// The response is not authenticated: use it for information only. Decisions belong in a policy that names the
+    /// The response is not authenticated, so use it for information only. Decisions belong in a policy that names the
     /// counter.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_Read.
@@ -54,7 +54,7 @@ extension TPMCommands {
         try connection.withCounter(counter) { (index) throws(TPMError) in try connection.readCounter(index) }
     }
 
-    /// Increments a counter; four commands if the authority is loaded.
+    /// Increments a counter, with four commands if the authority is loaded.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_Increment.
     package func increment(
@@ -70,14 +70,16 @@ extension TPMCommands {
         }
     }
 
-    /// Deletes a counter; objects whose policy names it become permanently unusable.
+    /// Deletes a counter.
+    ///
+    /// Objects whose policy names the counter become permanently unusable.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_UndefineSpace.
     package func undefine(_ counter: NVCounter) throws(TPMError) {
         try connection.withCounter(counter) { (index) throws(TPMError) in try connection.undefine(index) }
     }
 
-    /// Returns a counter's public area, TPMS_NV_PUBLIC, from which its name is computed.
+    /// Returns a counter's public area (TPMS_NV_PUBLIC), from which the counter's name is computed.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/nvMissing`` if the index has another name.
     ///
@@ -91,7 +93,7 @@ extension TPMCommands {
         }
     }
 
-    /// Returns the state of a counter; two commands if it is unchanged, one if it no longer exists.
+    /// Returns the state of a counter, with two commands if it is unchanged and one if it no longer exists.
     package func check(_ counter: NVCounter) throws(TPMError) -> NVCounterCheck {
         do throws(TPMError) {
             return try connection.withPublic(counter.index) { (index) throws(TPMError) -> NVCounterCheck in
@@ -108,9 +110,10 @@ extension TPMCommands {
         }
     }
 
-    /// Returns Whorl's counters that only this policy can increment, for example from an interrupted provisioning.
+    /// Returns Whorl's counters that can be incremented only with this policy, for example those left by an interrupted
+    /// provisioning.
     ///
-    /// A counter that was never incremented is included, with its preliminary name.
+    /// The result includes counters that have never been incremented, with their preliminary names.
     package func findCounters(writePolicy: PolicyDigest) throws(TPMError) -> [NVCounter] {
         var found: [NVCounter] = []
         for handle in try handles(.nvIndices) where NVCounter.ownIndices.contains(handle) {

@@ -22,7 +22,7 @@ extension TPMCommands {
     /// - Parameters:
     ///   - root: The key's parent.
     ///   - auth: The authorization value, 1 to 32 bytes. Trailing zeros do not count, because the TPM drops them.
-    ///   - dictionaryAttack: Whether the TPM counts wrong values, and locks out.
+    ///   - dictionaryAttack: Whether wrong values count toward the TPM's lockout.
     /// - Returns: The object; it is not loaded.
     /// - Throws: ``TPMError/Code-swift.enum/foreignRoot`` if the response does not come from the pinned root, and the
     ///   errors of any command.
@@ -44,7 +44,7 @@ extension TPMCommands {
     ///   - root: The object's parent.
     ///   - policy: The digest of the policy.
     ///   - auth: The object's own authorization value, at most 32 bytes, for ``TPMPolicy/authValue``.
-    ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks out; has no effect without
+    ///   - dictionaryAttack: Whether wrong values of `auth` count toward the TPM's lockout. It has no effect without
     ///     `auth`.
     /// - Returns: The object; it is not loaded.
     /// - Throws: ``TPMError/Code-swift.enum/tooLarge`` if a secret is empty or too large, and the errors of
@@ -74,15 +74,15 @@ extension TPMCommands {
 
     /// Changes the authorization value of an authority.
     ///
-    /// The name is unchanged, so policies that require the authority stay valid. The old blob stays valid as well, with
-    /// the old value: the caller must delete it.
+    /// The name is unchanged, so policies that require the authority stay valid. The old blob also stays valid with the
+    /// old value, so the caller must delete it.
     ///
     /// - Parameters:
-    ///   - object: The authority; a new blob of it is returned.
-    ///   - root: Its parent.
+    ///   - object: The authority, of which a new blob is returned.
+    ///   - root: The authority's parent.
     ///   - old: The current value.
     ///   - new: The new value, 1 to 32 bytes.
-    /// - Returns: The object with the new value; it is not loaded.
+    /// - Returns: The object with the new value. It is not loaded.
     /// - Throws: ``TPMError/Code-swift.enum/authFailed``, ``TPMError/Code-swift.enum/lockout(seconds:)`` and the errors
     ///   of any command.
     ///
@@ -105,7 +105,7 @@ extension TPMCommands {
         return try TPMObject(object, privateBlob: privateBlob)
     }
 
-    /// Creates an object, and returns it with the TPM's creation ticket.
+    /// Creates an object and returns it together with the TPM's creation ticket.
     func createWithTicket(
         _ template: TPM2B_PUBLIC,
         under root: StorageRoot,
@@ -211,7 +211,7 @@ extension Connection {
 }
 
 extension UnsafeMutablePointer<TPM2B_SENSITIVE_CREATE> {
-    /// Copies both secrets in place.
+    /// Copies both secrets into the structure.
     fileprivate func fill(auth: SecretBox?, data: SecretBox?) throws(TPMError) {
         if let auth {
             guard let place = pointer(to: \.sensitive.userAuth) else {

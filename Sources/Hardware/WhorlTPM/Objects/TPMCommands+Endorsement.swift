@@ -3,12 +3,12 @@
 internal import CWhorlTSS2
 package import WhorlSecretMemory
 
-/// The identity of the TPM.
+/// Commands that concern the identity of the TPM.
 extension TPMCommands {
-    /// Returns the endorsement key and its certificate; `nil` if the TPM contains no certificate.
+    /// Returns the endorsement key and its certificate, or `nil` if the TPM contains no certificate.
     ///
-    /// P-256 is preferred over RSA. The key is created again from the TCG's template unless it is stored in the TPM,
-    /// and nothing else remains there. It identifies the machine for the lifetime of the TPM.
+    /// P-256 is preferred over RSA. Unless the key is stored in the TPM, it is created again from the TCG's template
+    /// and not left there. It identifies the machine for the lifetime of the TPM.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/unsupported`` if the endorsement hierarchy has an authorization value, and
     ///   the errors of any command.
@@ -29,11 +29,12 @@ extension TPMCommands {
     ///
     /// - Parameters:
     ///   - credential: The integrity HMAC and the encrypted secret, TPMS_ID_OBJECT.
-    ///   - seed: The seed used for encryption: an ephemeral point, TPMS_ECC_POINT, or for RSA the encrypted seed.
-    ///   - kind: The type of endorsement key that it was created for.
+    ///   - seed: The seed used for encryption, which is an ephemeral point (TPMS_ECC_POINT), or the encrypted seed in
+    ///     the case of RSA.
+    ///   - kind: The type of endorsement key that the credential was created for.
     ///   - key: The attestation key.
     ///   - root: The attestation key's parent.
-    /// - Returns: The secret, at most 32 bytes; it is encrypted on the bus.
+    /// - Returns: The secret, at most 32 bytes long. It is encrypted on the bus.
     /// - Throws: ``TPMError/Code-swift.enum/foreignBlob`` if the credential is for another TPM or another key, and the
     ///   errors of any command.
     ///
@@ -62,7 +63,7 @@ extension TPMCommands {
 extension Connection {
     /// The maximum size of a certificate, in bytes.
     private static let largestCertificate = 4096
-    /// The number of bytes per read, supported by every TPM.
+    /// The number of bytes per read, which every TPM supports.
     private static let chunk: UInt16 = 512
 
     fileprivate func certificate(at index: UInt32) throws(TPMError) -> [UInt8]? {
@@ -83,7 +84,7 @@ extension Connection {
         }
     }
 
-    /// Returns the certificate without data that the manufacturer appended; `nil` if there is none.
+    /// Returns the certificate without any data that the manufacturer appended, or `nil` if there is no certificate.
     private static func certificate(atFrontOf bytes: [UInt8]) -> [UInt8]? {
         // SEQUENCE, with a length in two bytes.
         guard bytes.count > 4, bytes[0] == 0x30, bytes[1] == 0x82 else { return nil }

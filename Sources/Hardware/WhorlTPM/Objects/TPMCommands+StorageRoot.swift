@@ -16,10 +16,11 @@ package enum StorageRootCheck: Sendable, Hashable {
 extension TPMCommands {
     /// Finds a suitable storage root, or creates one and makes it persistent.
     ///
-    /// 0x81000001 is used if it is free or holds an ECC P-256 key of the TCG's template. Any other key stays unchanged,
-    /// and one of Whorl's handles is used instead. This is done once; afterwards the pinned root requires no command.
+    /// The handle 0x81000001 is used if it is free or belongs to an ECC P-256 key that matches the TCG's template. Any
+    /// other key there stays unchanged, and one of Whorl's handles is used instead. This is done only once, because the
+    /// pinned root requires no further commands.
     ///
-    /// - Returns: The root, to be stored in its serialized form.
+    /// - Returns: The root, which the caller must store in its serialized form.
     /// - Throws: ``TPMError/Code-swift.enum/ownerAuthNeeded``, ``TPMError/Code-swift.enum/nvSpace`` and the errors of
     ///   any command.
     ///
@@ -32,7 +33,7 @@ extension TPMCommands {
         return try makeStorageRoot(at: handle)
     }
 
-    /// Returns a suitable storage root; `nil` if none exists.
+    /// Returns a suitable storage root, or `nil` if none exists.
     package func findStorageRoot() throws(TPMError) -> StorageRoot? {
         let present = try Set(handles(.persistent))
         for handle in [StorageRoot.commonHandle] + StorageRoot.ownHandles where present.contains(handle) {
@@ -41,7 +42,7 @@ extension TPMCommands {
         return nil
     }
 
-    /// Returns whether the TPM still has this root; one command.
+    /// Checks with one command whether the TPM still has this root.
     package func check(_ root: StorageRoot) throws(TPMError) -> StorageRootCheck {
         do throws(TPMError) {
             return try connection.withPublic(root.handle) { (object) throws(TPMError) in
@@ -113,7 +114,9 @@ extension Connection {
         }
     }
 
-    /// Creates a primary key in a hierarchy without an authorization value, for the caller to flush.
+    /// Creates a primary key in a hierarchy without an authorization value.
+    ///
+    /// The caller must flush the key.
     func createPrimary(_ template: TPM2B_PUBLIC, in hierarchy: ESYS_TR) throws(TPMError) -> ESYS_TR {
         var template = template
         var sensitive = TPM2B_SENSITIVE_CREATE()
@@ -141,7 +144,7 @@ extension Connection {
         return object
     }
 
-    /// Runs commands with owner authorization by its empty value, which is not a secret.
+    /// Runs commands with owner authorization by means of its empty value, which is not a secret.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/ownerAuthNeeded`` if the value is not empty.
     func asOwner<Value>(_ body: () throws(TPMError) -> Value) throws(TPMError) -> Value {
@@ -154,7 +157,7 @@ extension Connection {
 
     /// Sets an authorization value in ESAPI while `body` runs.
     ///
-    /// ESAPI keeps a copy in the handle's entry, which is overwritten with an empty value afterwards. tpm2-tss frees
+    /// ESAPI keeps a copy in the handle's entry, which is overwritten with an empty value afterward. tpm2-tss frees
     /// values derived from it (HMAC keys on its stack and in its session entries) without wiping them.
     func withAuth<Value: ~Copyable>(
         _ auth: borrowing SecretBytes,

@@ -7,7 +7,7 @@ package import WhorlSecretMemory
 package enum AuthVerdict: Sendable, Hashable {
     /// The value is correct.
     case right
-    /// The value is wrong; the TPM has counted the attempt if the object requires that.
+    /// The value is wrong. The TPM has counted the attempt if the object requires it.
     case wrong
     /// The TPM is locked out and did not check the value.
     case lockedOut
@@ -18,10 +18,10 @@ package struct ECDSASignature: Sendable, Hashable {
     /// The two numbers, 32 bytes each, big-endian.
     package let r, s: [UInt8]
 
-    /// Both numbers, 64 bytes.
+    /// Both numbers as 64 bytes.
     package var raw: [UInt8] { r + s }
 
-    /// Parses the TPM's format; `nil` if it is not a P-256 signature.
+    /// Parses a signature in the TPM's format, or returns `nil` if it is not a P-256 signature.
     init?(_ signature: TPMT_SIGNATURE) {
         guard signature.sigAlg == TPM2_ALG_ECDSA else { return nil }
         let ecdsa = signature.signature.ecdsa
@@ -36,8 +36,8 @@ package struct ECDSASignature: Sendable, Hashable {
 extension TPMCommands {
     /// Signs a digest with a key, after satisfying the key's policy.
     ///
-    /// With PolicySecret and PolicyNV, it requires 4 commands if authority, key and session are already loaded, and
-    /// otherwise 7.
+    /// With PolicySecret and PolicyNV, it requires 4 commands if the authority, the key and the session are already
+    /// loaded, and 7 otherwise.
     ///
     /// - Parameters:
     ///   - digest: A SHA-256 digest, 32 bytes.
@@ -45,7 +45,7 @@ extension TPMCommands {
     ///   - root: The key's parent.
     ///   - policy: The policy whose digest is in the key.
     ///   - credentials: The credentials that satisfy the policy.
-    /// - Returns: The signature; it is not verified.
+    /// - Returns: The signature, which is not verified.
     /// - Throws: ``TPMError/Code-swift.enum/policyFailed`` if the TPM refuses,
     ///   ``TPMError/Code-swift.enum/missingCredential``, ``TPMError/Code-swift.enum/foreignBlob``, and the errors of
     ///   any command.
@@ -65,7 +65,9 @@ extension TPMCommands {
         }
     }
 
-    /// Returns a sealed secret, after satisfying its policy; the secret is encrypted on the bus.
+    /// Returns a sealed secret after satisfying its policy.
+    ///
+    /// The secret is encrypted on the bus.
     ///
     /// It requires the same number of commands as ``sign(digest:with:under:meeting:with:)``.
     ///
@@ -98,11 +100,11 @@ extension TPMCommands {
     /// Returns the HMAC-SHA-256 of data with an authority's key, which never leaves the TPM.
     ///
     /// - Parameters:
-    ///   - data: At most 1024 bytes, encrypted on the bus like the result.
+    ///   - data: At most 1,024 bytes of data, which are encrypted on the bus like the result.
     ///   - object: The authority.
     ///   - root: The authority's parent.
     ///   - auth: The authority's authorization value.
-    /// - Returns: 32 bytes.
+    /// - Returns: The HMAC (32 bytes).
     /// - Throws: ``TPMError/Code-swift.enum/authFailed``, ``TPMError/Code-swift.enum/lockout(seconds:)`` and the errors
     ///   of any command.
     ///
@@ -124,14 +126,15 @@ extension TPMCommands {
         }
     }
 
-    /// Checks an authorization value for an object with the TPM.
+    /// Checks with the TPM whether an authorization value is correct for an object.
     ///
     /// - Parameters:
     ///   - auth: The value.
     ///   - object: An authority.
     ///   - root: The authority's parent.
     /// - Returns: The result.
-    /// - Throws: The errors of any command, except for a wrong value and a lockout, which are results.
+    /// - Throws: The errors of any command, except those for a wrong value and a lockout, which are returned as
+    ///   results.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_HMAC.
     package func verify(
@@ -151,7 +154,7 @@ extension TPMCommands {
         }
     }
 
-    /// Loads an object and releases it, to check that it belongs to this TPM.
+    /// Loads an object and releases it again to check that it belongs to this TPM.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/foreignBlob`` if it does not.
     package func load(_ object: TPMObject, under root: StorageRoot) throws(TPMError) {
@@ -162,7 +165,8 @@ extension TPMCommands {
 }
 
 extension Connection {
-    /// Satisfies a policy, loads the object, and runs a command on it with that policy session, in one sequence.
+    /// Satisfies a policy, loads the object and runs a command on the object with that policy session, all in one
+    /// sequence.
     func use<Value: ~Copyable>(
         _ object: TPMObject,
         under root: StorageRoot,
@@ -235,7 +239,9 @@ extension Connection {
 }
 
 extension SecretBytes {
-    /// Copies the front of a buffer in the TPM's structures, which its owner wipes.
+    /// Copies the front of a buffer in one of the TPM's structures.
+    ///
+    /// The structure's owner must wipe the buffer.
     init<Buffer>(copying buffer: borrowing Buffer, count: UInt16) {
         self = Swift.withUnsafeBytes(of: buffer) { bytes in
             SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(count))).bytes)

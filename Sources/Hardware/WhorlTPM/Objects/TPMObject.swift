@@ -2,13 +2,14 @@
 
 internal import CWhorlTSS2
 
-/// A child of the storage root in its stored form: a public area, and a private area that only the TPM can decrypt.
+/// A child of the storage root in its stored form, which consists of a public area and a private area that only the TPM
+/// can decrypt.
 ///
-/// The bytes may come from anywhere: this type checks their format, and the TPM checks their origin when it loads them.
+/// The bytes may come from anywhere. This type checks their format, and the TPM checks their origin when it loads them.
 package struct TPMObject: Sendable, Hashable {
     /// The type of an object.
     package enum Kind: Sendable, Hashable {
-        /// An HMAC key whose authorization value policies require.
+        /// An HMAC key whose authorization value is required by policies.
         case authority
         /// Sealed data.
         case sealed
@@ -16,7 +17,7 @@ package struct TPMObject: Sendable, Hashable {
         case signingKey
         /// A P-256 key for ECDSA and for ECDH.
         case agreementKey
-        /// A P-256 key that signs only statements of its TPM.
+        /// A P-256 key that signs only statements from its TPM.
         case attestationKey
     }
 
@@ -24,9 +25,9 @@ package struct TPMObject: Sendable, Hashable {
     package static let maximumSize = 4096
     private static let version: UInt8 = 1
 
-    /// The public area as a TPM2B_PUBLIC, the input of `tpm2_load -u`.
+    /// The public area as a TPM2B_PUBLIC, as accepted by `tpm2_load -u`.
     package let publicBlob: [UInt8]
-    /// The private area as a TPM2B_PRIVATE, the input of `tpm2_load -r`.
+    /// The private area as a TPM2B_PRIVATE, as accepted by `tpm2_load -r`.
     package let privateBlob: [UInt8]
     /// The object's type.
     package let kind: Kind
@@ -34,12 +35,13 @@ package struct TPMObject: Sendable, Hashable {
     package let name: TPMName
     /// The policy required to use the object, if it has one.
     package let policy: PolicyDigest?
-    /// The public key; `nil` if the object is not a key pair.
+    /// The public key, or `nil` if the object is not a key pair.
     package let publicPoint: ECPoint?
 
     /// Parses the ``serialized`` form.
     ///
-    /// - Throws: ``TPMError/Code-swift.enum/malformed`` unless it is the complete form of a known type of object.
+    /// - Throws: ``TPMError/Code-swift.enum/malformed`` unless the bytes are the complete form of a known type of
+    ///   object.
     package init(serialized: [UInt8]) throws(TPMError) {
         guard serialized.count <= Self.maximumSize else { throw TPMError(.malformed, cause: "too large") }
         guard serialized.first == Self.version else { throw TPMError(.malformed, cause: "unknown version") }
@@ -94,10 +96,12 @@ package struct TPMObject: Sendable, Hashable {
             }
     }
 
-    /// The public area, TPMT_PUBLIC, from which the name is computed.
+    /// The public area (TPMT_PUBLIC), from which the name is computed.
     package var publicArea: [UInt8] { Array(publicBlob.dropFirst(2)) }
 
-    /// The form to store; another TPM, or this one without the policy, reveals no secret from it.
+    /// The form in which the object is stored.
+    ///
+    /// Another TPM, or this one if the policy is not satisfied, does not reveal any secret from it.
     package var serialized: [UInt8] { [Self.version] + publicBlob + privateBlob }
 
     /// Returns the two areas as structures, for TPM2_Load.
@@ -113,7 +117,7 @@ package struct TPMObject: Sendable, Hashable {
 }
 
 extension TPMObject.Kind {
-    /// Returns the type of an object with this public area; `nil` for any other.
+    /// Creates the type of an object with this public area, or returns `nil` if the type is unknown.
     fileprivate init?(_ area: TPMT_PUBLIC) {
         switch area.type {
         case TPM2_ALG_KEYEDHASH where area.parameters.keyedHashDetail.scheme.scheme == TPM2_ALG_NULL:
@@ -138,9 +142,10 @@ package struct ECPoint: Sendable, Hashable {
     /// The coordinates, 32 bytes each, big-endian.
     package let x: [UInt8], y: [UInt8]
 
-    /// Parses ANSI X9.63: 4, x, y; 65 bytes.
+    /// Parses a point in the uncompressed ANSI X9.63 format, which consists of the byte 4, x and y (65 bytes).
     ///
-    /// - Returns: `nil` for other formats. The TPM checks whether it is a point on the curve.
+    /// - Returns: The point, or `nil` if the bytes have another format. The TPM checks whether the point is on the
+    ///   curve.
     package init?(x963 bytes: [UInt8]) {
         guard bytes.count == 65, bytes[0] == 4 else { return nil }
         x = Array(bytes[1..<33])
@@ -156,7 +161,7 @@ package struct ECPoint: Sendable, Hashable {
     }
 }
 
-/// Returns the number with leading zeros, so that it has `count` bytes; `nil` if it has more.
+/// Returns the number with leading zeros so that it has `count` bytes, or `nil` if it has more.
 func padded(_ number: [UInt8], to count: Int) -> [UInt8]? {
     number.count <= count ? Array(repeating: 0, count: count - number.count) + number : nil
 }

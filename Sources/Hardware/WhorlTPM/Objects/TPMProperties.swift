@@ -15,7 +15,7 @@ package enum HandleKind: Sendable, CaseIterable {
     /// Sessions whose context is saved outside the TPM.
     case savedSessions
 
-    /// The first handle of the type, the input of TPM2_GetCapability.
+    /// The first handle of the type, as passed to TPM2_GetCapability.
     var first: UInt32 {
         switch self {
         case .transient: 0x8000_0000
@@ -27,20 +27,24 @@ package enum HandleKind: Sendable, CaseIterable {
     }
 }
 
-/// The TPM's counter of wrong authorization values, and its limits.
+/// The state of the TPM's counter of wrong authorization values, and its limits.
 package struct DictionaryAttackState: Sendable, Hashable {
     /// The current number of counted wrong values.
     package let failures: Int
     /// The number at which the TPM locks out.
     package let limit: Int
-    /// The number of seconds after which one failure is forgotten; 0 means never.
+    /// The number of seconds after which one failure is forgotten.
+    ///
+    /// 0 means never.
     package let recoverySeconds: Int
-    /// The number of seconds for which the lockout hierarchy is blocked after a wrong value; 0 means until a restart.
+    /// The number of seconds for which the lockout hierarchy is blocked after a wrong value.
+    ///
+    /// 0 means until a restart.
     package let lockoutRecoverySeconds: Int
     /// Whether the TPM is locked out.
     package let inLockout: Bool
 
-    /// The maximum time in seconds until another attempt is possible; `nil` if the TPM is not locked out, or does not
+    /// The maximum time in seconds until another attempt is possible, or `nil` if the TPM is not locked out or does not
     /// recover on its own.
     package var secondsToNextTry: Int? { inLockout && recoverySeconds > 0 ? recoverySeconds : nil }
 }
@@ -69,7 +73,9 @@ package struct TPMProperties: Sendable, Hashable {
     package let ownerAuthSet: Bool
     /// Whether the endorsement hierarchy has an authorization value.
     package let endorsementAuthSet: Bool
-    /// Whether the lockout hierarchy has an authorization value; without one, any program can reset the failure count.
+    /// Whether the lockout hierarchy has an authorization value.
+    ///
+    /// Without one, any program can reset the failure count.
     package let lockoutAuthSet: Bool
     /// The counter of wrong authorization values.
     package let dictionaryAttack: DictionaryAttackState
@@ -106,7 +112,7 @@ package struct TPMProperties: Sendable, Hashable {
     package var inLockout: Bool { dictionaryAttack.inLockout }
 }
 
-/// The property tags, TPM_PT.
+/// The property tags (TPM_PT).
 ///
 /// The corresponding C constants are `TPM2_PT_…`. Source: TPM 2.0 Library Part 2, 6.13.
 enum Property: UInt32 {
@@ -133,14 +139,16 @@ enum Property: UInt32 {
     static let variable: UInt32 = 0x200
 }
 
-/// Returns the printable characters in the numbers, four each; TPMs pad with zeros and blanks.
+/// Returns the printable characters in the numbers, four in each.
+///
+/// TPMs use zeros and blanks as padding.
 private func words(_ numbers: [UInt32]) -> String {
     let bytes = numbers.flatMap(\.bigEndianBytes).filter { 0x20...0x7e ~= $0 }
     return String(decoding: bytes, as: UTF8.self).split(separator: " ").joined(separator: " ")
 }
 
 extension TPMCommands {
-    /// Returns the identity and configuration of the TPM; two or three commands.
+    /// Returns the identity and configuration of the TPM, with two or three commands.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_GetCapability.
     package func properties() throws(TPMError) -> TPMProperties {
@@ -171,7 +179,7 @@ extension TPMCommands {
 }
 
 extension Connection {
-    /// Returns all properties of one group, which consists of 256 numbers.
+    /// Returns all properties of one group, which has 256 tags.
     func properties(from first: UInt32) throws(TPMError) -> [UInt32: UInt32] {
         var properties: [UInt32: UInt32] = [:]
         var next = first

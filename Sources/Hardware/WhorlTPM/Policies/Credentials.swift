@@ -2,7 +2,7 @@
 
 package import WhorlSecretMemory
 
-/// The credentials of a caller for satisfying policies.
+/// The credentials with which a caller can satisfy policies.
 package struct Credentials: Sendable {
     struct Authority: Sendable {
         let object: TPMObject
@@ -11,20 +11,23 @@ package struct Credentials: Sendable {
 
     private(set) var authorities: [TPMName: Authority] = [:]
 
-    /// The authorization value of the used object, for ``TPMPolicy/authValue``; empty if it has none.
+    /// The authorization value of the object to use, for ``TPMPolicy/authValue``.
+    ///
+    /// It is `nil` if the object has none.
     package var authValue: SecretBox?
 
     /// Creates empty credentials.
     package init() {}
 
-    /// Adds the authorization value of an authority, for ``TPMPolicy/secret(of:)`` with its name.
+    /// Adds the authorization value of an authority, which satisfies ``TPMPolicy/secret(of:)`` with the authority's
+    /// name.
     package mutating func add(_ object: TPMObject, auth: SecretBox) {
         authorities[object.name] = Authority(object: object, auth: auth)
     }
 
-    /// Returns whether these credentials could satisfy a policy, as far as that depends on the caller.
+    /// Returns whether these credentials can satisfy a policy as far as that depends on the caller.
     ///
-    /// Only the TPM can check a counter and PCRs.
+    /// Only the TPM can check counters and PCRs.
     package func suffice(for policy: TPMPolicy) -> Bool {
         switch policy {
         case .secret(let name): authorities[name] != nil
@@ -37,10 +40,11 @@ package struct Credentials: Sendable {
 }
 
 extension TPMPolicy {
-    /// Returns the sequences of steps possible with these credentials, each of which satisfies this policy through
-    /// other branches.
+    /// Returns the sequences of steps that are possible with these credentials.
     ///
-    /// Sequences that depend on a counter or on PCRs come last: the TPM may reject them even with the right
+    /// Each sequence satisfies this policy through different branches.
+    ///
+    /// Sequences that depend on a counter or on PCRs come last, because the TPM may reject them even with the right
     /// credentials.
     ///
     /// - Returns: At least one sequence.
@@ -90,9 +94,9 @@ extension TPMPolicy {
 }
 
 extension TPMError {
-    /// Whether the TPM has rejected one way to satisfy a policy, but another one may still work.
+    /// Whether the TPM has rejected one way of satisfying a policy while another one may still work.
     ///
-    /// A wrong authorization value is not included, because it may have been counted as a failure.
+    /// This does not include a wrong authorization value, because the TPM may have counted it as a failure.
     var closesOneWay: Bool {
         switch code {
         case .policyFailed, .nvMissing, .nvUnwritten, .lockout: true
@@ -101,7 +105,7 @@ extension TPMError {
     }
 }
 
-/// One command on a policy session.
+/// A command that is run on a policy session.
 enum PolicyStep {
     case secret(Credentials.Authority)
     case counter(NVCounter, UInt64)

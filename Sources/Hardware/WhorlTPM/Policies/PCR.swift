@@ -3,7 +3,7 @@
 internal import CWhorlTSS2
 internal import Crypto
 
-/// A selection of measured-boot registers in the SHA-256 bank.
+/// A selection of measured-boot registers (PCRs) in the SHA-256 bank.
 package struct PCRSelection: Sendable, Hashable {
     /// The registers, 0 to 23.
     package let indices: Set<Int>
@@ -19,14 +19,14 @@ package struct PCRSelection: Sendable, Hashable {
         self.indices = indices
     }
 
-    /// The selection as three bytes, bit `i % 8` of byte `i / 8` for register `i`.
+    /// The selection as three bytes, in which bit `i % 8` of byte `i / 8` stands for register `i`.
     private var map: [UInt8] {
         (0..<3).map { byte in
             (0..<8).reduce(0) { indices.contains(byte * 8 + $1) ? $0 | 1 << UInt8($1) : $0 }
         }
     }
 
-    /// The marshalled TPML_PCR_SELECTION: one bank, SHA-256, three bytes.
+    /// The marshalled TPML_PCR_SELECTION, which selects registers in the SHA-256 bank only, with three bytes.
     var bytes: [UInt8] { UInt32(1).bigEndianBytes + [0x00, 0x0b, 3] + map }
 
     var structure: TPML_PCR_SELECTION {
@@ -45,14 +45,14 @@ package struct PCRValues: Sendable, Hashable {
     /// The registers' values by number, 32 bytes each.
     package let values: [Int: [UInt8]]
 
-    /// The SHA-256 digest of the values in numerical order, the input of ``TPMPolicy/pcrs(_:digest:)``.
+    /// The SHA-256 digest of the values in order of the registers' numbers, as used by ``TPMPolicy/pcrs(_:digest:)``.
     package var digest: [UInt8] {
         Array(SHA256.hash(data: values.sorted { $0.key < $1.key }.flatMap(\.value)))
     }
 }
 
 extension TPMCommands {
-    /// Reads registers; one command for every eight of them.
+    /// Reads registers, with one command for every eight of them.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/unsupported`` if the TPM has no SHA-256 bank with these registers.
     ///

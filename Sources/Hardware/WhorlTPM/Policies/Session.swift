@@ -2,25 +2,25 @@
 
 internal import CWhorlTSS2
 
-/// An authorization session, flushed at the end of its lifetime unless the TPM has ended it.
+/// An authorization session, which is flushed at the end of this value's lifetime unless the TPM has already ended it.
 ///
-/// It is salted to the storage root: only the TPM that holds that root can read data protected by the session's key. A
-/// successful command without the attribute continueSession ends the session in the TPM.
+/// It is salted to the storage root, so that only the TPM that contains that root can read data protected by the
+/// session's key. A successful command without the attribute continueSession ends the session in the TPM.
 struct Session: ~Copyable {
     enum Kind {
         /// A session that proves knowledge of authorization values.
         case hmac
-        /// A session that collects proofs.
+        /// A session that collects the proofs required by a policy.
         case policy
     }
 
     private let connection: Connection
     private(set) var handle: ESYS_TR
 
-    /// Starts a session (TPM2_StartAuthSession), with AES-128-CFB for parameters and SHA-256.
+    /// Starts a session (TPM2_StartAuthSession) that uses SHA-256, and AES-128-CFB for parameters.
     ///
-    /// The response alone is not authenticated. With an authenticator, its HMAC covers the new session's nonce, but not
-    /// its handle; a command with the nonce then reaches only this session.
+    /// The response alone is not authenticated. With an authenticator, the HMAC covers the new session's nonce but not
+    /// its handle. A command that contains the nonce can then reach only this session.
     ///
     /// - Parameters:
     ///   - kind: The purpose.
@@ -73,7 +73,7 @@ struct Session: ~Copyable {
         self.handle = handle
     }
 
-    /// The use of the session by the next command.
+    /// The way in which the next command uses the session.
     struct Use: OptionSet {
         let rawValue: UInt8
         /// The session continues after the command.
@@ -84,7 +84,7 @@ struct Session: ~Copyable {
         static let encryptsResponse = Use(rawValue: TPMA_SESSION_ENCRYPT)
     }
 
-    /// The nonce of the TPM's last response for this session, from ESAPI's memory.
+    /// The nonce from the TPM's last response for this session, read from ESAPI's memory.
     var nonce: TPM2B_NONCE {
         get throws(TPMError) {
             let handle = handle
@@ -94,7 +94,9 @@ struct Session: ~Copyable {
         }
     }
 
-    /// Runs one command that uses the session; ends the session if the command succeeds and `use` lacks `goesOn`.
+    /// Runs one command that uses the session.
+    ///
+    /// The session ends if the command succeeds and `use` does not contain `goesOn`.
     mutating func spend<Value: ~Copyable>(
         _ use: Use,
         on command: (ESYS_TR) throws(TPMError) -> Value
@@ -110,7 +112,9 @@ struct Session: ~Copyable {
         return value
     }
 
-    /// Transfers the handle to a new owner, which must flush it, for commands that do not end the session.
+    /// Transfers the handle to a new owner, which must flush it.
+    ///
+    /// This is for commands that do not end the session.
     consuming func goingOn() throws(TPMError) -> ESYS_TR {
         let handle = handle
         try connection.prepare(handle, for: .goesOn)
@@ -124,13 +128,15 @@ struct Session: ~Copyable {
 }
 
 extension Connection {
-    /// Sets how the next command uses a session; changes only ESAPI's memory.
+    /// Sets how the next command uses a session.
+    ///
+    /// This changes only ESAPI's memory.
     func prepare(_ session: ESYS_TR, for use: Session.Use) throws(TPMError) {
         try call("Esys_TRSess_SetAttributes") { Esys_TRSess_SetAttributes($0, session, use.rawValue, 0xff) }
     }
 }
 
-/// ESAPI's predefined handles, all with the same type.
+/// ESAPI's predefined handles, converted to one type.
 enum Fixed {
     static let none = ESYS_TR_NONE
     static let password = ESYS_TR_PASSWORD
@@ -138,25 +144,26 @@ enum Fixed {
     static let endorsement = ESYS_TR_RH_ENDORSEMENT
 }
 
-/// An HMAC session that proves the values of authorities, for the lifetime of this value; afterwards it stays in the
-/// cache, like the authority.
+/// An HMAC session that proves knowledge of authorities' values for the lifetime of this value.
 ///
-/// Starting a session costs the TPM a decryption with the storage root, about as much as a signature; continuing one
-/// costs nothing. Each command has fresh nonces on both sides, so that nothing can be replayed.
+/// Afterward it stays in the cache, like the authority.
 ///
-/// The session encrypts no secrets: each secret has its own session that ends with it, so that a key read from memory
-/// later does not decrypt recorded traffic. It only encrypts the nonce of a policy session, which is not secret but
-/// must come from the TPM.
+/// To start a session, the TPM must decrypt the salt with the storage root, which takes about as long as a signature.
+/// Continuing a session costs nothing. Each command has fresh nonces on both sides so that nothing can be replayed.
+///
+/// This session does not encrypt any secrets. Each secret has its own session that ends after one use, so that a key
+/// read from memory later cannot decrypt recorded traffic. This session only encrypts the nonce of a policy session,
+/// which is not secret but must come from the TPM.
 struct AuthorizingSession: ~Copyable {
     private let connection: Connection
     let handle: ESYS_TR
-    /// Whether the session is new, rather than from the cache.
+    /// Whether the session is new rather than from the cache.
     let isFresh: Bool
 
     /// Takes the session from the cache, or starts it (TPM2_StartAuthSession).
     ///
     /// - Parameters:
-    ///   - root: The key that the salt is encrypted to; a session salted to another key is not reused.
+    ///   - root: The key that the salt is encrypted to. A session salted to another key is not reused.
     ///   - connection: The connection to the TPM.
     /// - Throws: The errors of starting a session.
     init(saltedTo root: ESYS_TR, on connection: Connection) throws(TPMError) {

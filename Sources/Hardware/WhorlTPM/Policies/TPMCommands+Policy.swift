@@ -6,15 +6,16 @@ internal import WhorlSecretMemory
 extension Connection {
     /// Returns a policy session that satisfies a policy.
     ///
-    /// If the TPM rejects one of the ways possible with the credentials, the next one is tried in a new session.
+    /// If the TPM rejects one of the possible ways to satisfy the policy with the credentials, the next one is tried in
+    /// a new session.
     ///
     /// - Parameters:
     ///   - policy: The policy.
     ///   - credentials: The credentials that satisfy the policy.
     ///   - root: The storage root that the session is salted to.
-    ///   - needed: The object to be used in the session, which should stay loaded.
+    ///   - needed: The object that will be used in the session, which should stay loaded.
     /// - Returns: The session.
-    /// - Throws: The error of the last way; no session is left then.
+    /// - Throws: The error from the last attempt. No session is left in that case.
     func session(
         meeting policy: TPMPolicy,
         with credentials: Credentials,
@@ -44,7 +45,7 @@ extension Connection {
         return session
     }
 
-    /// Starts a policy session; if an authority will authorize it, its nonce is authenticated.
+    /// Starts a policy session, and authenticates its nonce if an authority will authorize the session.
     private func policySession(isToBeAuthorized: Bool, root: ESYS_TR) throws(TPMError) -> Session {
         guard isToBeAuthorized else { return try Session(.policy, saltedTo: root, on: self) }
         let authenticator = try AuthorizingSession(saltedTo: root, on: self)
@@ -81,9 +82,10 @@ extension Connection {
         }
     }
 
-    /// Runs TPM2_PolicySecret, authorized by a salted HMAC session: the value itself is never sent over the bus.
+    /// Runs TPM2_PolicySecret, which is authorized by a salted HMAC session so that the value itself is never sent over
+    /// the bus.
     ///
-    /// The TPM compares the nonce with the policy session's own. It therefore authorizes only the session that was
+    /// The TPM compares the nonce with that of the policy session. It therefore authorizes only the session that was
     /// returned to ``Session/init(_:saltedTo:authenticatedBy:on:)``, even if an interposer replaced the handle.
     private func meetSecret(
         _ authority: Credentials.Authority,
@@ -140,7 +142,8 @@ extension Connection {
         }
     }
 
-    /// Makes a call that satisfies a part of a policy; throws `policyFailed` if a value differs from the policy's.
+    /// Makes a call that satisfies a part of a policy, or throws `policyFailed` if a value differs from that in the
+    /// policy.
     private func callPolicy(_ command: String, _ body: (OpaquePointer) -> TSS2_RC) throws(TPMError) {
         do throws(TPMError) {
             try call(command, body)

@@ -3,9 +3,9 @@
 internal import CWhorlTSS2
 internal import Crypto
 
-/// The condition for using an object or incrementing a counter.
+/// A condition for using an object or incrementing a counter.
 ///
-/// The digest is computed here, without a TPM. The TPM computes it again from the actual proofs, and compares.
+/// The digest is computed here without a TPM. The TPM computes it again from the actual proofs and compares the two.
 package indirect enum TPMPolicy: Sendable, Hashable {
     /// The caller knows the authorization value of the object with this name (TPM2_PolicySecret).
     case secret(of: TPMName)
@@ -13,13 +13,14 @@ package indirect enum TPMPolicy: Sendable, Hashable {
     case counter(NVCounter, equals: UInt64)
     /// The caller knows the object's own authorization value (TPM2_PolicyAuthValue).
     case authValue
-    /// The registers' values have this digest, 32 bytes (TPM2_PolicyPCR).
+    /// The registers' values have this 32-byte digest (TPM2_PolicyPCR).
     case pcrs(PCRSelection, digest: [UInt8])
     /// All of the policies are satisfied, in this order.
     case all([TPMPolicy])
     /// One of the policies is satisfied (TPM2_PolicyOR).
     ///
-    /// More than eight are combined in groups, because the command accepts eight. An empty list can never be satisfied.
+    /// More than eight policies are combined in groups, because the command accepts at most eight. An empty list can
+    /// never be satisfied.
     case any([TPMPolicy])
 
     /// The digest that an object contains as its policy.
@@ -45,15 +46,17 @@ package indirect enum TPMPolicy: Sendable, Hashable {
         }
     }
 
-    /// Returns operandB, offset and operation in their hashed form: eight bytes, at 0, equal.
+    /// Returns operandB (eight bytes), the offset (0) and the operation (equal) in the form in which they are hashed.
     private static func counterArguments(_ value: UInt64) -> [UInt8] {
         value.bigEndianBytes + UInt16(0).bigEndianBytes + UInt16(TPM2_EO_EQ).bigEndianBytes
     }
 }
 
-/// A TPM2_PolicyOR, or a tree of several.
+/// A TPM2_PolicyOR command, or a tree of several such commands.
 struct Choice {
-    /// The lists of digests to combine, starting with the branches; each list has at most eight digests.
+    /// The lists of digests to combine, starting with the branches.
+    ///
+    /// Each list has at most eight digests.
     let levels: [[[PolicyDigest]]]
 
     init(of policies: [TPMPolicy], after before: PolicyDigest) {
@@ -85,19 +88,20 @@ struct Choice {
         }
     }
 
-    /// Returns the digest of a TPM2_PolicyOR, which starts with zeros because the branches' digests include everything
-    /// before.
+    /// Returns the digest after a TPM2_PolicyOR command.
+    ///
+    /// It starts from zeros because the branches' digests include everything that came before.
     private static func digest(_ branches: [PolicyDigest]) -> PolicyDigest {
         PolicyDigest.zero.extended(.policyOR, padded(branches).flatMap(\.bytes))
     }
 
-    /// Returns at least two digests, as the command requires; a single one is doubled.
+    /// Returns at least two digests, as the command requires, by repeating a single one.
     static func padded(_ branches: [PolicyDigest]) -> [PolicyDigest] {
         branches.count == 1 ? branches + branches : branches
     }
 }
 
-/// The command codes in policy digests.
+/// The command codes that are included in policy digests.
 ///
 /// The corresponding C constants are `TPM2_CC_Policy…`.
 enum PolicyCommand: UInt32 {
@@ -109,7 +113,7 @@ enum PolicyCommand: UInt32 {
 }
 
 extension PolicyDigest {
-    /// The digest of a new session.
+    /// The policy digest of a new session.
     static let zero = PolicyDigest(bytes: Array(repeating: 0, count: 32))
 
     func extended(_ command: PolicyCommand, _ bytes: [UInt8]) -> PolicyDigest {
