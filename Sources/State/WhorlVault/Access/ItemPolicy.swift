@@ -6,7 +6,7 @@ import WhorlService
 import WhorlSupport
 import WhorlTPM
 
-/// The TPM's policy for an access control.
+/// The TPM policy that corresponds to an access control.
 ///
 /// | way | policy |
 /// |---|---|
@@ -17,7 +17,7 @@ import WhorlTPM
 /// | bound to boot | … ∧ PolicyPCR in each way that does not use the passcode instead |
 /// | application password | … ∧ PolicyAuthValue |
 enum ItemPolicy {
-    /// Returns the policy; `nil` if the binding lacks an object that the access control needs.
+    /// Returns the policy, or `nil` if the binding lacks an object that the access control needs.
     static func policy(_ access: AccessControl, _ binding: ItemBinding, authority: TPMName) -> TPMPolicy? {
         var branches: [TPMPolicy] = []
         for way in access.waysInChip {
@@ -52,16 +52,16 @@ enum ItemPolicy {
         return steps
     }
 
-    /// Returns whether a way needs the authority.
+    /// Returns whether a way to unlock an item requires the authority.
     ///
-    /// A way without any proof also needs it, because the blob alone must not be sufficient.
+    /// A way without any proof also requires it, because the blob alone must not be sufficient.
     static func needsAuthority(_ way: AccessWay) -> Bool {
         way.needsBiometry || !way.contains(.devicePasscode)
     }
 }
 
 extension BootRegisters {
-    /// The registers in the form that the TPM layer uses.
+    /// The registers in the form used by the TPM layer.
     var selection: PCRSelection {
         get throws(TPMError) { try PCRSelection(Set(registers)) }
     }
@@ -69,24 +69,26 @@ extension BootRegisters {
 
 /// The objects that an item's policy names in addition to the authority.
 ///
-/// They are fixed when the item is created, stored with it, and covered by its MAC.
+/// They are determined when the item is created, stored with it, and covered by its MAC.
 struct ItemBinding: Sendable, Hashable {
-    /// The counter of the profile's fingers, and its required value; for a way with the current set.
+    /// The counter of the profile's fingers and its required value, if a way requires the current set of fingers.
     var generation: Generation?
-    /// The name of the passcode's object, 34 bytes; for a way with the passcode.
+    /// The name of the passcode's object (34 bytes), if a way requires the passcode.
     var passcode: TPMName?
-    /// The digest of the boot measurements, 32 bytes; for an item that is bound to boot.
+    /// The digest of the boot measurements (32 bytes), if the item is bound to them.
     var boot: Data?
-    /// The salt and cost for an application password.
+    /// The salt and cost for deriving a value from the application password, if the item requires one.
     var applicationPassword: PasscodeDerivation?
 
-    /// A counter and one of its values.
+    /// A counter and one of the values it can have.
     struct Generation: Sendable, Hashable {
         let counter: NVCounter
         let value: UInt64
     }
 
-    /// The encoded form: the version, then each part after its size; a missing part has size 0.
+    /// The encoded form, which is the version followed by each part with its size in front.
+    ///
+    /// A missing part has the size 0.
     var encoded: Data {
         var bytes = ByteWriter(CollectionOfOne(1))
         var counted = ByteWriter()
@@ -103,7 +105,7 @@ struct ItemBinding: Sendable, Hashable {
 
     init() {}
 
-    /// Decodes a binding; returns `nil` for anything that ``encoded`` does not produce.
+    /// Decodes a binding, or returns `nil` for anything that ``encoded`` does not produce.
     init?(encoded: Data) {
         // A counter's serialized form is the largest part.
         guard encoded.count <= 2048 else { return nil }

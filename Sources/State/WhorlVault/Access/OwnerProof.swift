@@ -4,21 +4,21 @@ import WhorlSecretMemory
 import WhorlTPM
 package import WhorlService
 
-/// A proof by the owner of a profile that unlocks items.
+/// A proof, provided by the owner of a profile, that unlocks items.
 ///
-/// Only `WhorlEngine` creates a finger's proof, after a match (a test checks that nothing else does). Only
-/// ``Vault/verify(_:of:)`` creates a passcode's proof. Without a proof, the vault does not use the authority for an
+/// Only `WhorlEngine` creates proofs of a finger, after a match (a test checks that nothing else does). Only
+/// ``Vault/verify(_:of:)`` creates proofs of a passcode. Without a proof, the vault does not use the authority for an
 /// item that requires a finger.
 ///
-/// A finger's proof is a claim by this process, which the TPM accepts together with the authority's secret. A
-/// passcode's proof contains the value that the TPM itself compares.
+/// A proof of a finger is a claim by this process, which the TPM accepts together with the authority's secret. A proof
+/// of a passcode contains the value that the TPM itself compares.
 package struct OwnerProof: Sendable {
     /// The profile whose owner provided the proof.
     package let profile: String
     let showsFinger: Bool
     let passcode: ShownPasscode?
 
-    /// A passcode in the form that the TPM accepts.
+    /// A passcode in the form that the TPM compares.
     struct ShownPasscode: Sendable {
         let object: TPMObject
         let authorization: SecretBox
@@ -41,7 +41,7 @@ package struct OwnerProof: Sendable {
     /// Whether the proof includes the passcode.
     package var showsPasscode: Bool { passcode != nil }
 
-    /// Combines two proofs; returns `nil` if they belong to different profiles.
+    /// Returns a combination of two proofs, or `nil` if they belong to different profiles.
     package func and(_ other: OwnerProof) -> OwnerProof? {
         guard other.profile == profile else { return nil }
         return OwnerProof(
@@ -51,7 +51,7 @@ package struct OwnerProof: Sendable {
         )
     }
 
-    /// Returns whether the proof satisfies a way, as far as that is known without the TPM.
+    /// Returns whether the proof satisfies a way to unlock an item, as far as that can be known without the TPM.
     func meets(_ way: AccessWay, _ binding: ItemBinding) -> Bool {
         if way.needsBiometry && !showsFinger { return false }
         guard way.contains(.devicePasscode) else { return true }
@@ -61,7 +61,9 @@ package struct OwnerProof: Sendable {
 }
 
 extension OwnerProof {
-    /// The parts of a way that the proof satisfies; the TPM decides whether a finger belongs to the current set.
+    /// The requirements that the proof satisfies.
+    ///
+    /// The TPM decides whether a finger belongs to the current set.
     package var shown: AccessWay {
         var shown: AccessWay = []
         if showsFinger { shown.formUnion(.biometryCurrentSet) }

@@ -6,18 +6,18 @@ import WhorlStateStore
 import WhorlTPM
 import WhorlSupport
 
-/// The database row that names a profile's counter in the TPM.
+/// The database row that identifies a profile's counter in the TPM.
 ///
-/// Before a counter is created in the TPM, its index is stored (`planned`), so that an interrupted run leaves no
-/// unknown counter.
+/// Before a counter is created in the TPM, its index is stored (`planned`) so that an interrupted run does not leave an
+/// unknown counter behind.
 struct CounterRow: Sendable {
     let profile: String
     let place: Place
-    /// The number that is added to the counter's value to get the generation.
+    /// The number to add to the counter's value to get the generation.
     let shift: Int64
 
     enum Place: Sendable, Hashable {
-        /// The counter is about to be created at this index, or was created but not pinned yet.
+        /// The counter is about to be created at this index, or has been created but not pinned yet.
         case planned(UInt32)
         /// The counter exists in the TPM, and its name is known.
         case pinned(NVCounter)
@@ -59,14 +59,14 @@ struct CounterRow: Sendable {
         }
     }
 
-    /// Returns the generation for a value of the counter; `nil` if the sum is out of range.
+    /// Returns the generation for a value of the counter, or `nil` if the sum is out of range.
     func generation(at value: UInt64) -> UInt64? {
         let (sum, overflow) = value.addingReportingOverflow(UInt64(bitPattern: shift))
         // A negative shift is an addition that wraps around; a positive one must not wrap.
         return (shift < 0) == overflow || shift == 0 ? sum : nil
     }
 
-    /// Returns the counter's value for a generation: the inverse of ``generation(at:)``.
+    /// Returns the counter's value for a generation, which is the inverse of ``generation(at:)``.
     func value(at generation: UInt64) -> UInt64 { generation &- UInt64(bitPattern: shift) }
 
     /// The difference between a generation and a counter's value.
@@ -88,9 +88,9 @@ struct CounterRow: Sendable {
         )
     }
 
-    /// Reads a profile's row; returns `nil` if the profile has none.
+    /// Reads a profile's row, or returns `nil` if the profile has none.
     ///
-    /// - Throws: `SQLITE_CORRUPT` for a row that Whorl did not write.
+    /// - Throws: `SQLITE_CORRUPT` if Whorl did not write the row.
     static func read(_ profile: String, _ db: Database, _ seal: RowMAC) throws -> CounterRow? {
         try db.first(sql: "SELECT * FROM vault_counters WHERE profile = ?", arguments: [profile]) {
             try CounterRow(checking: $0, seal)

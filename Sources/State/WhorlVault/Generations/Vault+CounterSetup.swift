@@ -5,13 +5,13 @@ import WhorlStateStore
 import WhorlTPM
 import WhorlService
 
-/// The setup of a profile's counter in the TPM, in steps, so that an interrupted run can be resumed.
+/// The setup of a profile's counter in the TPM, done in steps so that an interrupted run can be resumed.
 ///
 /// 1. The index is stored.
-/// 2. The counter is defined at the index, and incremented once so that it has a value.
-/// 3. The counter is pinned: its name and its value are stored.
+/// 2. The counter is defined at the index and incremented once so that it has a value.
+/// 3. The counter is pinned by storing its name and its value.
 extension Vault {
-    /// Creates the counter of a profile, whose generation is `stored` from then on.
+    /// Creates a counter for a profile, whose generation is `stored` from then on.
     ///
     /// The caller must hold the lock.
     func makeCounter(
@@ -43,7 +43,7 @@ extension Vault {
         throw ServiceError(.chipFull, profile)
     }
 
-    /// Returns the counter at a planned index: the one that an earlier run left there, or a new one.
+    /// Returns the counter at a planned index, which is either the one that an earlier run left there or a new one.
     private static func counter(
         at index: UInt32,
         _ commands: borrowing TPMCommands,
@@ -64,7 +64,7 @@ extension Vault {
         )
     }
 
-    /// Returns whether the counter was incremented since it was defined.
+    /// Returns whether the counter has been incremented since it was defined.
     private static func isCounted(
         _ counter: NVCounter,
         _ commands: borrowing TPMCommands
@@ -99,7 +99,9 @@ extension Vault {
         }
     }
 
-    /// Returns the counters of this vault that belong to no profile; each of them is newer than the database.
+    /// Returns this vault's counters that do not belong to any profile.
+    ///
+    /// Each of them is newer than the database.
     private func strays(_ authority: VaultAuthority) async throws(ServiceError) -> [NVCounter] {
         let seal = seal
         let known = Set(try await database.read { try CounterRow.all($0, seal).map(\.place.index) })

@@ -5,19 +5,19 @@ import WhorlTPM
 package import WhorlService
 import WhorlSupport
 
-/// The generation of a profile's fingers, counted in the TPM.
+/// The generation of a profile's fingers, which is counted in the TPM.
 ///
-/// A counter can only be incremented, and only by the authority. A counter that was deleted and created again starts
-/// above all values that the TPM ever had, and its name differs until the authority increments it. An older database is
-/// therefore detected, and the TPM refuses keys that are bound to an earlier value.
+/// A counter can only be incremented, and only with the authority. A counter that is deleted and created again starts
+/// above all values that any counter in the TPM ever had, and has a different name until it is incremented with the
+/// authority. An older database is therefore detected, and the TPM refuses keys that are bound to an earlier value.
 extension Vault {
     /// Returns the generation in the TPM, or `stored` if the vault is not provisioned yet.
     ///
-    /// A profile without a counter gets one that starts at `stored`, unless the TPM has a counter of this vault that
-    /// belongs to no profile: in that case, the database is an older one.
+    /// For a profile without a counter, this creates one that starts at `stored`, unless the TPM has a counter of this
+    /// vault that does not belong to any profile. In that case, the database is an older one.
     ///
-    /// - Throws: `counterLost` if the counter is missing, was created again, or is unknown to the database; a storage
-    ///   error; the TPM's errors.
+    /// - Throws: `counterLost` if the counter is missing, was created again, or is unknown to the database, a storage
+    ///   error, or the TPM's errors.
     package func generation(of profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
         guard try isProvisioned else { return stored }
         if let (row, counter) = try await pinnedCounter(of: profile) {
@@ -36,12 +36,13 @@ extension Vault {
         return stored
     }
 
-    /// Increments the generation by one, to `generation`.
+    /// Increments the generation by one so that it is `generation`.
     ///
-    /// Does nothing if the generation is already that or higher, for example because another process has incremented
-    /// it, or if the vault is not provisioned.
+    /// It does nothing if the vault is not provisioned, or if the generation is already `generation` or higher, for
+    /// example because another process has incremented it.
     ///
-    /// - Throws: The errors of ``generation(of:stored:)``; `counterLost` also if the step would be larger than one.
+    /// - Throws: The errors of ``generation(of:stored:)``, including `counterLost` if the generation would have to be
+    ///   incremented by more than one.
     package func advance(_ profile: String, to generation: UInt64) async throws(ServiceError) {
         guard try isProvisioned else { return }
         let lock = try await VaultLock.acquire(directory)
@@ -58,7 +59,7 @@ extension Vault {
         try await count(counter, authority)
     }
 
-    /// Returns whether the vault was provisioned and has a counter for a profile, without accessing the TPM.
+    /// Returns whether the vault has been provisioned and has a counter for a profile, without accessing the TPM.
     ///
     /// - Throws: A storage error.
     package func hasCounter(_ profile: String) async throws(ServiceError) -> Bool {
@@ -66,15 +67,15 @@ extension Vault {
         return try await pinnedCounter(of: profile) != nil
     }
 
-    /// Accepts the current database as genuine, after the owner has agreed.
+    /// Accepts the current database as genuine after the owner has agreed.
     ///
-    /// Items that were bound to a set of fingers before can never be unlocked again: an older set of fingers must not
-    /// unlock items that were bound to a newer one.
+    /// Items that were previously bound to a set of fingers can never be unlocked again, because an older set of
+    /// fingers must not unlock items that were bound to a newer one.
     ///
     /// - Parameters:
     ///   - profile: The profile whose fingers are accepted.
-    ///   - stored: The generation of the database that is accepted.
-    /// - Throws: The errors of ``generation(of:stored:)``, without `counterLost`.
+    ///   - stored: The generation in the database that is accepted.
+    /// - Throws: The errors of ``generation(of:stored:)``, except `counterLost`.
     package func acceptGeneration(of profile: String, stored: UInt64) async throws(ServiceError) {
         guard try isProvisioned else { return }
         let lock = try await VaultLock.acquire(directory)
@@ -89,9 +90,10 @@ extension Vault {
         try await save(profile, .pinned(counter), .shift(from: value, to: stored))
     }
 
-    /// Returns whether the TPM has a pinned counter, with a value that results in a generation.
+    /// Returns whether the TPM has a pinned counter with a value that results in a valid generation.
     ///
-    /// - Throws: An error if the TPM cannot be reached, because a counter that cannot be read now is not lost.
+    /// - Throws: An error if the TPM cannot be reached, because a counter that cannot be read at the moment is not
+    ///   necessarily lost.
     private func isKept(_ row: CounterRow, _ counter: NVCounter) async throws(ServiceError) -> Bool {
         do throws(ServiceError) {
             _ = try await generation(row, counter)
@@ -104,7 +106,7 @@ extension Vault {
 
     /// Returns the counter and the value that a new key is bound to.
     ///
-    /// - Throws: `accessRefused` for a profile that never had a finger.
+    /// - Throws: `accessRefused` if the profile has never had a finger.
     func presentGeneration(of profile: String) async throws(ServiceError) -> ItemBinding.Generation {
         guard let (_, counter) = try await pinnedCounter(of: profile) else {
             throw .accessRefused(because: "no finger is enrolled that it could be bound to")
@@ -122,7 +124,7 @@ extension Vault {
 
     /// Returns the counter's value after checking that its name is the pinned one.
     ///
-    /// An ordinary index that was defined in its place could contain any number.
+    /// An ordinary index that was defined in the counter's place could contain any number.
     private func value(of counter: NVCounter, _ profile: String) async throws(ServiceError) -> UInt64 {
         let found = try await chip(about: profile) { commands throws(TPMError) in
             try commands.check(counter)
@@ -137,7 +139,7 @@ extension Vault {
         throw ServiceError(try await isChipAnother() ? .chipCleared : .counterLost, profile, cause: cause)
     }
 
-    /// Returns whether the TPM does not even know the authority, because it was cleared or is a different TPM.
+    /// Returns whether the TPM does not recognize even the authority, because it was cleared or is a different TPM.
     ///
     /// - Throws: An error if the TPM cannot be reached.
     func isChipAnother() async throws(ServiceError) -> Bool {

@@ -6,12 +6,14 @@ package import WhorlService
 import WhorlSupport
 import WhorlTPM
 
-/// The contents of a ``SealedItem``: the data of a row of the vault's table without the name, and a MAC.
+/// The contents of a ``SealedItem``, which are the data of a row in the vault's table except the name, and a MAC.
 ///
-/// The MAC is computed with a key of the database, so it belongs to one vault, and covers only these bytes. The vault
-/// checks the MAC; this type checks the form.
+/// The MAC is computed with a key from the database, so it belongs to one vault. It covers only these bytes. The vault
+/// checks the MAC, and this type checks the form.
 struct DetachedItem: UsableItem {
-    /// The maximum size to read, in bytes: a secret of 1 MiB, and 8 KiB for everything else.
+    /// The maximum size to read, in bytes.
+    ///
+    /// It allows for a secret of 1 MiB, and 8 KiB for everything else.
     static let largest = SecretEnvelope.largestSecret + 8192
 
     private static let start = Data("whorl sealed item v1\n".utf8)
@@ -36,7 +38,7 @@ struct DetachedItem: UsableItem {
         ItemOwner(profile: profile, spoken: "sealed \(kind.rawValue)")
     }
 
-    /// The data that a large secret's ciphertext is bound to, in addition to its own key.
+    /// Returns the data to which a large secret's ciphertext is bound in addition to its own key.
     static func identity(of profile: String, _ access: AccessControl) -> Data {
         var bytes = ByteWriter("whorl sealed item body v1")
         bytes.append(sized: profile)
@@ -56,7 +58,8 @@ struct DetachedItem: UsableItem {
         )
     }
 
-    /// The encoded form: the start, then each part after its size (a missing body has none), then the MAC.
+    /// The encoded form, which is the start, followed by each part with its size in front (a missing body has no size),
+    /// and the MAC.
     var encoded: Data { DetachedItem.front(of: profile, access, binding, object, body) + mac }
 
     private static func front(
@@ -75,7 +78,7 @@ struct DetachedItem: UsableItem {
         return Data(bytes.bytes)
     }
 
-    /// Decodes an item without checking the MAC; returns `nil` for anything that ``encoded`` does not produce.
+    /// Decodes an item without checking the MAC, or returns `nil` for anything that ``encoded`` does not produce.
     init?(encoded: Data) {
         guard encoded.count <= DetachedItem.largest, encoded.starts(with: DetachedItem.start) else {
             return nil
@@ -100,7 +103,7 @@ struct DetachedItem: UsableItem {
         self.mac = mac
     }
 
-    /// Returns whether this vault wrote every byte of the item.
+    /// Returns whether this vault has written every byte of the item.
     func isAuthentic(_ seal: RowMAC) -> Bool {
         let front = DetachedItem.front(of: profile, access, binding, object, body)
         return seal.isValid(mac, DetachedItem.place, [front])
@@ -108,10 +111,12 @@ struct DetachedItem: UsableItem {
 }
 
 extension SealedItem {
-    /// Decodes stored bytes without a TPM or a vault, so it is not known whether the item can be unlocked anywhere.
+    /// Decodes stored bytes without a TPM or a vault.
     ///
-    /// - Parameter encoded: The bytes that ``encoded`` produced.
-    /// - Throws: `itemTampered` for anything that does not have the form of a sealed item.
+    /// It is therefore not known whether the item can be unlocked anywhere.
+    ///
+    /// - Parameter encoded: The bytes that ``encoded`` has produced.
+    /// - Throws: `itemTampered` if the bytes do not have the form of a sealed item.
     package init(encoded: Data) throws(ServiceError) {
         guard let item = DetachedItem(encoded: encoded) else {
             throw ServiceError(.itemTampered, "sealed item", cause: "it does not have the form of one")

@@ -8,15 +8,15 @@ import WhorlTPM
 import WhorlService
 import WhorlSupport
 
-/// An item's row in the database, checked to be written by Whorl.
+/// An item's row in the database, after checking that Whorl wrote it.
 struct ItemRow: UsableItem {
     let id: ItemID
-    /// 16 random bytes, new for each item; the item's data are bound to them.
+    /// 16 random bytes that are new for each item and to which the item's data are bound.
     let unique: Data
     let access: AccessControl
     var binding: ItemBinding
     var object: TPMObject
-    /// The ciphertext of a large secret.
+    /// The ciphertext of a large secret, or `nil` for any other item.
     let body: Data?
     let createdAt: Date
 
@@ -39,7 +39,9 @@ struct ItemRow: UsableItem {
         return Data(bytes.bytes)
     }
 
-    /// The columns that the MAC covers; a body is covered by its own tag, which the MAC covers in turn.
+    /// The columns that the MAC covers.
+    ///
+    /// A body is covered by its own tag, which the MAC covers in turn.
     private var columns: [Data] {
         ItemRow.columns(
             id,
@@ -58,7 +60,7 @@ struct ItemRow: UsableItem {
 
     /// Stores a new item.
     ///
-    /// - Returns: `false` if an item with this profile, kind and name exists.
+    /// - Returns: `false` if an item with this profile, kind and name already exists.
     func insert(_ db: Database, _ seal: RowMAC) throws -> Bool {
         guard try !ItemRow.exists(id, db) else { return false }
         try StorageQuota.standard.check(adding: body?.count ?? 0, db)
@@ -73,7 +75,7 @@ struct ItemRow: UsableItem {
         return true
     }
 
-    /// Replaces the row that this one was created from; returns `false` if that row no longer exists.
+    /// Replaces the row from which this one was created, or returns `false` if that row no longer exists.
     func replace(_ old: ItemRow, _ db: Database, _ seal: RowMAC) throws -> Bool {
         try db.execute(
             sql:
@@ -94,7 +96,7 @@ struct ItemRow: UsableItem {
         ) ?? false
     }
 
-    /// Removes an item, regardless of its row's contents; returns `false` if the item does not exist.
+    /// Removes an item regardless of its row's contents, or returns `false` if the item does not exist.
     static func delete(_ id: ItemID, _ db: Database) throws -> Bool {
         try db.execute(
             sql: "DELETE FROM vault_items WHERE profile = ? AND kind = ? AND name = ?",
@@ -108,7 +110,7 @@ extension ItemRow {
     /// The result of reading a row.
     enum Reading: Sendable {
         case sound(ItemRow)
-        /// The item's row exists, but was not written by Whorl.
+        /// The item's row exists but was not written by Whorl.
         case tampered(ItemID)
 
         var id: ItemID {
@@ -119,7 +121,7 @@ extension ItemRow {
         }
     }
 
-    /// Reads an item; returns `nil` if it does not exist.
+    /// Reads an item, or returns `nil` if it does not exist.
     static func read(_ id: ItemID, _ db: Database, _ seal: RowMAC) throws -> Reading? {
         try db.first(
             sql: "SELECT * FROM vault_items WHERE profile = ? AND kind = ? AND name = ?",
@@ -127,7 +129,7 @@ extension ItemRow {
         ) { ItemRow(checking: $0, id, seal).map(Reading.sound) ?? .tampered(id) }
     }
 
-    /// Reads all items of a profile, by kind and name, except rows whose name itself is damaged.
+    /// Reads all of a profile's items in order of kind and name, except rows in which the name itself is damaged.
     static func all(of profile: String, _ db: Database, _ seal: RowMAC) throws -> [Reading] {
         let sql = "SELECT * FROM vault_items WHERE profile = ? ORDER BY kind, name"
         return try db.all(sql: sql, arguments: [profile]) { row -> Reading? in

@@ -6,31 +6,35 @@ import Glibc
 import WhorlSecretMemory
 import WhorlService
 
-/// The envelope of a secret that is too large for the TPM: the TPM seals a key, and the database stores the ciphertext.
+/// The envelope of a secret that is too large for the TPM.
+///
+/// The TPM seals a key, and the database stores the ciphertext.
 ///
 /// The secret is encrypted with AES-256-GCM and bound to its item. Each secret has a separate key, which is used once.
 enum SecretEnvelope {
-    /// The largest secret that a TPM seals, in bytes (`MAX_SYM_DATA`).
+    /// The size of the largest secret that a TPM can seal, in bytes (`MAX_SYM_DATA`).
     static let largestInChip = 128
-    /// The largest secret, in bytes: 1 MiB.
+    /// The size of the largest secret, in bytes (1 MiB).
     static let largestSecret = SecretSize.allowed.upperBound
     /// The size of the key that is sealed for a larger secret, in bytes.
     static let keySize = 32
-    /// The number of bytes that the encryption adds: nonce and tag.
+    /// The number of bytes that the encryption adds for the nonce and the tag.
     static let overhead = 12 + 16
 
-    /// The two parts of a secret: `sealed` goes into the TPM, `body` into the database.
+    /// The two parts of a secret.
+    ///
+    /// The TPM seals `sealed`, and the database stores `body`.
     struct Parts: Sendable {
         let sealed: SecretBox
-        /// The encrypted secret; `nil` if the TPM seals the secret itself.
+        /// The encrypted secret, or `nil` if the TPM seals the secret itself.
         let body: Data?
     }
 
-    /// Splits a secret.
+    /// Splits a secret into its parts.
     ///
     /// - Parameters:
-    ///   - secret: 1 byte to 1 MiB.
-    ///   - item: Bytes that identify only this item.
+    ///   - secret: The secret, 1 byte to 1 MiB in size.
+    ///   - item: Bytes that uniquely identify the item.
     /// - Returns: The part for the TPM to seal, and the part for the database.
     /// - Throws: `secretEmpty`, `secretTooLarge`.
     static func close(_ secret: SecretBox, for item: Data) throws(ServiceError) -> Parts {
@@ -53,7 +57,7 @@ enum SecretEnvelope {
 
     /// Restores a secret from its parts.
     ///
-    /// - Returns: `nil` if the body does not belong to the key and the item.
+    /// - Returns: The secret, or `nil` if the body does not belong to the key and the item.
     static func open(_ unsealed: SecretBox, body: Data?, for item: Data) -> SecretBox? {
         guard let body else { return unsealed }
         guard unsealed.bytes.count == keySize, body.count <= largestSecret + overhead,

@@ -6,11 +6,11 @@ import WhorlSecretMemory
 import WhorlTPM
 package import WhorlService
 
-/// The TPM's evidence of how it protects a key.
+/// Evidence from the TPM of how it protects a key.
 extension Vault {
-    /// Returns the TPM's identity, with a new attestation key, which the TPM does not store.
+    /// Returns the TPM's identity with a new attestation key, which the TPM does not store.
     ///
-    /// - Throws: `noEndorsement`, `noChip`, a storage error, and other errors of the TPM.
+    /// - Throws: `noEndorsement`, `noChip`, a storage error, or another TPM error.
     package func chipIdentity() async throws(ServiceError) -> ChipIdentity {
         try await sealing { authority throws(ServiceError) in
             let found = try await chip { commands throws(TPMError) in
@@ -28,14 +28,14 @@ extension Vault {
         }
     }
 
-    /// Creates a P-256 key, with a TPM statement that the TPM created it.
+    /// Creates a P-256 key together with the TPM's statement that it created the key.
     ///
     /// - Parameters:
     ///   - profile: The profile that owns the key.
     ///   - access: The access control, which cannot be changed later.
-    ///   - credential: A server's credential for this TPM.
-    /// - Returns: The key, which the caller stores, and the evidence.
-    /// - Throws: `credentialRefused`, and the errors of ``makeKey(of:access:applicationPassword:)``.
+    ///   - credential: A credential that a server created for this TPM.
+    /// - Returns: The key, which the caller must store, and the evidence.
+    /// - Throws: `credentialRefused`, or the errors of ``makeKey(of:access:applicationPassword:)``.
     package func makeKey(
         of profile: String,
         access: AccessControl,
@@ -78,7 +78,9 @@ extension Vault {
         }
     }
 
-    /// Returns the digest of the credential's preface and its secret, which does not leave this function.
+    /// Returns the digest of the credential's preface and its secret.
+    ///
+    /// The secret does not leave this function.
     private func proof(
         of credential: ChipCredential,
         to kind: EndorsementKind,

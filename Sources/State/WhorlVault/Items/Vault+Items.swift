@@ -7,17 +7,17 @@ import WhorlStateStore
 import WhorlTPM
 package import WhorlService
 
-/// Creating, listing and deleting items.
+/// Functions that create, list and delete items.
 extension Vault {
     /// Stores a secret.
     ///
     /// - Parameters:
-    ///   - secret: 1 byte to 1 MiB.
+    ///   - secret: The secret, 1 byte to 1 MiB in size.
     ///   - id: The identity of the secret, which must be new.
     ///   - access: The access control, which cannot be changed later.
     ///   - applicationPassword: The program's own password, if `access` requires one.
     /// - Throws: `itemExists`, `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`,
-    ///   `applicationPasswordNeeded`, `noChip`, a storage error, and other errors of the TPM.
+    ///   `applicationPasswordNeeded`, `noChip`, a storage error, or another TPM error.
     package func add(
         _ secret: SecretBox,
         as id: ItemID,
@@ -41,7 +41,7 @@ extension Vault {
         }
     }
 
-    /// Creates a P-256 key, which never leaves the TPM.
+    /// Creates a P-256 key that never leaves the TPM.
     ///
     /// - Returns: The public half of the key.
     /// - Throws: The errors of ``add(_:as:access:applicationPassword:)``.
@@ -79,10 +79,10 @@ extension Vault {
         try await row(id).access
     }
 
-    /// Returns the profile's items, secrets and keys, by kind and name.
+    /// Returns a profile's items (secrets and keys) in order of kind and name.
     ///
-    /// The TPM is used only for items that are lost when their set of fingers changes. If the TPM cannot be reached,
-    /// the state of such an item is `unknown`.
+    /// The TPM is accessed only for items that are lost when their set of fingers changes. If the TPM cannot be
+    /// reached, the state of such an item is `unknown`.
     ///
     /// - Throws: A storage error.
     package func items(of profile: String) async throws(ServiceError) -> [VaultItem] {
@@ -105,7 +105,7 @@ extension Vault {
 
     /// Deletes an item permanently, regardless of its state, if it was created at the given time.
     ///
-    /// - Throws: `noSuchItem`, also for another item with the same name; a storage error.
+    /// - Throws: `noSuchItem` (also if a different item has the same name) or a storage error.
     package func delete(_ id: ItemID, madeAt time: Date) async throws(ServiceError) {
         let seal = seal
         let isDeleted = try await database.write(.full) { db in
@@ -157,7 +157,7 @@ extension Vault {
 }
 
 extension ItemRow.Reading {
-    /// The row, if it was written by Whorl.
+    /// The row, or `nil` if Whorl did not write it.
     fileprivate var row: ItemRow? {
         switch self {
         case .sound(let row): row

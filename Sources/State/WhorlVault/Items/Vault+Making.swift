@@ -6,17 +6,17 @@ import WhorlStateStore
 import WhorlTPM
 import WhorlService
 
-/// A new item's TPM object and binding, before the item is stored.
+/// The TPM object and binding of a new item that is not stored yet.
 struct NewSealedItem: Sendable {
     let binding: ItemBinding
     let object: TPMObject
 }
 
-/// Creating items: the current state is bound into a policy, and the TPM creates an object with it.
+/// Functions that create items by binding the current state into a policy with which the TPM creates an object.
 extension Vault {
-    /// Creates an object in the TPM, which can be used only with the returned bytes.
+    /// Creates an object in the TPM that can be used only with the returned bytes.
     ///
-    /// The caller stores it while no reset can interfere (``sealing(_:)``).
+    /// The caller must store it while no reset can interfere (``sealing(_:)``).
     func make(
         _ new: NewObject,
         for owner: ItemOwner,
@@ -31,7 +31,7 @@ extension Vault {
         return NewSealedItem(binding: binding, object: object)
     }
 
-    /// Creates a TPM object with the policy of a new item.
+    /// Creates a TPM object that has the policy of a new item.
     func bind<Made: Sendable>(
         _ owner: ItemOwner,
         _ access: AccessControl,
@@ -51,7 +51,7 @@ extension Vault {
         return (binding, made)
     }
 
-    /// Returns the objects that a new item's policy names, and the item's own authorization value.
+    /// Returns the objects that a new item's policy refers to, and the item's own authorization value.
     private func binding(
         _ owner: ItemOwner,
         _ access: AccessControl,
@@ -78,7 +78,7 @@ extension Vault {
         return (binding, authorization)
     }
 
-    /// Returns the digest of the registers' current values, 32 bytes.
+    /// Returns the digest of the registers' current values (32 bytes).
     func measurements(_ pcrs: BootRegisters) async throws(ServiceError) -> Data {
         try await chip { commands throws(TPMError) in
             Data(try commands.readPCRs(try pcrs.selection).digest)

@@ -6,7 +6,7 @@ import WhorlStateStore
 import WhorlTPM
 package import WhorlService
 
-/// Releasing secrets and signatures when an item's access control is met.
+/// Functions that release secrets and signatures when an item's access control is satisfied.
 extension Vault {
     /// Returns a secret.
     ///
@@ -30,12 +30,12 @@ extension Vault {
     /// Signs a digest with a key.
     ///
     /// - Parameters:
-    ///   - digest: SHA-256 of the message, 32 bytes.
+    ///   - digest: The SHA-256 digest of the message (32 bytes).
     ///   - id: The identity of the key.
     ///   - proof: The owner's proof.
     ///   - applicationPassword: The program's own password, if the key requires one.
     /// - Returns: The signature.
-    /// - Throws: `digestWrongSize`, and the errors of ``secret(_:shown:applicationPassword:)``.
+    /// - Throws: `digestWrongSize`, or the errors of ``secret(_:shown:applicationPassword:)``.
     package func sign(
         digest: Data,
         with id: ItemID,
@@ -46,15 +46,15 @@ extension Vault {
         return try await signature(over: digest, with: try await row(id), proof, applicationPassword)
     }
 
-    /// Binds the profile's secrets to the current boot measurements.
+    /// Binds a profile's secrets to the current boot measurements.
     ///
-    /// Keys cannot be bound again; from then on, they also require the passcode.
+    /// Keys cannot be bound again. They are unchanged and require the passcode from then on.
     ///
     /// - Parameters:
     ///   - profile: The profile of the secrets.
-    ///   - proof: The passcode's proof. No finger is needed, because the secrets are not released.
-    /// - Returns: The secrets that were bound again, and the keys that are unchanged.
-    /// - Throws: `accessDenied` without the passcode's proof, and the errors of
+    ///   - proof: The proof of the passcode. A finger is not required, because the secrets are not released.
+    /// - Returns: The secrets that were bound again and the keys that are unchanged.
+    /// - Throws: `accessDenied` without a proof of the passcode, or the errors of
     ///   ``secret(_:shown:applicationPassword:)``.
     package func reseal(_ profile: String, shown proof: OwnerProof) async throws(ServiceError) -> Resealing {
         guard proof.profile == profile, proof.passcode != nil else {
@@ -102,7 +102,7 @@ extension Vault {
 }
 
 extension ServiceError {
-    /// Whether the error concerns only this item, so that others may still succeed.
+    /// Whether the error concerns only this item, so that using other items may still succeed.
     fileprivate var isAboutTheItem: Bool {
         switch code {
         case .enrollmentChanged, .itemTampered, .accessDenied: true

@@ -6,10 +6,10 @@ import WhorlStateStore
 import WhorlService
 import WhorlSupport
 
-/// Authenticates rows of the vault: HMAC-SHA-256 with a key derived from the state key.
+/// Authenticates rows of the vault with HMAC-SHA-256 and a key derived from the state key.
 ///
-/// The MAC covers the table's name and every column. It detects a row that was edited, or moved to another profile,
-/// name or table. It does not detect that a whole row was replaced by an older one.
+/// The MAC covers the table's name and every column. It reveals whether a row was edited, or moved to another profile,
+/// name or table. It does not reveal whether a whole row was replaced by an older one.
 struct RowMAC: Sendable {
     let keys: StateKeys
 
@@ -32,7 +32,7 @@ struct RowMAC: Sendable {
 }
 
 extension Data {
-    /// Encodes a number as a column for the MAC, 8 bytes.
+    /// Encodes a number as an 8-byte column for the MAC.
     init(column number: Int64) {
         var bytes = ByteWriter()
         bytes.append(number)
@@ -42,6 +42,6 @@ extension Data {
     /// Encodes a time as a column for the MAC, by its bit pattern.
     init(column time: Double) { self.init(column: Int64(bitPattern: time.bitPattern)) }
 
-    /// Encodes a column that may be missing: empty, or a byte and its contents.
+    /// Encodes a column that may be missing, as no bytes if it is missing, or else as a byte followed by the contents.
     init(column optional: Data?) { self = optional.map { Data([1]) + $0 } ?? Data() }
 }

@@ -7,20 +7,20 @@ import WhorlStateStore
 import WhorlTPM
 package import WhorlService
 
-/// Items that their callers store: the vault creates and unlocks them, but stores nothing.
+/// Functions for items that the callers store. The vault creates and unlocks these items but does not store them.
 ///
-/// The vault trusts only the bytes of a ``SealedItem``, and only after checking their MAC.
+/// The vault trusts only the bytes of a ``SealedItem``, and only after it has checked their MAC.
 extension Vault {
     /// Seals a secret.
     ///
     /// - Parameters:
-    ///   - secret: 1 byte to 1 MiB.
+    ///   - secret: The secret, 1 byte to 1 MiB in size.
     ///   - profile: The profile that owns the secret.
     ///   - access: The access control, which cannot be changed later.
     ///   - applicationPassword: The program's own password, if `access` requires one.
     /// - Returns: The item, which the caller stores.
     /// - Throws: `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`, `applicationPasswordNeeded`,
-    ///   `noChip`, a storage error, and other errors of the TPM.
+    ///   `noChip`, a storage error, or another TPM error.
     package func seal(
         _ secret: SecretBox,
         of profile: String,
@@ -55,9 +55,9 @@ extension Vault {
         return try sealed(profile, access, made, body: nil)
     }
 
-    /// Returns the access control of a sealed item, as bound by this vault, without accessing the TPM.
+    /// Returns the access control that this vault bound to a sealed item, without accessing the TPM.
     ///
-    /// - Throws: `itemTampered` if the item was edited, or was created for another vault.
+    /// - Throws: `itemTampered` if the item was edited or was created for another vault.
     package func access(of item: SealedItem) throws(ServiceError) -> AccessControl { try loose(item).access }
 
     /// Returns a sealed secret.
@@ -67,9 +67,9 @@ extension Vault {
     ///   - proof: The owner's proof.
     ///   - applicationPassword: The program's own password, if the item requires one.
     /// - Returns: The secret, in locked memory.
-    /// - Throws: `itemTampered`, `noSuchItem` for a key, `accessDenied`, `enrollmentChanged`, `measuredBootChanged`,
-    ///   `applicationPasswordNeeded`, `applicationPasswordWrong`, `passcodeWrong`, `chipLockedOut`, `chipCleared`,
-    ///   `noChip`, a storage error.
+    /// - Throws: `itemTampered`, `noSuchItem` if the item is a key, `accessDenied`, `enrollmentChanged`,
+    ///   `measuredBootChanged`, `applicationPasswordNeeded`, `applicationPasswordWrong`, `passcodeWrong`,
+    ///   `chipLockedOut`, `chipCleared`, `noChip`, a storage error.
     package func secret(
         in item: SealedItem,
         shown proof: OwnerProof,
@@ -81,12 +81,12 @@ extension Vault {
     /// Signs a digest with a sealed key.
     ///
     /// - Parameters:
-    ///   - digest: SHA-256 of the message, 32 bytes.
+    ///   - digest: The SHA-256 digest of the message (32 bytes).
     ///   - key: The key.
     ///   - proof: The owner's proof.
     ///   - applicationPassword: The program's own password, if the key requires one.
     /// - Returns: The signature.
-    /// - Throws: `digestWrongSize`, `noSuchItem` for a secret, and the errors of
+    /// - Throws: `digestWrongSize`, `noSuchItem` if the item is a secret, or the errors of
     ///   ``secret(in:shown:applicationPassword:)``.
     package func sign(
         digest: Data,
@@ -97,16 +97,17 @@ extension Vault {
         try await signature(over: digest, with: try loose(key, .key), proof, applicationPassword)
     }
 
-    /// Multiplies another party's public key by a sealed key, in the TPM.
+    /// Multiplies another party's public key by a sealed key in the TPM.
     ///
     /// - Parameters:
-    ///   - publicKey: The other party's public key, in ANSI X9.63 form (4, x, y; 65 bytes).
+    ///   - publicKey: The other party's public key in the uncompressed ANSI X9.63 format, which consists of the byte 4,
+    ///     x and y (65 bytes).
     ///   - key: The key.
     ///   - proof: The owner's proof.
     ///   - applicationPassword: The program's own password, if the key requires one.
-    /// - Returns: The X coordinate of the product, 32 bytes, in locked memory.
-    /// - Throws: `publicKeyRefused`, also if the TPM finds that the key is not a point on the curve; `noSuchItem` for a
-    ///   secret; and the errors of ``secret(in:shown:applicationPassword:)``.
+    /// - Returns: The X coordinate of the product (32 bytes), in locked memory.
+    /// - Throws: `publicKeyRefused` (also if the TPM finds that the key is not a point on the curve), `noSuchItem` if
+    ///   the item is a secret, or the errors of ``secret(in:shown:applicationPassword:)``.
     package func sharedSecret(
         with publicKey: Data,
         of key: SealedItem,
@@ -116,7 +117,9 @@ extension Vault {
         try await sharedSecret(with: publicKey, of: try loose(key, .key), proof, applicationPassword)
     }
 
-    /// Rejects a public key that is not a point on P-256, before the user is prompted; the TPM checks again.
+    /// Rejects a public key that is not a point on P-256 before the user is prompted.
+    ///
+    /// The TPM checks the key again.
     ///
     /// - Throws: `publicKeyRefused`.
     package static func check(publicKey: Data) throws(ServiceError) {
@@ -125,14 +128,14 @@ extension Vault {
         }
     }
 
-    /// Returns the state of sealed items, in the same order.
+    /// Returns the states of sealed items, in the order of the items.
     ///
-    /// The TPM is used only if the database says that a set of fingers has changed, and then decides. If the TPM cannot
-    /// be reached, the state of such an item is `unknown`.
+    /// The TPM is accessed only if a set of fingers has changed according to the database, and then makes the decision.
+    /// If the TPM cannot be reached, the state of such an item is `unknown`.
     ///
     /// - Parameters:
     ///   - items: The stored items.
-    ///   - profile: The profile that must own the items; those of another profile are `tampered`.
+    ///   - profile: The profile that must own the items. The state of another profile's items is `tampered`.
     ///   - generation: The number of changes to the profile's set of fingers, according to the database.
     /// - Returns: One state for each item.
     /// - Throws: A storage error.

@@ -4,22 +4,22 @@ import WhorlStateStore
 import WhorlTPM
 import WhorlService
 
-/// The state of items that are bound to a set of fingers, as decided by the TPM.
+/// Functions that determine the state of items bound to a set of fingers, as decided by the TPM.
 extension Vault {
-    /// Whether the TPM still has the set of fingers that an item is bound to.
+    /// The answer to whether the TPM still has the set of fingers that an item is bound to.
     enum SetLookup: Sendable {
         /// The counter has the value that the item was bound to.
         case present
-        /// The set has changed: the value of the profile's finger counter is different.
+        /// The set has changed, because the profile's finger counter has a different value.
         case changed
         /// The counter could not be read, for the reason in the error.
         case unknown(ServiceError)
     }
 
-    /// Returns the state of each item, in the same order.
+    /// Returns the state of each item, in the order of the items.
     ///
-    /// The TPM is used only for items that are lost when their set changes. If the TPM cannot be reached, their state
-    /// is `unknown`.
+    /// The TPM is accessed only for items that are lost when their set changes. If the TPM cannot be reached, their
+    /// state is `unknown`.
     ///
     /// - Throws: A storage error.
     func standings(
@@ -40,7 +40,7 @@ extension Vault {
         }
     }
 
-    /// Returns whether the TPM still has a set of a profile's fingers.
+    /// Returns whether the TPM still has one of a profile's sets of fingers.
     func standing(of set: ItemBinding.Generation, _ profile: String) async -> SetLookup {
         let pinned: NVCounter?
         do throws(ServiceError) { pinned = try await pinnedCounter(of: profile)?.1 } catch {
@@ -50,13 +50,14 @@ extension Vault {
             ?? .unknown(ServiceError(.counterLost, profile))
     }
 
-    /// Reads the counters of several sets together.
+    /// Reads the counters for several sets together.
     ///
     /// - Parameters:
     ///   - sets: The sets that items are bound to.
     ///   - pinned: The current counter of the profile's fingers. It differs from the counter of an older item if an
-    ///     earlier counter was lost and the owner continued with a new one. The set of that item has then changed.
-    ///   - profile: The profile of the fingers, for errors.
+    ///     earlier counter was lost and the owner continued with a new one. In that case, the older item's set has
+    ///     changed.
+    ///   - profile: The profile that the fingers belong to, for errors.
     /// - Returns: One result for each set.
     private func look(
         for sets: Set<ItemBinding.Generation>,
@@ -87,14 +88,14 @@ extension Vault {
 }
 
 extension NVCounterCheck? {
-    /// Whether the counter exists under its pinned name.
+    /// Whether the counter exists and has its pinned name.
     fileprivate var isSame: Bool {
         if case .same = self { true } else { false }
     }
 }
 
 extension UsableItem {
-    /// The set of fingers that the item cannot do without; `nil` if another way also unlocks it.
+    /// The set of fingers without which the item cannot be unlocked, or `nil` if there is another way to unlock it.
     fileprivate var setItNeeds: ItemBinding.Generation? {
         access.isDeadWithItsSet ? binding.generation : nil
     }

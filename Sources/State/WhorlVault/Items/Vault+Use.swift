@@ -6,23 +6,23 @@ import WhorlStateStore
 import WhorlService
 import WhorlTPM
 
-/// An item with all data needed to use it, whether the vault's table or the caller stores it.
+/// An item with all the data that is needed to use it, no matter whether the vault's table or the caller stores it.
 protocol UsableItem: Sendable {
-    /// The item's owner, and the text that identifies the item.
+    /// The item's owner and the text that identifies the item.
     var owner: ItemOwner { get }
     /// The access control that the TPM enforces.
     var access: AccessControl { get }
-    /// The objects that the item's policy names.
+    /// The objects that the item's policy refers to.
     var binding: ItemBinding { get }
     /// The object that the TPM loads.
     var object: TPMObject { get }
-    /// The ciphertext of a large secret.
+    /// The ciphertext of a large secret, or `nil` for any other item.
     var body: Data? { get }
     /// The data that the ciphertext is bound to.
     var identity: Data { get }
 }
 
-/// An item's owner, and the text that identifies the item to users.
+/// An item's owner and the text that identifies the item to users.
 struct ItemOwner: Sendable {
     let profile: String
     /// The item's kind and name, for example `secret "wifi"`.
@@ -47,7 +47,8 @@ extension UsableItem {
     }
 }
 
-/// Uses an item in the TPM: turns the owner's proof into TPM credentials, and TPM failures into ``ServiceError``.
+/// Functions that use an item in the TPM. They turn the owner's proof into TPM credentials, and TPM failures into
+/// ``ServiceError``.
 extension Vault {
     /// Runs `body` with the item's policy and the credentials that satisfy it.
     func use<Value: Sendable>(
@@ -153,7 +154,7 @@ extension Vault {
 }
 
 extension TPMError {
-    /// Whether the TPM may have rejected an item's own password.
+    /// Whether the error may mean that the TPM rejected an item's application password.
     fileprivate var mayBeWrongPassword: Bool {
         switch code {
         case .noDevice, .permission, .deviceBusy, .cancelled, .foreignRoot, .foreignBlob, .lockout,
@@ -164,9 +165,9 @@ extension TPMError {
     }
 }
 
-/// The results of using an item, wherever it is stored.
+/// Functions that return the results of using an item, no matter where it is stored.
 extension Vault {
-    /// Returns the bytes that the TPM has sealed: the secret, or the key of a large one.
+    /// Returns the bytes that the TPM has sealed, which are the secret itself or the key for a large secret.
     func unseal(
         _ item: some UsableItem,
         _ proof: OwnerProof,
@@ -226,7 +227,7 @@ extension Vault {
         return signature
     }
 
-    /// Returns the X coordinate of the product of another party's public key and the key.
+    /// Returns the X coordinate of the product of another party's public key and the item's key.
     func sharedSecret(
         with publicKey: Data,
         of key: some UsableItem,

@@ -9,16 +9,16 @@ package import WhorlTPM
 /// Secrets and signing keys that a TPM releases only when their access control is met.
 ///
 /// The items are stored in the state directory's database, sealed by the TPM. The TPM itself stores only the storage
-/// root and one counter for each profile with fingers. The vault never prompts: the caller passes the owner's proof as
-/// an ``OwnerProof``.
+/// root and one counter for each profile with fingers. The vault never prompts the user. The caller passes the owner's
+/// proof as an ``OwnerProof``.
 ///
-/// The vault may be used from several tasks and processes at the same time.
+/// Several tasks and processes may use the vault at the same time.
 package final class Vault: Sendable {
     let device: TPMDevice
     let database: StateDatabase
     let time: MachineTime
 
-    /// The authority as last read, and the file that it was read from.
+    /// The authority that was last read, and the file that it was read from.
     private let known = Mutex<(authority: VaultAuthority, file: FileIdentity)?>(nil)
 
     /// Creates a vault for a TPM and an open database, without accessing either.
@@ -31,20 +31,22 @@ package final class Vault: Sendable {
     var directory: StateDirectory { database.directory }
     var seal: RowMAC { RowMAC(database) }
 
-    /// Whether the vault was provisioned; reading it does not access the TPM.
+    /// Whether the vault has been provisioned.
+    ///
+    /// Reading this property does not access the TPM.
     package var isProvisioned: Bool {
         get throws(ServiceError) { try authority() != nil }
     }
 
-    /// Creates the storage root and the authority, if they do not exist yet.
+    /// Creates the storage root and the authority if they do not exist yet.
     ///
-    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, a storage error, and other errors of the TPM.
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, a storage error, or another TPM error.
     package func provision() async throws(ServiceError) { _ = try await provisionedAuthority() }
 
-    /// Returns the directory's current authority; `nil` before the vault is provisioned.
+    /// Returns the directory's current authority, or `nil` if the vault has not been provisioned yet.
     ///
-    /// Another process may have reset the vault and created a new authority since the last read. Nothing may be bound
-    /// to an authority that no longer exists.
+    /// Another process may have reset the vault and created a new authority since the last read, and nothing may be
+    /// bound to an authority that no longer exists.
     func authority() throws(ServiceError) -> VaultAuthority? {
         let directory = directory
         return try known.withLock { known throws(ServiceError) in
@@ -64,9 +66,9 @@ package final class Vault: Sendable {
         return try await Provisioning(device: device, directory: directory).authority()
     }
 
-    /// Creates an object under the authority of the directory, while no reset can remove the authority.
+    /// Creates an object under the directory's authority while preventing a reset from removing the authority.
     ///
-    /// - Throws: `storeBusy` if another process keeps the vault locked for a minute; the errors of `body`.
+    /// - Throws: `storeBusy` if another process keeps the vault locked for a minute, or the errors of `body`.
     func sealing<Value: Sendable>(
         _ body: (VaultAuthority) async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
@@ -75,7 +77,7 @@ package final class Vault: Sendable {
         return try await body(try await provisionedAuthority())
     }
 
-    /// Runs commands without interruption by other tasks of this process.
+    /// Runs commands without interruption by other tasks in this process.
     func chip<Value: Sendable>(
         about subject: String = "",
         _ body: @Sendable (borrowing TPMCommands) throws(TPMError) -> Value
@@ -85,7 +87,7 @@ package final class Vault: Sendable {
 }
 
 extension TPMDevice {
-    /// Runs commands like ``perform(_:)``; a TPM error becomes one about a subject.
+    /// Runs commands like ``perform(_:)``, and converts a TPM error to a service error about a subject.
     package func run<Value: Sendable>(
         about subject: String = "",
         _ body: @Sendable (borrowing TPMCommands) throws(TPMError) -> Value
@@ -95,7 +97,7 @@ extension TPMDevice {
 }
 
 extension ServiceError {
-    /// Converts a TPM error, if nothing else is known about the operation.
+    /// Converts a TPM error when nothing else is known about the operation.
     package init(_ error: TPMError, _ subject: String = "") {
         let code: Code =
             switch error.code {
@@ -120,19 +122,22 @@ extension ServiceError {
     }
 }
 
-/// The lock for changing the TPM and the database together.
+/// The lock that is required for changing the TPM and the database together.
 ///
-/// There is one holder at a time, among all processes that share a state directory.
+/// Among all processes that share a state directory, only one can have the lock at a time.
 enum VaultLock {
-    /// The longest wait; a TPM may take seconds for one command.
+    /// The maximum time to wait.
+    ///
+    /// A TPM may take seconds for one command.
     private static let limit = Duration.seconds(60)
 
     /// Acquires the lock as soon as it is free, without blocking a thread.
     ///
-    /// The wait is not cancelled with its task: once a change to the TPM and the database has begun, it is completed.
+    /// Cancelling the task does not cancel the wait, because a change to the TPM and the database must be completed
+    /// once it has begun.
     ///
-    /// - Throws: `storeBusy` if another holder keeps the lock for a minute; otherwise the reason why the file cannot be
-    ///   used.
+    /// - Throws: `storeBusy` if the lock is not released for a minute, or an error with the reason why the file cannot
+    ///   be used.
     static func acquire(_ directory: StateDirectory) async throws(ServiceError) -> FileLock {
         let path = directory.file("vault.lock")
         do throws(FileLockError) {

@@ -6,14 +6,14 @@ import Synchronization
 package import WhorlService
 package import WhorlTPM
 
-/// The state key, sealed by the TPM in the file `state.sealed`.
+/// The state key that the TPM has sealed in the file `state.sealed`.
 ///
-/// A copy of the directory therefore works only on this machine. The sealed key's authorization value is the
-/// authority's. A policy that names the authority would have the same effect, but take two more commands at every
-/// start.
+/// A copy of the directory therefore works only on this machine. The sealed key has the same authorization value as the
+/// authority. A policy that refers to the authority would have the same effect, but would take two more commands at
+/// every start.
 ///
-/// The owner seals an existing key with `whorl vault provision`. The key itself stays the same, so that nothing has to
-/// be encrypted again. The file `state.key` is removed only after the sealed key was unsealed once.
+/// The owner seals an existing key with `whorl vault provision`. The key itself stays the same, so nothing has to be
+/// encrypted again. The file `state.key` is removed only after the sealed key has been unsealed once.
 package struct SealedStateKey: Sendable {
     let device: TPMDevice
     let directory: StateDirectory
@@ -25,23 +25,24 @@ package struct SealedStateKey: Sendable {
         self.directory = directory
     }
 
-    /// The path of the file with the sealed key.
+    /// The path of the file that contains the sealed key.
     package var path: String { directory.file("state.sealed") }
 
-    /// Whether a sealed key exists; it may be damaged.
+    /// Whether a sealed key exists, even if it is damaged.
     ///
     /// - Throws: A storage error.
     package var exists: Bool {
         get throws(ServiceError) { try PrivateFiles.checkFile(path) }
     }
 
-    /// Returns the source of a directory's state key.
+    /// Returns the source of the directory's state key.
     ///
-    /// If there is a sealed key, it is unsealed; otherwise the key comes from the key file. If the TPM cannot unseal
-    /// and the key file still exists, for example after an interrupted ``seal()``, the key file is used, because it
-    /// contains the same key.
+    /// If there is a sealed key, it is unsealed. Otherwise the key comes from the key file. If the TPM cannot unseal
+    /// the key and the key file still exists, for example after an interrupted ``seal()``, the key file is used because
+    /// it contains the same key.
     ///
-    /// - Throws: `noChip`, `chipCleared`, `chipBusy` and similar errors if only the TPM has the key; a storage error.
+    /// - Throws: `noChip`, `chipCleared`, `chipBusy` or a similar error if only the TPM has the key, or a storage
+    ///   error.
     package func source() async throws(ServiceError) -> any StateKeySource {
         let file = FileKeySource(directory: directory)
         guard try exists else { return file }
@@ -55,10 +56,10 @@ package struct SealedStateKey: Sendable {
 
     /// Seals the directory's key with the TPM, creating a key if the directory has none.
     ///
-    /// It may be interrupted at any point and called again: the key file is removed last, and only after checking that
-    /// the sealed key is the same.
+    /// This function may be interrupted at any point and called again, because the key file is removed last, and only
+    /// after checking that the sealed key is the same.
     ///
-    /// - Throws: The TPM's errors; a storage error.
+    /// - Throws: The TPM's errors or a storage error.
     package func seal() async throws(ServiceError) {
         let file = FileKeySource(directory: directory)
         var present: SecretBox?
@@ -72,7 +73,7 @@ package struct SealedStateKey: Sendable {
         try PrivateFiles.remove(file.path, in: directory.path)
     }
 
-    /// Writes the key back to a file, as before ``seal()``.
+    /// Writes the key back to a file, as it was before ``seal()``.
     ///
     /// - Throws: The errors of ``source()``.
     package func unsealToFile() async throws(ServiceError) {
@@ -92,7 +93,7 @@ package struct SealedStateKey: Sendable {
         _ = try PrivateFiles.publish(contents.bytes, as: path, in: directory.path)
     }
 
-    /// Returns the file contents for a key.
+    /// Returns the contents of the file for a key.
     func sealed(_ key: SecretBox) async throws(ServiceError) -> SecretBox {
         let authority = try await Provisioning(device: device, directory: directory).authority()
         let object = try await device.run(about: path) { commands throws(TPMError) in
@@ -150,7 +151,7 @@ package struct SealedStateKey: Sendable {
     }
 }
 
-/// A key that is already unsealed.
+/// A source of a key that has already been unsealed.
 private struct UnsealedKey: StateKeySource {
     let path: String
     let key: SecretBox
@@ -165,19 +166,21 @@ private struct UnsealedKey: StateKeySource {
 }
 
 extension SealedStateKey {
-    /// Creates a key for a directory that has none, sealed by the TPM from the start: it is never in a plain file.
+    /// Creates a key for a directory that has none.
     ///
-    /// The directory must exist. The sealed key is written to the disk when the database requests a key, because a key
-    /// without a database means that the database was lost.
+    /// The TPM seals it from the start, so it is never in a plain file.
     ///
-    /// - Throws: `noChip`, `ownerAuthorizationNeeded` and other errors of the TPM; a storage error.
+    /// The directory must exist. The sealed key is not written to the disk until the database requests a key, because a
+    /// key without a database means that the database was lost.
+    ///
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, another TPM error, or a storage error.
     package func new() async throws(ServiceError) -> any StateKeySource {
         let key = SecretBox(SecretBytes(randomCount: SealedStateKey.size))
         return NewSealedKey(sealed: try await sealed(key), key: key, path: path, directory: directory)
     }
 }
 
-/// A key that is not on the disk yet.
+/// A source of a key that is not on the disk yet.
 private final class NewSealedKey: StateKeySource {
     let path: String
     private let sealed: SecretBox

@@ -10,16 +10,16 @@ import WhorlTPM
 
 /// The objects that turn a match into a proof that the TPM accepts.
 ///
-/// These are the storage root of all objects, the authority's object, and its authorization value. They are stored in
-/// the file `vault.authority`. A program that can read that file can act in place of the matcher, but only on this
-/// machine.
+/// These are the storage root of all objects, the authority's object, and the authorization value of that object. They
+/// are stored in the file `vault.authority`. A program that can read that file can act in place of the matcher, but
+/// only on this machine.
 struct VaultAuthority: Sendable {
     let root: StorageRoot
     let object: TPMObject
-    /// 32 random bytes.
+    /// The object's authorization value (32 random bytes).
     let authorization: SecretBox
 
-    /// The policy for incrementing a profile's generations.
+    /// The policy for incrementing a profile's generation.
     var writePolicy: TPMPolicy { .secret(of: object.name) }
 
     /// The credentials that satisfy ``writePolicy``.
@@ -29,7 +29,8 @@ struct VaultAuthority: Sendable {
         return credentials
     }
 
-    /// The credentials that satisfy PolicyAuthValue for an object with the authority's authorization value.
+    /// The credentials that satisfy PolicyAuthValue for an object that has the same authorization value as the
+    /// authority.
     var ownValue: Credentials {
         var credentials = Credentials()
         credentials.authValue = authorization
@@ -47,9 +48,9 @@ struct VaultAuthority: Sendable {
         return VaultAuthority(root: root, object: object, authorization: authorization)
     }
 
-    /// Loads the authority of a state directory; returns `nil` if none was created.
+    /// Loads the authority of a state directory, or returns `nil` if none has been created.
     ///
-    /// - Throws: A storage error if the file is damaged or accessible to others.
+    /// - Throws: A storage error if the file is damaged or accessible to other users.
     static func load(_ directory: StateDirectory) throws(ServiceError) -> VaultAuthority? {
         let path = path(directory)
         guard let contents = try PrivateFiles.read(path, atMost: VaultFile.largest) else { return nil }
@@ -59,9 +60,9 @@ struct VaultAuthority: Sendable {
         return authority
     }
 
-    /// Writes the file, unless another process was faster.
+    /// Writes the file unless another process has already done so.
     ///
-    /// - Returns: The authority that the directory then has.
+    /// - Returns: The authority that the directory has afterward.
     func publish(_ directory: StateDirectory) throws(ServiceError) -> VaultAuthority {
         let path = VaultAuthority.path(directory)
         let contents = VaultFile(parts: [root.serialized, object.serialized], secret: authorization)
@@ -87,17 +88,19 @@ extension VaultAuthority {
 
 /// Creates the storage root and the authority of the vault.
 ///
-/// 1. The storage root is found in the TPM, or created and stored there.
-/// 2. The authority is created under it; the TPM does not store it.
-/// 3. The file `vault.authority` gets its name. From here on, the vault is provisioned.
+/// 1. The storage root is found in the TPM or is created and stored there.
+/// 2. The authority is created under the storage root, but the TPM does not store it.
+/// 3. The file `vault.authority` is given its name. From this point on, the vault is provisioned.
 ///
-/// A run that ends before the third step leaves at most a storage root, which the next run finds. If two processes
-/// provision at the same time, both get the authority of the first.
+/// A run that ends before the third step leaves at most a storage root behind, which the next run finds. If two
+/// processes provision the vault at the same time, both get the authority of the first.
 struct Provisioning: Sendable {
     let device: TPMDevice
     let directory: StateDirectory
 
-    /// Returns the authority of the directory, which must exist, creating the authority if there is none.
+    /// Returns the authority of the directory, creating it if there is none.
+    ///
+    /// The directory must exist.
     func authority() async throws(ServiceError) -> VaultAuthority {
         if let authority = try VaultAuthority.load(directory) { return authority }
         let made = try await device.run { commands throws(TPMError) in
@@ -107,7 +110,8 @@ struct Provisioning: Sendable {
     }
 }
 
-/// The identity of the file that currently has a name, so that a program detects when another file has replaced it.
+/// The identity of the file that currently has a given name, so that a program can detect when another file has
+/// replaced it.
 ///
 /// The inode number alone is not sufficient, because it can be reused as soon as the old file is deleted.
 struct FileIdentity: Sendable, Hashable {
@@ -117,7 +121,7 @@ struct FileIdentity: Sendable, Hashable {
     /// The time when the inode last changed, in seconds and nanoseconds.
     private let changed: [Int]
 
-    /// Reads the identity of the file with this name, without following a link; returns `nil` if there is no file.
+    /// Reads the identity of the file with this name without following a link, or returns `nil` if there is no file.
     ///
     /// - Throws: `notWritable`, `failed`.
     init?(at path: String) throws(ServiceError) {

@@ -10,14 +10,14 @@ import WhorlSupport
 /// The format of the vault's small files.
 ///
 /// It consists of a line that identifies the kind, parts preceded by their sizes, an optional secret of 32 bytes, and a
-/// checksum against damage. The checksum does not prove who wrote the file; the TPM does that.
+/// checksum to detect damage. The checksum does not prove who wrote the file, but the TPM does.
 struct VaultFile: Sendable {
     enum Kind: String {
         case authority = "whorl authority v1\n"
         case stateKey = "whorl state key v1\n"
     }
 
-    /// The maximum size of a file to read, in bytes.
+    /// The maximum size in bytes of a file to read.
     static let largest = 16384
 
     private static let secretSize = 32
@@ -25,7 +25,7 @@ struct VaultFile: Sendable {
 
     /// The parts that are not secret.
     let parts: [[UInt8]]
-    /// The secret, 32 bytes.
+    /// The secret (32 bytes).
     let secret: SecretBox?
 
     func encoded(as kind: Kind) -> SecretBytes {
@@ -48,7 +48,7 @@ struct VaultFile: Sendable {
 }
 
 extension VaultFile {
-    /// Reads a file; returns `nil` if it is not a complete file of this kind.
+    /// Parses the contents of a file, or returns `nil` if they are not a complete file of this kind.
     init?(_ contents: borrowing SecretBytes, as kind: Kind) {
         let decoded = contents.withUnsafeBytes { VaultFile.decode($0, kind) }
         guard let decoded else { return nil }

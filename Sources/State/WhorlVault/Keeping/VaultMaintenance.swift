@@ -7,12 +7,12 @@ package import WhorlTPM
 package import WhorlService
 import WhorlSupport
 
-/// The owner's operations on the whole vault: `whorl vault provision` and `whorl vault reset`.
+/// The owner's operations on the whole vault, which are `whorl vault provision` and `whorl vault reset`.
 package struct VaultMaintenance: Sendable {
     private let device: TPMDevice
     private let directory: StateDirectory
 
-    /// Creates the operations for a directory and a TPM, without accessing either.
+    /// Creates the operations for a directory and a TPM without accessing either.
     package init(device: TPMDevice, directory: StateDirectory) {
         self.device = device
         self.directory = directory
@@ -30,19 +30,21 @@ package struct VaultMaintenance: Sendable {
         try await SealedStateKey(device: device, directory: directory).seal()
     }
 
-    /// Removes the vault: secrets, keys and passcodes are lost permanently.
+    /// Removes the vault.
+    ///
+    /// Secrets, keys and passcodes are lost permanently.
     ///
     /// The fingers are kept if the TPM can still unseal the state key, which is then written back to a file. Otherwise,
-    /// all data that the key protects are lost: the database is renamed, and the next start creates a new one. A
-    /// damaged database is also renamed. The operation may be interrupted at any point and run again.
+    /// all data that the key protects is lost. In that case the database is renamed, and the next start creates a new
+    /// one. A damaged database is also renamed. The operation may be interrupted at any point and run again.
     ///
     /// - Parameters:
-    ///   - withoutChip: Whether to continue if the TPM is missing; objects in a TPM stay there.
-    ///   - open: Opens the database, once its key is in a file or was found to be lost; returns `nil` if no state
-    ///     exists.
+    ///   - withoutChip: Whether to continue if the TPM is missing, which leaves any objects in the TPM behind.
+    ///   - open: A function that opens the database once its key is in a file or was found to be lost. It returns `nil`
+    ///     if no state exists.
     /// - Returns: The effect of the reset on the fingers.
-    /// - Throws: `noChip`, `chipBusy` if the TPM cannot be reached; a storage error if the database cannot be opened
-    ///   now, in which case the vault is unchanged.
+    /// - Throws: `noChip` or `chipBusy` if the TPM cannot be reached, or a storage error if the database cannot be
+    ///   opened now, in which case the vault is unchanged.
     package func reset(
         withoutChip: Bool = false,
         opening open: () async throws(ServiceError) -> StateDatabase?
@@ -68,9 +70,9 @@ package struct VaultMaintenance: Sendable {
         return isLost ? .fingersLost(database: aside) : .fingersKept
     }
 
-    /// Writes the state key to a file, and returns whether it is lost instead.
+    /// Writes the state key to a file, or returns `true` if the key is lost.
     ///
-    /// - Throws: The error that prevents finding out.
+    /// - Throws: An error if it cannot be determined whether the key is lost.
     private func isLost(_ key: SealedStateKey, _ withoutChip: Bool) async throws(ServiceError) -> Bool {
         do {
             try await key.unsealToFile()
@@ -86,7 +88,8 @@ package struct VaultMaintenance: Sendable {
         }
     }
 
-    /// Removes the counters from the TPM while the authority can still find them, then empties the database.
+    /// Removes the counters from the TPM while they can still be found with the authority, and then empties the
+    /// database.
     private func empty(_ database: StateDatabase, _ withoutChip: Bool) async throws(ServiceError) {
         if let authority = try VaultAuthority.load(directory) {
             do {
@@ -111,7 +114,7 @@ package struct VaultMaintenance: Sendable {
 
     private var databasePath: String { directory.file("whorl.sqlite") }
 
-    /// A path that no earlier reset has used.
+    /// A path for the renamed database that no earlier reset has used.
     private var asidePath: String {
         let plain = directory.file("whorl.sqlite.lost")
         let names = [plain] + (2...1000).map { "\(plain)-\($0)" }

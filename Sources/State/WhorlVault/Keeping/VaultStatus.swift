@@ -5,12 +5,13 @@ package import WhorlTPM
 package import WhorlService
 
 extension VaultStatus {
-    /// Returns whether a directory has a vault, according to its file, which may be damaged; does not access the TPM.
+    /// Returns whether a directory has a vault according to the vault's file, which may be damaged, without accessing
+    /// the TPM.
     package static func isProvisioned(_ directory: StateDirectory) -> Bool {
         (try? PrivateFiles.checkFile(VaultAuthority.path(directory))) ?? true
     }
 
-    /// Reads the status of a directory and a TPM.
+    /// Reads the vault status of a directory and a TPM.
     ///
     /// - Throws: A storage error if the directory's files cannot be read.
     package static func read(
@@ -39,7 +40,7 @@ extension VaultStatus {
         )
     }
 
-    /// Returns whether the authority's root exists and the authority's object loads under it.
+    /// Returns whether the authority's root exists and the authority's object can be loaded under it.
     private static func sameChip(
         _ commands: borrowing TPMCommands,
         _ authority: VaultAuthority?

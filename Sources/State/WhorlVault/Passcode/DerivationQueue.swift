@@ -3,10 +3,11 @@
 import Synchronization
 import WhorlService
 
-/// The queue for derivations, each of which requires 32 MiB and a tenth of a second of CPU time.
+/// A queue for derivations, each of which requires 32 MiB of memory and a tenth of a second of CPU time.
 ///
-/// Two run at a time in this process, and one for each state directory, so that one user's derivations do not block
-/// those of others. A few more per directory may wait; any others fail with `passcodeBusy`.
+/// At most two derivations run at a time in this process, and only one for each state directory, so that one user's
+/// derivations do not block those of others. A few more may wait for each directory. Any others fail with
+/// `passcodeBusy`.
 final class DerivationQueue: Sendable {
     /// The queue of this process.
     static let shared = DerivationQueue()
@@ -16,7 +17,9 @@ final class DerivationQueue: Sendable {
     /// The maximum number of waiting derivations per directory.
     static let mostWaiting = 16
 
-    /// Proof that it is a derivation's turn; only the queue creates one.
+    /// Proof that it is a derivation's turn.
+    ///
+    /// Only the queue creates it.
     struct Turn: Sendable {
         fileprivate init() {}
     }
@@ -29,7 +32,7 @@ final class DerivationQueue: Sendable {
 
     private struct State {
         var next: UInt64 = 0
-        /// The directories whose derivations are running.
+        /// The directories that have a derivation in progress.
         var running: [String] = []
         var waiting: [Waiter] = []
 
@@ -37,7 +40,7 @@ final class DerivationQueue: Sendable {
             running.count < DerivationQueue.mostRunning && !running.contains(directory)
         }
 
-        /// Returns the next waiter that may run, and gives it its turn.
+        /// Returns the next waiter that may run and gives it its turn.
         mutating func admitNext() -> Waiter? {
             guard let place = waiting.firstIndex(where: { mayRun($0.directory) }) else { return nil }
             let waiter = waiting.remove(at: place)
@@ -48,9 +51,9 @@ final class DerivationQueue: Sendable {
 
     private let state = Mutex(State())
 
-    /// Runs `body` when it is a directory's turn.
+    /// Runs `body` when it is the directory's turn.
     ///
-    /// - Throws: `passcodeBusy` if too many of the directory's derivations are waiting, or the task is cancelled before
+    /// - Throws: `passcodeBusy` if too many of the directory's derivations are waiting or the task is cancelled before
     ///   its turn.
     func inTurn<Value: Sendable>(
         of directory: String,
@@ -61,7 +64,7 @@ final class DerivationQueue: Sendable {
         return try await body(Turn())
     }
 
-    /// The number of running derivations, and the number of waiting ones.
+    /// The number of derivations in progress and the number of waiting ones.
     var counts: (running: Int, waiting: Int) { state.withLock { ($0.running.count, $0.waiting.count) } }
 
     private func begin(_ directory: String) async -> Bool {

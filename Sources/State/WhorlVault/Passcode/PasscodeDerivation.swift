@@ -8,14 +8,14 @@ import WhorlStateStore
 import WhorlService
 import WhorlSupport
 
-/// The derivation of the 32 bytes that the TPM compares from a passcode: scrypt (RFC 7914) with a random salt.
+/// The derivation of the 32 bytes that the TPM compares from a passcode, using scrypt (RFC 7914) with a random salt.
 ///
-/// The TPM counts failed attempts. The derivation protects against an attacker who physically opens the TPM or reads
-/// its bus: each guess then costs the memory and the time below.
+/// The TPM counts failed attempts. In addition, the derivation protects against an attacker who physically opens the
+/// TPM or reads its bus, because each guess costs the memory and the time below.
 struct PasscodeDerivation: Sendable, Hashable {
-    /// The cost of a new derivation: 32 MiB, and about a tenth of a second on an ordinary machine.
+    /// The cost of a new derivation, which is 32 MiB of memory and about a tenth of a second on an ordinary machine.
     static let standardCost: UInt8 = 15
-    /// The costs that are accepted from the database: 16 MiB to 256 MiB.
+    /// The costs that are accepted from the database, which correspond to 16 MiB to 256 MiB of memory.
     ///
     /// A forged row can therefore neither make guessing cheap nor exhaust the memory.
     static let costs: ClosedRange<UInt8> = 14...18
@@ -24,9 +24,9 @@ struct PasscodeDerivation: Sendable, Hashable {
     private static let blockSize = 8
     private static let outputSize = 32
 
-    /// 16 random bytes.
+    /// The salt (16 random bytes).
     let salt: Data
-    /// The binary logarithm of scrypt's N.
+    /// The binary logarithm of scrypt's parameter N.
     let cost: UInt8
 
     /// Creates a derivation with a new salt and the standard cost.
@@ -36,7 +36,7 @@ struct PasscodeDerivation: Sendable, Hashable {
         self.cost = cost
     }
 
-    /// Decodes the stored form (version, cost, salt); returns `nil` for anything else.
+    /// Decodes the stored form (version, cost, salt), or returns `nil` for anything else.
     init?(encoded: Data) {
         var bytes = ByteReader(encoded)
         guard bytes.number(UInt8.self) == 1, let cost = bytes.number(UInt8.self),
@@ -55,14 +55,14 @@ struct PasscodeDerivation: Sendable, Hashable {
         return Data(bytes.bytes)
     }
 
-    /// Returns the authorization value for a passcode, 32 bytes.
+    /// Returns the authorization value for a passcode.
     ///
     /// The derivation runs on a separate thread, because the shared pool has few threads and other tasks need them.
     ///
     /// - Parameters:
     ///   - passcode: The passcode.
-    ///   - turn: The turn of this derivation (``DerivationQueue``).
-    /// - Returns: 32 bytes.
+    ///   - turn: The proof that it is this derivation's turn (``DerivationQueue``).
+    /// - Returns: The authorization value (32 bytes).
     /// - Throws: `passcodeWrongSize`.
     func authorization(
         of passcode: SecretBox,
@@ -114,8 +114,8 @@ struct PasscodeDerivation: Sendable, Hashable {
 extension SecretBytes {
     /// Converts bytes to a TPM authorization value.
     ///
-    /// The last byte is never zero, because a TPM drops trailing zeros of the value, and other code that uses it may
-    /// not.
+    /// The last byte is never zero, because a TPM drops trailing zeros from the value, and other code that uses the
+    /// value may not.
     init(authorization bytes: UnsafeRawBufferPointer) {
         self.init(count: bytes.count) { room in
             room.copyMemory(from: bytes)

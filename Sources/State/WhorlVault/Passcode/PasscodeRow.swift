@@ -7,7 +7,7 @@ import WhorlTPM
 
 /// The row of a profile's passcode in the database.
 ///
-/// It contains the TPM's object and the derivation of its authorization value; it does not reveal the passcode.
+/// It contains the TPM object and the derivation of its authorization value, but does not reveal the passcode.
 struct PasscodeRow: Sendable {
     let profile: String
     let object: TPMObject
@@ -22,7 +22,7 @@ struct PasscodeRow: Sendable {
         ]
     }
 
-    /// Stores a passcode if none is set; returns `false` if one is set.
+    /// Stores a passcode if none is set, or returns `false` if there already is one.
     func insert(_ db: Database, _ seal: RowMAC) throws -> Bool {
         try db.execute(
             sql: "INSERT INTO vault_passcodes VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -34,7 +34,7 @@ struct PasscodeRow: Sendable {
         return db.changesCount == 1
     }
 
-    /// Replaces `old` with this row; returns `false` if `old` is no longer the current passcode.
+    /// Replaces `old` with this row, or returns `false` if `old` is no longer the current passcode.
     func replace(_ old: PasscodeRow, _ db: Database, _ seal: RowMAC) throws -> Bool {
         try PasscodeRow.delete(old, db) && insert(db, seal)
     }
@@ -47,9 +47,9 @@ struct PasscodeRow: Sendable {
         return db.changesCount == 1
     }
 
-    /// Reads the current passcode; returns `nil` if none is set.
+    /// Reads the current passcode, or returns `nil` if none is set.
     ///
-    /// - Throws: `SQLITE_CORRUPT` for a row that Whorl did not write.
+    /// - Throws: `SQLITE_CORRUPT` if Whorl did not write the row.
     static func read(_ profile: String, _ db: Database, _ seal: RowMAC) throws -> PasscodeRow? {
         try db.first(sql: "SELECT * FROM vault_passcodes WHERE profile = ?", arguments: [profile]) { row in
             guard let object: Data = row["object"], let derivation: Data = row["derivation"],
@@ -65,11 +65,14 @@ struct PasscodeRow: Sendable {
     }
 }
 
-/// A passcode row without a TPM object, which makes the keychain treat a passcode as set, for testing apps.
+/// A passcode row without a TPM object, used for testing apps.
 ///
-/// It cannot be compared with a passcode, and unlocks nothing: a vault with a TPM finds that the row was tampered with.
+/// It makes the keychain behave as if a passcode were set.
+///
+/// It cannot be compared with a passcode and does not unlock anything. A vault with a TPM reports the row as tampered
+/// with.
 package enum SimulatedPasscode {
-    /// Adds or removes the test row of a profile.
+    /// Adds or removes a profile's test row.
     package static func set(_ isSet: Bool, of profile: String, _ db: Database) throws {
         try db.execute(
             sql: isSet

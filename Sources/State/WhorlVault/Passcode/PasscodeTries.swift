@@ -6,22 +6,22 @@ package import WhorlStateStore
 package import WhorlService
 import WhorlTPM
 
-/// The count of passcode attempts for one profile, and the rules for changing it.
+/// The number of passcode attempts for one profile and the rules for changing it.
 ///
-/// Five wrong attempts in a row are free; each further attempt requires a delay, which grows. An attacker who guesses
-/// therefore reaches the TPM's own limit, which disk encryption shares, slowly or not at all. This is a plain value
-/// type.
+/// Five wrong attempts in a row are allowed without a delay. Each further attempt requires an increasingly long delay.
+/// An attacker who guesses therefore reaches the TPM's own limit, which disk encryption shares, slowly or not at all.
+/// This is a plain value type.
 package struct PasscodeTries: Sendable, Hashable {
-    /// The number of consecutive wrong attempts without a delay.
+    /// The number of consecutive wrong attempts that are allowed without a delay.
     static let free = 5
-    /// The delays before the sixth, the seventh, … attempt.
+    /// The delays before the sixth attempt, the seventh attempt, and so on, in milliseconds.
     ///
-    /// In milliseconds, for 1, 5, 15 minutes, 1, 3, 8 hours; then always the last.
+    /// They are 1, 5 and 15 minutes, and 1, 3 and 8 hours. The last one is repeated.
     static let waits: [Int64] = [60, 300, 900, 3600, 10800, 28800].map { $0 * 1000 }
 
     /// The number of attempts since the last correct one, including those without a result.
     package private(set) var failures: Int
-    /// The time of the last of these attempts.
+    /// The time of the most recent of these attempts.
     package private(set) var last: Moment?
 
     package init(failures: Int = 0, last: Moment? = nil) {
@@ -30,7 +30,7 @@ package struct PasscodeTries: Sendable, Hashable {
         self.last = last
     }
 
-    /// Returns the time to wait until the next attempt; `nil` if there is no need to wait.
+    /// Returns the time to wait until the next attempt, or `nil` if there is no need to wait.
     package func wait(at now: Moment) -> Duration? {
         guard failures >= PasscodeTries.free else { return nil }
         let length = PasscodeTries.waits[min(failures - PasscodeTries.free, PasscodeTries.waits.count - 1)]
@@ -39,10 +39,10 @@ package struct PasscodeTries: Sendable, Hashable {
         return left > 0 ? .milliseconds(left) : nil
     }
 
-    /// The number of further wrong attempts without a delay.
+    /// The number of further wrong attempts that are allowed without a delay.
     package var left: Int { max(0, PasscodeTries.free - failures) }
 
-    /// Counts the next attempt before it is made, or returns the time to wait for it.
+    /// Counts the next attempt before it is made, or returns the time to wait until it is allowed.
     package mutating func reserve(at now: Moment) -> Duration? {
         if let wait = wait(at: now) { return wait }
         failures += 1
@@ -50,12 +50,14 @@ package struct PasscodeTries: Sendable, Hashable {
         return nil
     }
 
-    /// Refunds a counted attempt that was not made, because the TPM compared nothing.
+    /// Undoes the counting of an attempt that was not made because the TPM did not compare anything.
     mutating func release() { failures = max(0, failures - 1) }
 }
 
 extension PasscodeTries {
-    /// Reads the attempts of a profile; a row that cannot be read counts as the longest delay.
+    /// Reads a profile's attempts.
+    ///
+    /// A row that cannot be read results in the longest delay.
     static func read(_ profile: String, _ db: Database) throws -> PasscodeTries {
         let tries = try db.first(sql: "SELECT * FROM vault_tries WHERE profile = ?", arguments: [profile]) {
             row in
@@ -78,9 +80,9 @@ extension PasscodeTries {
     }
 }
 
-/// A passcode attempt, from its count to the TPM's result.
+/// Functions for a passcode attempt, from counting it to the TPM's result.
 extension Vault {
-    /// Returns the passcode's row, and the authorization value that the TPM has verified.
+    /// Returns the passcode's row and the authorization value that the TPM has verified.
     func verified(
         _ passcode: SecretBox,
         of profile: String
@@ -124,7 +126,7 @@ extension Vault {
         try await DerivationQueue.shared.inTurn(of: directory.path, body)
     }
 
-    /// Returns the time until Whorl compares a passcode of a profile again; `nil` if there is no need to wait.
+    /// Returns the time until Whorl compares a passcode for a profile again, or `nil` if there is no need to wait.
     ///
     /// - Throws: A storage error.
     package func passcodeWait(of profile: String) async throws(ServiceError) -> Duration? {
@@ -137,7 +139,8 @@ extension Vault {
         }
     }
 
-    /// Returns the number of further wrong passcodes of a profile without a delay, including those of other processes.
+    /// Returns the number of further wrong passcodes that a profile may submit without a delay, in this and all other
+    /// processes.
     ///
     /// - Throws: A storage error.
     package func passcodeTriesLeft(of profile: String) async throws(ServiceError) -> Int {
@@ -176,7 +179,7 @@ extension Vault {
         throw ServiceError(.passcodeThrottled, profile, wait: wait)
     }
 
-    /// Counts an attempt on disk before it is made, in one transaction with the check of the delays.
+    /// Counts an attempt on disk before it is made, in the same transaction as the check of the delays.
     private func reserveTry(_ profile: String) async throws(ServiceError) {
         let now = time.now()
         let wait: Duration? = try await database.write(.full) { db in
@@ -192,13 +195,13 @@ extension Vault {
         if let wait { throw ServiceError(.passcodeThrottled, profile, wait: wait) }
     }
 
-    /// Refunds an attempt that the TPM did not compare.
+    /// Undoes the counting of an attempt that the TPM did not compare.
     private func releaseTry(_ profile: String) async throws(ServiceError) {
         try await settleTries(profile) { $0.release() }
         try await releaseBudget(profile)
     }
 
-    /// Refunds a passcode that the TPM found correct, or did not compare.
+    /// Undoes the counting, in the budget, of a passcode that was correct or that the TPM did not compare.
     private func releaseBudget(_ profile: String) async throws(ServiceError) {
         try await settleTries(TPMBudget.passcodes.row(of: profile)) { $0.release() }
     }

@@ -7,17 +7,18 @@ package import WhorlService
 
 /// The row of a profile for which a touch at login provides the login password.
 package struct LoginPassword: Sendable {
-    /// The sealed password; `nil` until it was typed.
+    /// The sealed password, or `nil` until it has been typed.
     package let item: SealedItem?
-    /// The day of the password's last change, in days since 1970-01-01; `nil` if the login did not provide it.
+    /// The day of the password's last change, in days since 1970-01-01, or `nil` if the login did not provide it.
     package let changedOn: Int?
 }
 
-/// The sealed login password, in the table `login_passwords`.
+/// Functions for the sealed login password in the table `login_passwords`.
 ///
-/// The row has no MAC because the sealed item has one, and a row added by someone else contains no password.
+/// The row does not need a MAC because the sealed item has one, and a row that was added by someone else does not
+/// contain a password.
 extension Vault {
-    /// Returns the row of a profile; `nil` if the keyring is off.
+    /// Returns the row of a profile, or `nil` if the keyring is disabled.
     package func loginPassword(of profile: String) async throws(ServiceError) -> LoginPassword? {
         let row = try await database.read { db in
             try db.first(
@@ -32,7 +33,7 @@ extension Vault {
         return LoginPassword(item: item, changedOn: row.changedOn)
     }
 
-    /// Adds a row without a password; an existing row is left unchanged.
+    /// Adds a row without a password, but leaves an existing row unchanged.
     package func addLoginPassword(of profile: String) async throws(ServiceError) {
         try await database.write(.full) { db in
             try db.execute(
@@ -42,7 +43,9 @@ extension Vault {
         }
     }
 
-    /// Replaces or discards the sealed password; stores nothing if the keyring is off.
+    /// Replaces or discards the sealed password.
+    ///
+    /// Does nothing if the keyring is disabled.
     package func setLoginPassword(
         _ item: SealedItem?,
         changedOn day: Int?,

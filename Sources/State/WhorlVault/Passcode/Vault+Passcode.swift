@@ -7,10 +7,11 @@ import WhorlStateStore
 import WhorlTPM
 package import WhorlService
 
-/// The owner's passcode: a TPM object whose authorization value is derived from it.
+/// Functions for the owner's passcode, which is represented by a TPM object whose authorization value is derived from
+/// it.
 ///
-/// Wrong attempts are limited twice: here, by delays that outlive the process, and by the TPM, which counts the
-/// attempts of all programs together.
+/// Wrong attempts are limited in two ways. The vault requires delays that persist after the process ends, and the TPM
+/// counts the attempts of all programs together.
 extension Vault {
     /// Returns whether a passcode is set for a profile.
     ///
@@ -21,16 +22,16 @@ extension Vault {
 
     /// Sets the first passcode of a profile.
     ///
-    /// If a finger is enrolled, its proof is required, because a passcode allows enrolling more fingers. The
-    /// requirement depends on the fingers at the time of the call. A caller that was authorized in another way brings
-    /// no proof.
+    /// If a finger is enrolled, a proof of a finger is required, because a passcode allows enrolling more fingers.
+    /// Whether it is required depends on the fingers at the time of the call. A caller that was authorized in another
+    /// way does not pass a proof.
     ///
     /// - Parameters:
-    ///   - passcode: 4 to 1,024 bytes, exactly as typed.
-    ///   - profile: The profile that gets the passcode.
-    ///   - proof: The owner's proof; `nil` if no finger is enrolled and the passcode may be set without one.
-    /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` for a proof without a finger, or without a
-    ///   required one, `noChip`, a storage error.
+    ///   - passcode: The passcode exactly as typed, 4 to 1,024 bytes long.
+    ///   - profile: The profile to set the passcode for.
+    ///   - proof: The owner's proof, or `nil` if no finger is enrolled and the passcode may be set without one.
+    /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` if the proof does not include a finger or a
+    ///   required proof is missing, `noChip`, or a storage error.
     package func setPasscode(
         _ passcode: SecretBox,
         of profile: String,
@@ -68,15 +69,15 @@ extension Vault {
 
     /// Compares a passcode with the current one.
     ///
-    /// An attempt is counted before the passcode is compared, so neither killing the process nor a second process gains
-    /// an attempt.
+    /// An attempt is counted before the passcode is compared, so an attacker cannot gain an attempt by killing the
+    /// process or starting a second one.
     ///
     /// - Parameters:
     ///   - passcode: The passcode exactly as typed.
     ///   - profile: The profile of the passcode.
     /// - Returns: The owner's proof.
     /// - Throws: `passcodeWrong`, `passcodeThrottled`, `chipLockedOut`, `passcodeNotSet`, `noChip`, `chipCleared`, a
-    ///   storage error. A passcode of an impossible size is wrong, and is counted.
+    ///   storage error. A passcode of an impossible size is treated as wrong and is counted.
     package func verify(_ passcode: SecretBox, of profile: String) async throws(ServiceError) -> OwnerProof {
         let (row, authorization) = try await verified(passcode, of: profile)
         return OwnerProof(
@@ -85,26 +86,28 @@ extension Vault {
         )
     }
 
-    /// Returns whether the passcode of a proof is the current one, without accessing the TPM.
+    /// Returns whether the passcode in a proof is the current one, without accessing the TPM.
     ///
-    /// The TPM itself still accepts an earlier passcode's object.
+    /// The TPM itself still accepts the object of an earlier passcode.
     ///
-    /// - Returns: `false` also for a proof without a passcode.
+    /// - Returns: Whether the passcode is the current one. This is `false` for a proof without a passcode.
     /// - Throws: A storage error.
     package func isCurrent(_ proof: OwnerProof) async throws(ServiceError) -> Bool {
         guard let shown = proof.passcode else { return false }
         return try await passcode(of: proof.profile)?.object == shown.object
     }
 
-    /// Changes the passcode; items that were bound to the old one are bound to the new one.
+    /// Changes the passcode.
     ///
-    /// An earlier copy of the database can still be unlocked with the old passcode, on this TPM.
+    /// Items that were bound to the old one are then bound to the new one.
+    ///
+    /// An earlier copy of the database can still be unlocked with the old passcode on this TPM.
     ///
     /// - Parameters:
-    ///   - new: 4 to 1,024 bytes, exactly as typed.
+    ///   - new: The new passcode exactly as typed, 4 to 1,024 bytes long.
     ///   - proof: The proof of the current passcode.
-    /// - Throws: `accessDenied` without the passcode's proof, `passcodeWrong` if the passcode was changed since,
-    ///   `passcodeNotSet`, `passcodeWrongSize`, `noChip`, `chipCleared`, a storage error.
+    /// - Throws: `accessDenied` without a proof of the passcode, `passcodeWrong` if the passcode has been changed since
+    ///   then, `passcodeNotSet`, `passcodeWrongSize`, `noChip`, `chipCleared`, or a storage error.
     package func changePasscode(to new: SecretBox, shown proof: OwnerProof) async throws(ServiceError) {
         let profile = proof.profile
         guard PasscodeSize.allowed.contains(new.bytes.count) else { throw ServiceError(.passcodeWrongSize) }
@@ -135,14 +138,15 @@ extension Vault {
         }
     }
 
-    /// Removes the passcode, and the items that only the passcode unlocks.
+    /// Removes the passcode and the items that can be unlocked only with it.
     ///
     /// - Parameters:
     ///   - proof: The proof of the current passcode.
-    ///   - force: Whether to delete the items that would be lost; if `false` and there are any, nothing is changed.
+    ///   - force: Whether to delete the items that would be lost. If this is `false` and there are any, nothing is
+    ///     changed.
     /// - Returns: The items that were deleted.
-    /// - Throws: `passcodeNeeded(by:)`, `accessDenied` without the passcode's proof, `passcodeWrong` if the passcode
-    ///   was changed since, `passcodeNotSet`, a storage error.
+    /// - Throws: `passcodeNeeded(by:)`, `accessDenied` without a proof of the passcode, `passcodeWrong` if the passcode
+    ///   has been changed since then, `passcodeNotSet`, or a storage error.
     @discardableResult
     package func removePasscode(shown proof: OwnerProof, force: Bool) async throws(ServiceError) -> [ItemID] {
         let (row, _) = try await shownPasscode(proof)
@@ -160,9 +164,9 @@ extension Vault {
         return try outcome.get()
     }
 
-    /// Throws an error if items would be lost with the passcode.
+    /// Throws an error if removing the passcode would make items unusable.
     ///
-    /// - Throws: `passcodeNeeded(by:)`, a storage error.
+    /// - Throws: `passcodeNeeded(by:)` or a storage error.
     package func refuseNeededPasscode(of profile: String) async throws(ServiceError) {
         let seal = seal
         if let needed = try await database.read({ try Self.lostItems(of: profile, $0, seal).error }) {
@@ -170,7 +174,8 @@ extension Vault {
         }
     }
 
-    /// Returns the items that would be lost with the passcode, and an error that names them along with keychain items.
+    /// Returns the items that would be lost without the passcode, and an error that lists them along with keychain
+    /// items.
     private static func lostItems(
         of profile: String,
         _ db: Database,
@@ -187,7 +192,7 @@ extension Vault {
         )
     }
 
-    /// Returns the items that would be lost with the passcode.
+    /// Returns the items that would be lost without the passcode.
     ///
     /// - Throws: A storage error.
     package func itemsLostWithoutPasscode(of profile: String) async throws(ServiceError) -> [ItemID] {
@@ -197,7 +202,7 @@ extension Vault {
         }
     }
 
-    /// Returns the row of a passcode that is set at the current time.
+    /// Returns a row for a passcode that is set at the current time.
     private func passcodeRow(
         _ object: TPMObject,
         _ derivation: PasscodeDerivation,
@@ -230,7 +235,9 @@ extension Vault {
 }
 
 extension ItemRow.Reading {
-    /// Whether the item is lost with the passcode; a damaged item cannot be unlocked anyway, and is not counted.
+    /// Whether the item is lost without the passcode.
+    ///
+    /// A damaged item is not counted, because it cannot be unlocked anyway.
     fileprivate var isLostWithoutPasscode: Bool {
         switch self {
         case .sound(let row): row.access.isLostWithoutPasscode
