@@ -4,19 +4,21 @@ import Synchronization
 package import WhorlFingerprint
 package import WhorlService
 
-/// Counts the touches that an enrollment compares with enrolled fingers, in the same way as evaluations do.
+/// Counts the touches that an enrollment compares with enrolled fingers, in the same way as evaluations count theirs.
 ///
-/// Without it, an attacker could use the last touch of an enrollment to test, without limit, whether a copied finger
-/// passes for an enrolled one. The engine of `WhorlEngine` does the counting; this protocol only defines when.
+/// Without the count, an attacker could use the last touch of an enrollment to test, without limit, whether a copied
+/// finger passes for an enrolled one. The engine in `WhorlEngine` does the counting. This protocol only defines when it
+/// happens.
 package protocol TouchCounter: Sendable {
-    /// Begins an enrollment; other evaluations and enrollments of the profile wait until the result is released.
+    /// Begins an enrollment. The profile's other evaluations and enrollments wait until the result is released.
     ///
     /// - Parameters:
-    ///   - finger: The finger being enrolled, for the log.
+    ///   - finger: The finger that is being enrolled, for the log.
     ///   - reader: The reader that is used.
     ///   - limit: The maximum time to wait for other evaluations and enrollments.
-    /// - Returns: The counter for this enrollment's touches; others wait until it is released.
-    /// - Throws: `readerInUse` if others take longer than the limit; a storage error.
+    /// - Returns: The counter for this enrollment's touches. Other evaluations and enrollments wait until it is
+    ///   released.
+    /// - Throws: `readerInUse` if others take longer than the limit, or a storage error.
     func begin(
         _ finger: Finger,
         on reader: ReaderInfo,
@@ -24,26 +26,26 @@ package protocol TouchCounter: Sendable {
     ) async throws(ServiceError) -> any CountedTouches
 }
 
-/// The counted touches of one enrollment.
+/// The counter for the touches of one enrollment.
 ///
-/// A match does not reset the count, regardless of which print it matches. Otherwise an attacker who alternates a
-/// copied finger with the one being enrolled would never be locked out.
+/// A match does not reset the count, no matter which print it matches. Otherwise an attacker who alternates between a
+/// copied finger and the one that is being enrolled would never be locked out.
 package protocol CountedTouches: Sendable {
     /// Charges an attempt before its scan.
     ///
-    /// - Throws: `biometryLockout` if no attempts are left; a storage error.
+    /// - Throws: `biometryLockout` if no attempts are left, or a storage error.
     func reserve() async throws(ServiceError)
 
-    /// Keeps the charge, because the touch matched none of the prints it was compared with.
+    /// Keeps the charge, because the touch did not match any of the prints that it was compared with.
     ///
-    /// - Throws: `biometryLockout` if it was the last attempt; a storage error.
+    /// - Throws: `biometryLockout` if this was the last attempt, or a storage error.
     func charge() async throws(ServiceError)
 
     /// Refunds the charge, because the touch matched or had no result.
     func release() async
 }
 
-/// The touches of one enrollment: the reader's own stages, then a confirming touch.
+/// The touches of one enrollment, which are the reader's own stages followed by a confirming touch.
 struct EnrollmentTouches: Sendable {
     let reader: any FingerprintReader
     let info: ReaderInfo
@@ -53,9 +55,9 @@ struct EnrollmentTouches: Sendable {
 
     /// Returns the template that the reader creates.
     ///
-    /// The outcome can contain both a limit and a template; see ``ScanLimits/Outcome``. In a guided enrollment, a
-    /// template of scans that were too much alike is discarded once, unless the reader itself stores it. The better one
-    /// of the two is returned.
+    /// The outcome can contain both a limit and a template (see ``ScanLimits/Outcome``). If the scans of a guided
+    /// enrollment were too much alike, a second template is created once, unless the reader itself stores templates.
+    /// The better of the two is returned.
     func stages(of request: EnrollmentRequest) async -> ScanLimits.Outcome<Template> {
         guard request.isGuided else { return await round(of: request, scan) }
         let first = EnrollmentGuide(info, observer)
@@ -78,11 +80,11 @@ struct EnrollmentTouches: Sendable {
         }
     }
 
-    /// Prompts for touches of a stored finger, and reports how many of them were recognized.
+    /// Prompts for touches with a stored finger and reports how many of them were recognized.
     ///
-    /// The touches change nothing: the finger stays, regardless of the result. They are compared only with the new
-    /// print. They therefore reveal nothing about other fingers, and do not count as attempts. The test ends if no
-    /// touch follows.
+    /// The test does not change anything. The finger stays enrolled, regardless of the result. The touches are compared
+    /// only with the new print, so they do not reveal anything about other fingers and do not count as attempts. The
+    /// test ends if the user does not touch the reader again.
     func test(_ new: GalleryEntry) async {
         let total = FingerEnroller.testTouches
         var (recognized, tested) = (0, 0)
@@ -99,12 +101,12 @@ struct EnrollmentTouches: Sendable {
         }
     }
 
-    /// Prompts for one more touch and returns the print that it matches: the new one or one of the others.
+    /// Prompts for one more touch and returns the print that it matches, which is the new one or one of the others.
     ///
-    /// A touch that matches no print may be repeated. Unreadable touches are free, up to a limit. If the touch is also
-    /// compared with other prints, it is charged before its scan.
+    /// A touch that does not match any print may be repeated. Unreadable touches are not charged, up to a limit. If the
+    /// touch is also compared with other prints, it is charged before its scan.
     ///
-    /// - Throws: `inconsistent`, `tooManyRetries`, `timedOut`, `biometryLockout`, a storage error, a reader's error
+    /// - Throws: `inconsistent`, `tooManyRetries`, `timedOut`, `biometryLockout`, a storage error, or a reader's error
     ///   (also if a reader reports a print that it was not given).
     func confirmation(
         of new: GalleryEntry,
@@ -125,7 +127,7 @@ struct EnrollmentTouches: Sendable {
         }
     }
 
-    /// Prompts for one touch, repeated until it can be read; returns `nil` if it matches no print.
+    /// Prompts for one touch, which is repeated until it can be read, and returns `nil` if it does not match any print.
     private func touch(
         of new: GalleryEntry,
         against others: [GalleryEntry],
@@ -165,7 +167,8 @@ struct EnrollmentTouches: Sendable {
         }
     }
 
-    /// Compares with the new print last, so that a finger that is already enrolled is found under its existing name.
+    /// Compares the touch with the new print last, so that a finger that is already enrolled is found under its
+    /// existing name.
     private func look(
         for new: GalleryEntry,
         among others: [GalleryEntry]
@@ -181,7 +184,7 @@ struct EnrollmentTouches: Sendable {
         }.get()
     }
 
-    /// Returns a copy with another time limit, and with no unreadable scans counted yet.
+    /// Returns a copy that has another time limit and has not counted any unreadable scans yet.
     func within(_ timeout: Duration) -> EnrollmentTouches {
         EnrollmentTouches(
             reader: reader,
@@ -211,8 +214,8 @@ extension IdentifyResult {
 
 /// Guides the user through the scans of an enrollment, so that the template covers more than one part of the finger.
 ///
-/// One guide serves one round of scans. It reports which part of the finger to show, and counts the scans that showed
-/// the same part again; libfprint accepts them all the same.
+/// A guide is used for one round of scans. It reports which part of the finger to show, and counts the scans that
+/// showed the same part again, which libfprint accepts anyway.
 final class EnrollmentGuide: Sendable {
     private struct State {
         var completed = 0
@@ -224,13 +227,15 @@ final class EnrollmentGuide: Sendable {
     private let tell: @Sendable (EnrollmentProgress) -> Void
     private let state = Mutex(State())
 
-    /// Creates a guide for a reader; a swipe reader has no areas, because it sees the whole width of the finger.
+    /// Creates a guide for a reader.
+    ///
+    /// For a swipe reader, there are no areas to show, because it sees the whole width of the finger.
     init(_ info: ReaderInfo, _ tell: @escaping @Sendable (EnrollmentProgress) -> Void) {
         hasAreas = info.scanType == .press
         self.tell = tell
     }
 
-    /// Reports an event from the reader, and before a touch also the part of the finger to show.
+    /// Reports an event from the reader and, before a touch, also the part of the finger to show.
     func pass(_ event: ScanEvent) {
         switch event {
         case .touch:
@@ -254,6 +259,6 @@ final class EnrollmentGuide: Sendable {
     /// The number of scans that showed the same part as an earlier one.
     var alike: Int { state.withLock(\.alike) }
 
-    /// Whether so many scans were alike that another round would create a better template.
+    /// Whether so many scans were alike that another round should create a better template.
     var isTooMuchAlike: Bool { state.withLock { $0.alike * 2 > $0.completed } }
 }

@@ -5,23 +5,23 @@ package import WhorlFingerprint
 package import WhorlService
 
 extension FingerEnroller {
-    /// Removes fingers, also from their readers.
+    /// Removes fingers from the store and from their readers.
     ///
-    /// The store forgets them first; from then on, they no longer match.
+    /// The fingers are removed from the store first. From then on, they no longer match.
     ///
     /// - Parameters:
     ///   - selection: The fingers to remove.
     ///   - profile: The profile whose fingers are removed.
-    ///   - readers: The connected readers. Only those that store a print to remove are used.
-    ///   - force: Whether a print may be removed although the reader that stores it is not among `readers`. The reader
-    ///     deletes it the next time it is used for an enrollment or reconciled.
+    ///   - readers: The connected readers. Only readers that store a print to be removed are used.
+    ///   - force: Whether a print may be removed even though the reader that stores it is not among `readers`. It is
+    ///     then deleted from the reader the next time that the reader is used for an enrollment or is reconciled.
     ///   - consent: The owner's consent to this removal. `nil` is sufficient for `all` if the set was tampered with and
     ///     no passcode is set, because such fingers cannot identify the owner.
-    /// - Returns: The removed fingers; empty if `all` was selected and no finger was enrolled.
-    /// - Throws: `noSuchFinger`; `ownerNeeded`, `changedMeanwhile` and `readerNotConnected`, in which case nothing is
-    ///   removed; a reader's error if a reader did not delete a print: the finger is removed here, and the next
-    ///   reconciliation deletes the print. Also a storage error, and, except for `all`, `enrollmentTampered` and
-    ///   `enrollmentRolledBack`.
+    /// - Returns: The removed fingers. Empty if `all` was selected and no finger was enrolled.
+    /// - Throws: `noSuchFinger`, `ownerNeeded`, `changedMeanwhile` or `readerNotConnected`, in which case nothing is
+    ///   removed. A reader's error if a reader did not delete a print, in which case the finger is removed from the
+    ///   store and the next reconciliation deletes the print. Also a storage error and, except for `all`,
+    ///   `enrollmentTampered` and `enrollmentRolledBack`.
     package func remove(
         _ selection: FingerSelection,
         profile: String,
@@ -51,11 +51,13 @@ extension FingerEnroller {
         return removed.map(\.enrolledFinger)
     }
 
-    /// Returns the fingers that a removal would delete; changes nothing and needs no consent.
+    /// Returns the fingers that a removal would delete, without changing anything.
+    ///
+    /// It does not require consent.
     ///
     /// - Parameters: Those of ``remove(_:profile:readers:force:consent:)``.
-    /// - Returns: The fingers; empty if `all` was selected and no finger is enrolled, or none can be read.
-    /// - Throws: `noSuchFinger`, `readerNotConnected`, a storage error, and, except for `all`, `enrollmentTampered` and
+    /// - Returns: The fingers. Empty if `all` was selected and no finger is enrolled or can be read.
+    /// - Throws: `noSuchFinger`, `readerNotConnected`, a storage error and, except for `all`, `enrollmentTampered` and
     ///   `enrollmentRolledBack`.
     package func removable(
         _ selection: FingerSelection,
@@ -87,7 +89,7 @@ extension FingerSelection {
 extension EnrollmentStore {
     /// Returns the enrolled prints in the selection.
     ///
-    /// For `all`, the set need not be valid.
+    /// For `all`, the set does not have to be valid.
     fileprivate func selected(
         _ selection: FingerSelection,
         of profile: String
@@ -102,9 +104,9 @@ extension EnrollmentStore {
 }
 
 extension FingerEnroller {
-    /// Returns the fingers that ``accept(profile:consent:)`` would keep; changes nothing.
+    /// Returns the fingers that ``accept(profile:consent:)`` would keep, without changing anything.
     ///
-    /// - Returns: The fingers; `nil` if the set is valid, so that there is nothing to accept.
+    /// - Returns: The fingers, or `nil` if the set is valid and there is nothing to accept.
     /// - Throws: A storage error.
     package func acceptable(profile: String) async throws(ServiceError) -> [EnrolledFinger]? {
         let status = try await store.status(of: profile)
@@ -114,15 +116,15 @@ extension FingerEnroller {
     /// Accepts the current fingers of a profile as genuine after they were tampered with or rolled back to an older
     /// state.
     ///
-    /// Only prints that this machine sealed for this profile are kept: a template that was copied from elsewhere cannot
-    /// be decrypted. The set gets a new digest, so that earlier domain states never reappear, and items bound to an
-    /// earlier set are still refused.
+    /// Only prints that this machine sealed for this profile are kept, because a template that was copied from
+    /// elsewhere cannot be decrypted. The set is given a new digest, so earlier domain states never reappear, and items
+    /// bound to an earlier set still cannot be unlocked.
     ///
     /// - Parameters:
     ///   - profile: The profile whose fingers are accepted.
-    ///   - consent: The owner's consent, which requires the passcode here.
-    /// - Returns: The fingers that are enrolled from now on; `nil` if the set is valid and nothing was changed.
-    /// - Throws: `ownerNeeded`, also if no passcode is set; `changedMeanwhile`, a storage error.
+    ///   - consent: The owner's consent, which must be based on the passcode.
+    /// - Returns: The fingers that are enrolled from now on, or `nil` if the set is valid and nothing was changed.
+    /// - Throws: `ownerNeeded` (also if no passcode is set), `changedMeanwhile`, or a storage error.
     package func accept(
         profile: String,
         consent: OwnerConsent?

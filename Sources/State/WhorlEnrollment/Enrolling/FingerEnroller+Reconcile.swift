@@ -5,14 +5,15 @@ import FoundationEssentials
 package import WhorlService
 
 extension FingerEnroller {
-    /// Completes interrupted enrollments and removals on a reader, and compares the reader's prints with the store's.
+    /// Completes interrupted enrollments and removals on a reader, and compares the reader's prints with those in the
+    /// store.
     ///
-    /// Does nothing for a reader that does not store prints.
+    /// It does nothing for a reader that does not store prints.
     ///
     /// - Parameters:
     ///   - profile: The profile whose fingers are looked up. Interrupted work of every profile is completed.
-    ///   - reader: The reader; it need not be open.
-    /// - Returns: The number of deleted prints, and the remaining differences between reader and store.
+    ///   - reader: The reader, which does not have to be open.
+    /// - Returns: The number of deleted prints and the remaining differences between the reader and the store.
     /// - Throws: A reader's error, a storage error, `enrollmentTampered`, `enrollmentRolledBack`.
     package func reconcile(
         profile: String,
@@ -43,7 +44,7 @@ extension FingerEnroller {
     /// Deletes the prints that interrupted enrollments and removals left in an open reader.
     ///
     /// - Returns: The number of prints that were deleted.
-    /// - Throws: The first error, after all deletions were tried; those that failed stay unfinished.
+    /// - Throws: The first error, after trying all deletions. Those that failed stay unfinished.
     func finishInterrupted(
         on reader: any FingerprintReader,
         _ info: ReaderInfo
@@ -87,10 +88,11 @@ extension FingerEnroller {
         }
     }
 
-    /// Deletes the print that the reader has stored since the enrollment began, if its metadata name the profile.
+    /// Deletes the print that the reader has stored since the enrollment began, if the print's metadata names the
+    /// profile.
     ///
-    /// A print without a user name, or whose metadata contradict this enrollment, is left alone, because another user
-    /// of the machine may have enrolled it since.
+    /// A print that has no user name, or that has metadata contradicting this enrollment, is left alone, because
+    /// another user of the machine may have enrolled it since then.
     private func deleteLeftover(
         of row: PrintRow,
         besides kept: [Template],
@@ -109,10 +111,10 @@ extension FingerEnroller {
         return deleted
     }
 
-    /// Deletes the print that a failed enrollment created, and its intent.
+    /// Deletes the print that a failed enrollment created, and the enrollment's intent.
     ///
-    /// This completes even if the task is cancelled. If it fails now, the intent stays, and the next reconciliation
-    /// completes it.
+    /// This function completes even if the task is cancelled. If it fails, the intent stays, and the next
+    /// reconciliation deletes the print.
     func undo(
         _ intent: PrintRow,
         made template: Template?,
@@ -135,7 +137,7 @@ extension FingerEnroller {
 }
 
 extension PrintRow {
-    /// Returns whether a print with these metadata may come from this enrollment.
+    /// Returns whether a print with this metadata may come from this enrollment.
     ///
     /// A missing finger or date counts as equal.
     fileprivate func mayHaveLeft(_ metadata: EnrollmentMetadata) -> Bool {

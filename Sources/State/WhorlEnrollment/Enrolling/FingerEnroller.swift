@@ -4,15 +4,17 @@ package import WhorlFingerprint
 import FoundationEssentials
 package import WhorlService
 
-/// Enrolls and removes fingers, and keeps reader and store consistent.
+/// Enrolls and removes fingers, and keeps the readers and the store consistent.
 ///
 /// Each call opens the reader and closes it again, even after an error.
 package struct FingerEnroller: Sendable {
     /// The number of attempts for the confirming touch.
     static let confirmations = 3
-    /// The number of touches with which a guided enrollment tests how well the finger is recognized.
+    /// The number of touches that a guided enrollment uses to test how well the finger is recognized.
     static let testTouches = 3
-    /// The longest wait for a test touch; it is short because the finger is already stored.
+    /// The maximum time to wait for a test touch.
+    ///
+    /// It is short because the finger is already stored.
     static let testTimeout = Duration.seconds(10)
 
     let store: EnrollmentStore
@@ -23,15 +25,16 @@ package struct FingerEnroller: Sendable {
     ///
     /// - Parameters:
     ///   - store: The store that contains the prints.
-    ///   - counter: Counts the touches that are compared with enrolled fingers.
-    ///   - retryLimit: The number of consecutive scans that may be unreadable; they have no other cost.
+    ///   - counter: The counter for touches that are compared with enrolled fingers.
+    ///   - retryLimit: The number of consecutive scans that may be unreadable. Unreadable scans do not count in any
+    ///     other way.
     package init(store: EnrollmentStore, counter: any TouchCounter, retryLimit: Int = 20) {
         self.store = store
         self.counter = counter
         self.retryLimit = retryLimit
     }
 
-    /// Rejects a finger name that is already used on a reader, before the user is prompted for anything.
+    /// Rejects a finger name that is already in use on a reader, before the user is prompted for anything.
     ///
     /// - Throws: `fingerExists`, `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
     package func refuseTaken(
@@ -46,30 +49,30 @@ package struct FingerEnroller: Sendable {
         }
     }
 
-    /// Enrolls one finger, and checks with one more touch that it can be recognized.
+    /// Enrolls one finger and checks with one more touch that it can be recognized.
     ///
-    /// A name that is already used is rejected before any touch. The confirming touch detects a finger that is enrolled
-    /// under another name, and scans of different fingers, which libfprint does not compare. A failed enrollment leaves
-    /// nothing in the store or the reader. If a reader that stores prints was unplugged during the enrollment,
-    /// ``reconcile(profile:on:)`` deletes what it stored.
+    /// A name that is already in use is rejected before any touch. The confirming touch detects a finger that is
+    /// already enrolled under another name. It also detects scans of different fingers, which libfprint does not
+    /// compare with each other. A failed enrollment leaves nothing behind in the store or the reader. If a reader that
+    /// stores prints was unplugged during the enrollment, ``reconcile(profile:on:)`` deletes the print that it stored.
     ///
     /// If a finger is enrolled or a passcode is set, the owner must agree first. The consent is checked before the
-    /// first touch, and again in the transaction that adds the finger. A confirming touch that matches no print is
-    /// charged as a failed attempt.
+    /// first touch and again in the transaction that adds the finger. A confirming touch that does not match any print
+    /// is charged as a failed attempt.
     ///
     /// - Parameters:
     ///   - finger: The finger's name.
-    ///   - label: Free text; at most 100 characters are kept.
-    ///   - profile: The profile that gets the finger.
-    ///   - reader: The reader; it need not be open.
-    ///   - consent: The owner's consent to this finger; `nil` if no finger is enrolled and no passcode is set.
+    ///   - label: Free text, of which at most 100 characters are stored.
+    ///   - profile: The profile to enroll the finger for.
+    ///   - reader: The reader, which does not have to be open.
+    ///   - consent: The owner's consent to this finger, or `nil` if no finger is enrolled and no passcode is set.
     ///   - timeout: The time limit for each scan.
-    ///   - isGuided: Whether the user is guided; see ``NewFinger/isGuided``.
-    ///   - observer: Receives the events, on the reader's own thread.
+    ///   - isGuided: Whether the user is guided (see ``NewFinger/isGuided``).
+    ///   - observer: A function that receives the events on the reader's own thread.
     /// - Returns: The finger as it was stored on disk.
     /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `biometryLockout`, `duplicate`, `inconsistent`,
-    ///   `tooManyRetries`, `timedOut`, `enrollmentTampered`, `enrollmentRolledBack`, a reader's error, a storage error.
-    ///   Cancelling results in a reader's error with `cancelled`.
+    ///   `tooManyRetries`, `timedOut`, `enrollmentTampered`, `enrollmentRolledBack`, a reader's error, or a storage
+    ///   error. If the task is cancelled, this is a reader's error with `cancelled`.
     package func enroll(
         _ finger: Finger,
         label: String? = nil,
@@ -118,7 +121,8 @@ package struct FingerEnroller: Sendable {
         return try await keep(template, id, request, touches)
     }
 
-    /// Enrolls in this order: intent, reader, store.
+    /// Enrolls a finger by first recording the intent, then enrolling on the reader, and finally adding the print to
+    /// the store.
     ///
     /// If the process exits in between, the intent tells the next process which print the reader may have stored.
     private func enrollOnReader(
@@ -147,7 +151,9 @@ package struct FingerEnroller: Sendable {
         }
     }
 
-    /// Completes interrupted work; prints that the reader cannot delete do not prevent an enrollment.
+    /// Completes interrupted work.
+    ///
+    /// Prints that the reader cannot delete do not prevent an enrollment.
     private func finishInterruptedIfPossible(_ touches: EnrollmentTouches) async throws(ServiceError) {
         do {
             _ = try await finishInterrupted(on: touches.reader, touches.info)
@@ -198,7 +204,7 @@ package struct FingerEnroller: Sendable {
     }
 }
 
-/// The finger to enroll, and the options.
+/// The finger to enroll and the options.
 struct EnrollmentRequest: Sendable {
     let finger: Finger
     let label: String?
@@ -214,7 +220,7 @@ struct EnrollmentRequest: Sendable {
 }
 
 extension CalendarDate {
-    /// The day in UTC.
+    /// Creates the calendar date of a point in time, in UTC.
     init(_ date: Date) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt

@@ -8,11 +8,11 @@ package import WhorlService
 
 /// The owner's consent to one change to the enrolled fingers.
 ///
-/// Only the engine of `WhorlEngine` creates one, after an enrolled finger matched or the passcode was verified. For a
-/// program that can show no prompt for either, the system's rules must have allowed the change.
+/// Only the engine in `WhorlEngine` creates a consent, after an enrolled finger matched or the passcode was verified.
+/// For a program that cannot show a prompt for either, the system's rules must have allowed the change.
 ///
-/// It is valid for one change to one profile, in the state that the fingers had before the owner was prompted. The
-/// transaction that makes the change compares all of these. Every change creates a new state, so a consent cannot be
+/// A consent is valid for one change to one profile, in the state that the fingers had before the owner was prompted.
+/// The transaction that makes the change checks all of these. Every change creates a new state, so a consent cannot be
 /// used twice.
 package struct OwnerConsent: Sendable {
     /// A change that requires the owner's consent.
@@ -33,7 +33,7 @@ package struct OwnerConsent: Sendable {
     let state: FingersState
     let proof: Proof
 
-    /// Records that the owner agreed.
+    /// Records that the owner agreed to a change.
     ///
     /// - Parameters:
     ///   - change: The change that the owner agreed to.
@@ -47,11 +47,12 @@ package struct OwnerConsent: Sendable {
     }
 }
 
-/// The state of a profile's fingers, and the proof that a change to them requires.
+/// The state of a profile's fingers and the proof that a change to them requires.
 package struct EnrollmentStatus: Sendable {
-    /// The profile of the fingers.
+    /// The profile that the fingers belong to.
     package let profile: String
-    /// `enrollmentTampered`, `enrollmentRolledBack` or `readerWasOpen` if the set cannot be trusted; otherwise `nil`.
+    /// The reason why the set cannot be trusted (`enrollmentTampered`, `enrollmentRolledBack` or `readerWasOpen`), or
+    /// `nil` if it can.
     package let fault: ServiceError?
     /// The enrolled fingers whose templates this machine sealed, even if the set is not trusted.
     package let fingers: [EnrolledFinger]
@@ -60,15 +61,15 @@ package struct EnrollmentStatus: Sendable {
 
     /// The proof that a change requires.
     package enum Need: Sendable, Hashable {
-        /// No proof: no finger can identify the owner, and no passcode is set.
+        /// No proof is required, because no finger can identify the owner and no passcode is set.
         case nothing
-        /// An enrolled finger or the passcode.
+        /// An enrolled finger or the passcode is required.
         case fingerOrPasscode
-        /// The passcode, because the fingers cannot be trusted.
+        /// The passcode is required, because the fingers cannot be trusted.
         case passcode
     }
 
-    /// Whether any finger is enrolled, including fingers that cannot be compared.
+    /// Whether any finger is enrolled, even if it cannot be compared.
     package let hasFingers: Bool
 
     /// The proof that a change to these fingers requires.
@@ -87,7 +88,7 @@ extension EnrollmentStatus.Need {
     }
 }
 
-/// The state that a consent is bound to: the set, its MAC, and the templates that can be decrypted.
+/// The state that a consent is bound to, which consists of the set, its MAC, and the templates that can be decrypted.
 struct FingersState: Sendable, Hashable {
     let set: EnrollmentSet
     let mac: Data?
@@ -104,7 +105,7 @@ struct FingersState: Sendable, Hashable {
 extension EnrollmentStore {
     /// Returns the current state of a profile's fingers.
     ///
-    /// - Throws: A storage error. A set that cannot be trusted is not an error, but is returned with its fault.
+    /// - Throws: A storage error. A set that cannot be trusted is not an error. It is returned together with its fault.
     package func status(of profile: String) async throws(ServiceError) -> EnrollmentStatus {
         var fault: ServiceError?
         do throws(ServiceError) {
@@ -130,16 +131,16 @@ extension EnrollmentStore {
         )
     }
 
-    /// Returns the error that prevents a change; `nil` if the owner agreed to it, or need not agree.
+    /// Returns the error that prevents a change, or `nil` if the owner agreed to it or does not have to agree.
     ///
     /// - Parameters:
     ///   - change: The change to make.
-    ///   - consent: The owner's consent, if there is one.
-    ///   - now: The fingers as they are in the caller's transaction.
+    ///   - consent: The owner's consent, if any.
+    ///   - now: The state of the fingers in the caller's transaction.
     ///   - isTrusted: Whether these fingers can identify the owner.
     ///   - db: The caller's transaction.
     /// - Returns: `ownerNeeded`, `changedMeanwhile`, or `nil`.
-    /// - Throws: The error of the database.
+    /// - Throws: The database's error.
     func refusal(
         of change: OwnerConsent.Change,
         by consent: OwnerConsent?,
@@ -162,7 +163,9 @@ extension EnrollmentStore {
         return nil
     }
 
-    /// Rejects a change early, before a reader is used; the change itself checks again.
+    /// Rejects a change early, before a reader is used.
+    ///
+    /// The change itself checks the consent again.
     func requireConsent(
         to change: OwnerConsent.Change,
         by consent: OwnerConsent?,

@@ -4,7 +4,8 @@ import WhorlFingerprint
 import WhorlService
 
 extension FingerprintReader {
-    /// Waits for the reader's turn, opens it, runs `body`, and closes it again, even if the task is cancelled.
+    /// Waits for a turn at the reader, opens the reader, runs `body`, and closes the reader again, even if the task is
+    /// cancelled.
     func whileOpen<Value: Sendable>(
         _ work: String,
         _ body: (ReaderInfo) async throws(ServiceError) -> Value
@@ -28,15 +29,15 @@ extension FingerprintReader {
         return try result.get()
     }
 
-    /// Lists the prints that the reader stores; returns `nil` if the reader cannot list them.
+    /// Returns the prints that the reader stores, or `nil` if the reader cannot list them.
     func listed(_ info: ReaderInfo) async throws(ServiceError) -> [StoredPrint]? {
         guard info.features.contains(.storageList) else { return nil }
         return try await ofReader(await storedPrints(whenBusy: .wait))
     }
 
-    /// Deletes a print; returns `false` if the reader does not store it or cannot delete single prints.
+    /// Deletes a print, or returns `false` if the reader does not store it or cannot delete single prints.
     ///
-    /// In the latter case it stays in the reader as a stray that matches for no profile.
+    /// In the latter case the print stays in the reader as a stray that does not match for any profile.
     func deleteIfThere(_ template: Template) async throws(ServiceError) -> Bool {
         do throws(ServiceError) {
             try await ofReader(await delete(template, whenBusy: .wait))

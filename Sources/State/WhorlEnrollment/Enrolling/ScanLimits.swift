@@ -5,10 +5,10 @@ import Synchronization
 import WhorlService
 import WhorlSupport
 
-/// The two limits of every operation that waits for a finger.
+/// The two limits for every operation that waits for a finger.
 ///
-/// These are the time limit for one scan, and the number of consecutive scans that may be unreadable. When a limit is
-/// reached, the operation is cancelled; the reader then ends it like every cancelled operation.
+/// These are the time limit for one scan and the number of consecutive scans that may be unreadable. When a limit has
+/// been exceeded, the operation is cancelled, and the reader ends it like any other cancelled operation.
 final class ScanLimits: Sendable {
     /// The reason why an operation was stopped.
     enum Stop: Sendable {
@@ -52,7 +52,7 @@ final class ScanLimits: Sendable {
         self.state = Mutex(State(waitingSince: .now))
     }
 
-    /// Counts an unreadable scan, and returns whether the limit is exceeded.
+    /// Counts an unreadable scan and returns whether the limit has been exceeded.
     func countRetry() -> Bool {
         state.withLock { state in
             state.retriesInARow += 1
@@ -93,7 +93,7 @@ final class ScanLimits: Sendable {
         case quiet
     }
 
-    /// Waits until the operation itself has ended, even if a limit was reached first.
+    /// Waits until the operation itself has ended, even if a limit was exceeded first.
     private static func outcome<Value>(of group: inout TaskGroup<Step<Value>>) async -> Outcome<Value> {
         var stop: Stop?
         while let step = await group.next() {
@@ -122,9 +122,9 @@ final class ScanLimits: Sendable {
 
     private func restartWaiting() { state.withLock { $0.waitingSince = .now } }
 
-    /// Applies an event, and returns whether a limit is exceeded.
+    /// Applies an event and returns whether a limit has been exceeded.
     ///
-    /// A touch, retry or stage restarts the time limit; events during a scan do not.
+    /// A touch, retry or stage event restarts the time limit. Events during a scan do not.
     private func isOverLimit(_ event: ScanEvent) -> Bool {
         switch event {
         case .touch: restartWaiting()
@@ -139,7 +139,7 @@ final class ScanLimits: Sendable {
         return false
     }
 
-    /// Waits for the time limit; returns `false` if the operation ended first.
+    /// Waits for the time limit, and returns `false` if the operation ended first.
     private func timeIsUp() async -> Bool {
         while true {
             let end = state.withLock { $0.waitingSince } + timeout

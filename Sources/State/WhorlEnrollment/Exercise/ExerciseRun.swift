@@ -3,10 +3,10 @@
 package import WhorlFingerprint
 package import WhorlService
 
-/// One run of a reader test (``ReaderExercise``), which leaves enrolled fingers and the store alone.
+/// One run of a reader test (``ReaderExercise``), which does not affect enrolled fingers or the store.
 ///
-/// It performs only the steps, each once, because a recorded reader supports nothing else. After the print is enrolled,
-/// the print is deleted and the reader closed even if an error occurs.
+/// It performs only the steps, and each of them once, because a recorded reader does not support anything else. Once
+/// the print has been enrolled, it is deleted and the reader is closed even if an error occurs.
 package struct ExerciseRun: Sendable {
     let reader: any FingerprintReader
     let exercise: ReaderExercise
@@ -37,7 +37,7 @@ package struct ExerciseRun: Sendable {
 
     private struct Report {
         var steps: [ReaderExercise.StepResult] = []
-        /// The error of the cancellation, if the task was cancelled.
+        /// The error that reports the cancellation, if the task was cancelled.
         var cancellation: ServiceError?
     }
 
@@ -91,7 +91,7 @@ package struct ExerciseRun: Sendable {
         }
     }
 
-    /// Runs the steps between enrolling and deleting; the first one that fails ends them.
+    /// Runs the steps between enrolling and deleting, and stops at the first one that fails.
     private func compare(_ template: Template, _ features: ReaderFeatures, _ report: inout Report) async {
         func includes(_ step: ReaderExercise.Step, _ feature: ReaderFeatures) -> Bool {
             features.contains(feature) && !exercise.skipped.contains(step)
@@ -161,7 +161,8 @@ package struct ExerciseRun: Sendable {
         try await ofReader(await operation(reader))
     }
 
-    /// Runs an operation even if the task was cancelled, so that no print stays in the reader and the reader is closed.
+    /// Runs an operation even if the task was cancelled, so that the print does not stay in the reader and the reader
+    /// is closed.
     private func uncancelled(
         _ operation: @escaping @Sendable (any FingerprintReader) async throws(ReaderError) -> Void
     ) async throws(ServiceError) {
@@ -177,7 +178,7 @@ package struct ExerciseRun: Sendable {
         failure.code == .inconsistent ? "The finger did not match." : failure.message
     }
 
-    /// Runs one step and records its result; returns `nil` if it failed.
+    /// Runs one step and records its result, or returns `nil` if the step failed.
     @discardableResult
     private func step<Value>(
         _ step: ReaderExercise.Step,

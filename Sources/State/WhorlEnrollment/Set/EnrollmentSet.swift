@@ -5,10 +5,10 @@ import FoundationEssentials
 import WhorlStateStore
 import WhorlSupport
 
-/// The content of the digest: the generation, and the identifying data of each print.
+/// The content of the digest, which is the generation and the identifying data of each print.
 ///
 /// Labels, names, match times and improved templates are excluded, because they may change without a finger being
-/// added. Encoding, all numbers big-endian:
+/// added. The encoding, in which all numbers are big-endian, is as follows:
 ///
 ///     "WHES"  version: 1 byte, 1 without an epoch, 2 with one
 ///     only in version 2: epoch: 16 bytes
@@ -18,7 +18,7 @@ import WhorlSupport
 ///         size of reader: 4 bytes  reader: UTF-8
 ///         SHA-256 of the template as it was enrolled: 32 bytes
 struct EnrollmentSet: Hashable, Sendable {
-    /// One print of the set.
+    /// One print in the set.
     struct Member: Hashable, Sendable {
         let id: PrintID
         let finger: Finger
@@ -27,7 +27,8 @@ struct EnrollmentSet: Hashable, Sendable {
     }
 
     let generation: UInt64
-    /// 16 random bytes from the last restart of the generations, so that no digest reappears; `nil` without a restart.
+    /// 16 random bytes from the last restart of the generations, which prevent a digest from reappearing, or `nil` if
+    /// there was no restart.
     let epoch: Data?
     let members: [Member]
 
@@ -40,12 +41,14 @@ struct EnrollmentSet: Hashable, Sendable {
     private static let header = Data("WHES".utf8)
     private static let epochSize = 16
 
-    /// Creates a random epoch that was never used before.
+    /// Returns a random epoch that has never been used before.
     static func newEpoch() -> Data {
         Data((0..<epochSize).map { _ in UInt8.random(in: .min ... .max) })
     }
 
-    /// The canonical bytes: equal sets have equal bytes, and different sets different ones.
+    /// The canonical bytes.
+    ///
+    /// Equal sets have equal bytes, and different sets have different bytes.
     var encoded: Data {
         var bytes = ByteWriter(EnrollmentSet.header)
         bytes.append(UInt8(epoch == nil ? 1 : 2))
@@ -61,7 +64,7 @@ struct EnrollmentSet: Hashable, Sendable {
         return Data(bytes.bytes)
     }
 
-    /// Decodes a set; returns `nil` for anything that ``encoded`` does not produce.
+    /// Decodes a set, or returns `nil` for anything that ``encoded`` does not produce.
     init?(encoded: Data) {
         var bytes = ByteReader(encoded)
         guard bytes.take(EnrollmentSet.header.count) == EnrollmentSet.header,
@@ -89,12 +92,12 @@ struct EnrollmentSet: Hashable, Sendable {
         guard self.encoded == encoded else { return nil }
     }
 
-    /// Returns the digest for one program, 32 bytes.
+    /// Returns the digest for one program (32 bytes).
     ///
     /// - Parameters:
     ///   - application: The name of the program.
-    ///   - keys: Contain the key for domain states, from which the program's key is derived.
-    /// - Returns: HMAC-SHA-256 of ``encoded``.
+    ///   - keys: The keys, including the one for domain states, from which the program's key is derived.
+    /// - Returns: The HMAC-SHA-256 of ``encoded``.
     func digest(application: String, keys: StateKeys) -> Data {
         EnrollmentSet.digest(of: encoded, application: application, keys: keys)
     }
@@ -106,7 +109,7 @@ struct EnrollmentSet: Hashable, Sendable {
 }
 
 extension Finger {
-    /// Creates the finger with a stored number; returns `nil` for any other number.
+    /// Creates the finger with a stored number, or returns `nil` if no finger has that number.
     init?(number: UInt8) {
         guard let finger = Finger.allCases.first(where: { $0.number == number }) else { return nil }
         self = finger
@@ -114,13 +117,13 @@ extension Finger {
 }
 
 extension PrintID {
-    /// The 16 bytes that the 32 digits represent.
+    /// The 16 bytes that are represented by the 32 digits.
     var bytes: Data {
         let digits = description.utf8.map { $0 < 58 ? $0 - 48 : $0 - 87 }
         return Data(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
     }
 
-    /// Creates an ID from exactly 16 bytes.
+    /// Creates an ID from exactly 16 bytes, or returns `nil` for any other number of bytes.
     init?(bytes: Data) {
         let digits = Array("0123456789abcdef")
         self.init(String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }))

@@ -7,26 +7,27 @@ package import WhorlFingerprint
 package import WhorlService
 import WhorlSupport
 
-/// The complete record of one profile's enrolled prints in the database, at one point in time.
+/// The complete record of one profile's enrolled prints in the database at one point in time.
 struct Manifest: Sendable {
-    /// The row of the profile, without its prints.
+    /// The row of the profile, without the profile's prints.
     struct Head: Sendable, Equatable {
-        /// 0 if the profile never had a print.
+        /// The generation of the set, or 0 if the profile has never had a print.
         let generation: UInt64
-        /// 16 random bytes from the last restart of the generations; `nil` without a restart.
+        /// 16 random bytes from the last restart of the generations, or `nil` if there was no restart.
         let epoch: Data?
-        /// `nil` if there is no row for the profile.
+        /// The MAC of the set, or `nil` if there is no row for the profile.
         let mac: Data?
     }
 
     /// The last generation of an epoch.
     ///
-    /// No set changes that often, so only an edited database contains a higher one. Numbers up to it are exact in JSON.
+    /// No set changes that often, so only an edited database contains a higher generation. Numbers up to this one are
+    /// exact in JSON.
     static let lastGeneration: UInt64 = 1 << 53
 
     let profile: String
     let head: Head
-    /// Enrolled prints only.
+    /// The prints that are enrolled.
     let prints: [PrintRow]
     /// Whether every row could be read.
     let isReadable: Bool
@@ -57,7 +58,7 @@ struct Manifest: Sendable {
         EnrollmentSet(generation: generation, epoch: head.epoch, members: prints.map(\.member))
     }
 
-    /// Returns whether the rows are as this program wrote them, including the templates.
+    /// Returns whether the rows, including the templates, are as this program wrote them.
     func isAuthentic(_ seal: TemplateCipher) -> Bool {
         guard isReadable else { return false }
         guard let mac = head.mac else { return prints.isEmpty }
@@ -67,18 +68,18 @@ struct Manifest: Sendable {
         return isOurs && prints.allSatisfy(seal.opens)
     }
 
-    /// Returns whether the MAC records that a counter outside the database counts the generations.
+    /// Returns whether, according to the MAC, a counter outside the database counts the generations.
     ///
-    /// If that counter is missing, the database is an older one or the counter was removed.
+    /// If that counter is missing, the database is an older one, or the counter was removed.
     func isCounted(_ keys: StateKeys) -> Bool {
         head.mac.map { keys.isValid($0, for: authenticated(isCounted: true), .manifest) } ?? false
     }
 
     /// The bytes that the MAC covers.
     ///
-    /// They consist of the set, its profile, whether a counter counts it, and everything that affects its use. Labels,
-    /// the reader's name and match times are not covered, because they are used only for order and display. Templates
-    /// are not covered, because they are sealed to their rows.
+    /// They consist of the set, its profile, whether a counter counts its changes, and everything that affects its use.
+    /// Labels, the reader's name and match times are not covered, because they are used only for order and display.
+    /// Templates are not covered, because they are sealed to their rows.
     private func authenticated(isCounted: Bool) -> Data {
         var bytes = ByteWriter(isCounted ? "whorl counted manifest v1" : "whorl manifest v1")
         bytes.append(sized: profile)
@@ -91,14 +92,16 @@ struct Manifest: Sendable {
         return Data(bytes.bytes)
     }
 
-    /// Writes the generation, the MAC and the history; the caller writes the rows of `prints`.
+    /// Writes the generation, the MAC and the history.
+    ///
+    /// The caller writes the rows of `prints`.
     ///
     /// - Parameters:
     ///   - db: The database.
     ///   - keys: The keys that the MAC is computed with.
     ///   - date: The time of the change, for a new profile.
     ///   - isCounted: Whether a counter outside the database counts the generations.
-    /// - Throws: The error that SQLite reports.
+    /// - Throws: The error reported by SQLite.
     func save(_ db: Database, keys: StateKeys, at date: Date, isCounted: Bool) throws {
         // A generation never exceeds the last one of an epoch, which is far below the largest number.
         let generation = Int64(clamping: generation)
@@ -145,11 +148,11 @@ extension Manifest.Head {
     }
 }
 
-/// One profile's enrolled fingers at one point in time, after validation.
+/// One profile's enrolled fingers at one point in time, after they have been validated.
 ///
-/// The manifest's MAC is correct, every template can be decrypted, and the generation is the counter's. The snapshot is
-/// one read of the database. To act on it later, check in your own transaction whether it is still current
-/// (``isEnrolled(_:in:)``, ``isSound(in:)``); that detects changes since the read.
+/// The manifest's MAC is correct, every template can be decrypted, and the generation is that of the counter. The
+/// snapshot is based on a single read of the database. To act on it later, use your own transaction to check whether it
+/// is still current (``isEnrolled(_:in:)``, ``isSound(in:)``), which detects changes since the read.
 package struct EnrollmentSnapshot: Sendable {
     let manifest: Manifest
     let seal: TemplateCipher
@@ -157,25 +160,25 @@ package struct EnrollmentSnapshot: Sendable {
     /// The number of changes to the set up to this point.
     package var generation: UInt64 { manifest.generation }
 
-    /// The enrolled fingers, by finger and then by reader.
+    /// The enrolled fingers, sorted by finger and then by reader.
     package var fingers: [EnrolledFinger] {
         manifest.prints.map(\.enrolledFinger)
             .sorted { ($0.finger.number, $0.reader.rawValue) < ($1.finger.number, $1.reader.rawValue) }
     }
 
-    /// Returns the finger of a print; `nil` if the set has no such print.
+    /// Returns the finger of a print, or `nil` if the set does not contain the print.
     package func finger(of print: PrintID) -> Finger? { manifest.prints.first { $0.id == print }?.finger }
 
-    /// Returns the state that a program compares; `nil` if no finger is enrolled.
+    /// Returns the state that a program compares, or `nil` if no finger is enrolled.
     package func state(for application: String) -> EnrollmentState? {
         guard !manifest.prints.isEmpty else { return nil }
         let digest = manifest.set.digest(application: application, keys: seal.keys)
         return EnrollmentState(digest: digest, generation: generation)
     }
 
-    /// Returns the templates that a reader can compare with: the most recently matched first, then the newest.
+    /// Returns the templates that a reader can compare with, those matched most recently first, followed by the newest.
     ///
-    /// They are decrypted in this call, and belong to the caller.
+    /// They are decrypted in this call and belong to the caller.
     package func gallery(on reader: ReaderID) -> [GalleryEntry] {
         let never = -Double.infinity
         return manifest.prints.filter { $0.reader == reader }
@@ -186,18 +189,18 @@ package struct EnrollmentSnapshot: Sendable {
             .compactMap { row in seal.open(row).map { GalleryEntry(id: row.id, template: $0) } }
     }
 
-    /// Returns whether the set is unchanged and every print still valid, in the caller's transaction.
+    /// Returns whether, in the caller's transaction, the set is unchanged and every print is still valid.
     ///
-    /// It reads all prints and decrypts every template.
+    /// This reads all prints and decrypts every template.
     package func isSound(in db: Database) throws -> Bool {
         let now = try Manifest(db, profile: manifest.profile)
         return now.head == manifest.head && now.isAuthentic(seal)
     }
 
-    /// Returns whether the set is unchanged and a print is still enrolled, in the caller's transaction.
+    /// Returns whether, in the caller's transaction, the set is unchanged and a print is still enrolled.
     ///
-    /// It checks only the generation and MAC of the set, and an index of enrolled prints; it reads no row with a
-    /// template. Only ``isSound(in:)`` detects edited templates.
+    /// This checks only the generation and MAC of the set and an index of enrolled prints, and does not read any row
+    /// with a template. Only ``isSound(in:)`` detects edited templates.
     package func isEnrolled(_ print: PrintID, in db: Database) throws -> Bool {
         guard let known = manifest.prints.first(where: { $0.id == print }) else { return false }
         return try db.value(

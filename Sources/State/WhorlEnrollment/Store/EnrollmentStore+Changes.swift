@@ -7,19 +7,19 @@ package import WhorlFingerprint
 package import WhorlService
 
 extension EnrollmentStore {
-    /// Adds one print to the set: row, generation, history and MAC in one transaction.
+    /// Adds one print to the set by writing its row, the generation, the history and the MAC in one transaction.
     ///
     /// - Parameters:
     ///   - template: The template that the reader created.
     ///   - finger: The finger's name.
-    ///   - label: The user's own label, which is cleaned.
-    ///   - profile: The profile that gets the finger.
+    ///   - label: The user's own label, which is cleaned up.
+    ///   - profile: The profile to add the finger to.
     ///   - reader: The reader that created the template.
-    ///   - id: The print's identity; an intent with the same identity is replaced.
+    ///   - id: The print's identity. An intent with the same identity is replaced.
     ///   - date: The time of the enrollment.
-    ///   - access: Who could open the reader during the enrollment.
-    ///   - consent: The owner's consent; `nil` is sufficient for the first finger of a profile without a passcode.
-    /// - Returns: The finger as stored.
+    ///   - access: The access that other users had to the reader during the enrollment.
+    ///   - consent: The owner's consent. `nil` is sufficient for the first finger of a profile without a passcode.
+    /// - Returns: The finger as it was stored.
     /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `enrollmentTampered`, `enrollmentRolledBack`, a
     ///   storage error.
     package func add(
@@ -65,13 +65,13 @@ extension EnrollmentStore {
         }
     }
 
-    /// Removes prints from a valid set, in one transaction.
+    /// Removes prints from a valid set in one transaction.
     ///
-    /// Prints that a reader stores stay in the table as `removing`, until ``finishRemoval(_:)``.
+    /// Prints that a reader stores stay in the table as `removing` until ``finishRemoval(_:)`` is called.
     ///
     /// - Returns: The rows that were removed.
-    /// - Throws: `noSuchFinger` if the selection matches no print, except for `all`; `ownerNeeded`, `changedMeanwhile`,
-    ///   `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
+    /// - Throws: `noSuchFinger` if the selection is not `all` and does not match any print, `ownerNeeded`,
+    ///   `changedMeanwhile`, `enrollmentTampered`, `enrollmentRolledBack`, or a storage error.
     func beginRemoval(
         of selection: FingerSelection,
         profile: String,
@@ -89,7 +89,8 @@ extension EnrollmentStore {
 }
 
 extension PrintRow {
-    /// Marks the row as `removing` while the reader still stores the print; deletes the row of a print on the host.
+    /// Marks the row as `removing` if the reader still stores the print, or deletes the row if the print is on the
+    /// host.
     func leaveSet(_ db: Database) throws {
         let sql =
             isOnReader
@@ -99,7 +100,7 @@ extension PrintRow {
     }
 }
 
-/// The result of restarting a set that could not be trusted.
+/// The result of restarting a set that cannot be trusted.
 struct Restart: Sendable {
     /// The prints that are enrolled from now on.
     let kept: [PrintRow]
@@ -110,15 +111,16 @@ struct Restart: Sendable {
 extension EnrollmentStore {
     /// Makes a set valid again after it was tampered with or rolled back to an older state.
     ///
-    /// The generation continues from the highest known one, in a new random epoch. No earlier digest reappears, and
-    /// items that the TPM bound to an earlier generation are still refused.
+    /// The generation continues from the highest known one in a new random epoch. No earlier digest reappears, and
+    /// items that the TPM bound to an earlier generation still cannot be unlocked.
     ///
     /// - Parameters:
-    ///   - status: The state of the set when it was found untrustworthy.
-    ///   - change: `accept` keeps the prints that this machine sealed; any other change keeps none.
-    ///   - consent: The owner's consent by passcode; `nil` is sufficient if no passcode is set.
+    ///   - status: The state of the set when it was found to be untrustworthy.
+    ///   - change: The change to make. `accept` keeps the prints that this machine sealed, and any other change removes
+    ///     all prints.
+    ///   - consent: The owner's consent by passcode. `nil` is sufficient if no passcode is set.
     /// - Returns: The prints that were kept and those that were removed.
-    /// - Throws: `ownerNeeded`, `changedMeanwhile`, a storage error, and the counter's errors.
+    /// - Throws: `ownerNeeded`, `changedMeanwhile`, a storage error, or the counter's errors.
     func restart(
         _ status: EnrollmentStatus,
         _ change: OwnerConsent.Change,
@@ -178,9 +180,9 @@ extension EnrollmentStore {
         }
     }
 
-    /// Deletes rows that belong to no finger.
+    /// Deletes rows that do not belong to any finger.
     ///
-    /// These rows cannot be read, or are in a state that this program never leaves.
+    /// These rows cannot be read or are in a state that this program never leaves behind.
     private func deleteUnreadable(of profile: String, besides kept: Set<PrintID>, _ db: Database) throws {
         try db.execute(
             sql: """

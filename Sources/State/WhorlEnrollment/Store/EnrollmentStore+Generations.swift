@@ -6,7 +6,7 @@ import WhorlStateStore
 import WhorlFingerprint
 package import WhorlService
 
-/// The result of a change: the new prints of the set, and a value for the caller.
+/// The result of a change, which consists of the set's new prints and a value for the caller.
 struct Change<Value: Sendable>: Sendable {
     /// The enrolled prints after the change.
     let prints: [PrintRow]
@@ -24,12 +24,12 @@ extension EnrollmentStore {
         try await snapshot(of: profile) { _ in () }.snapshot
     }
 
-    /// Returns the profile's set, together with the result of further reads at the same time.
+    /// Returns the profile's set together with the result of further reads at the same point in time.
     ///
     /// - Parameters:
     ///   - profile: The profile of the set.
-    ///   - more: Reads within the same transaction; it may run again if another process changed the set.
-    /// - Returns: The set, and the value that `more` returned.
+    ///   - more: A function that reads in the same transaction. It may run again if another process changed the set.
+    /// - Returns: The set and the value that `more` returned.
     /// - Throws: The errors of ``snapshot(of:)``.
     package func snapshot<More: Sendable>(
         of profile: String,
@@ -46,7 +46,7 @@ extension EnrollmentStore {
         return found
     }
 
-    /// Returns the same as ``snapshot(of:with:)``, regardless of who could open the readers.
+    /// Returns the same result as ``snapshot(of:with:)``, regardless of who could open the readers.
     private func soundSnapshot<More: Sendable>(
         of profile: String,
         with more: @escaping @Sendable (Database) throws -> More
@@ -87,27 +87,30 @@ extension EnrollmentStore {
         throw ServiceError(.storeBusy, database.directory.path)
     }
 
-    /// Returns whether the counter of this set is no longer the profile's.
+    /// Returns whether the counter that counted this set's changes is no longer the profile's counter.
     ///
-    /// No new counter may be created for such a set.
+    /// If so, no new counter may be created for the set.
     private func isCounterGone(_ manifest: Manifest) async throws(ServiceError) -> Bool {
         guard manifest.isCounted(database.keys) else { return false }
         return try await !generations.hasCounter(manifest.profile)
     }
 
-    /// Changes the set: rows, generation, history and MAC in one transaction, then the counter.
+    /// Changes the set by writing the rows, the generation, the history and the MAC in one transaction, and then
+    /// advances the counter.
     ///
-    /// The owner's consent is checked in the transaction, against the state found there.
+    /// The owner's consent is checked in the transaction against the state found there.
     ///
     /// - Parameters:
     ///   - profile: The profile of the set.
     ///   - change: The change that the owner agrees to.
-    ///   - consent: The owner's consent to it; `nil` is sufficient if no finger is enrolled and no passcode is set.
+    ///   - consent: The owner's consent to the change. `nil` is sufficient if no finger is enrolled and no passcode is
+    ///     set.
     ///   - date: The time of the change, for a new profile.
-    ///   - body: Writes the rows. It receives the enrolled prints, and may run again if another process was faster.
+    ///   - body: A function that writes the rows. It receives the enrolled prints, and may run again if another process
+    ///     changed the set first.
     /// - Returns: The value that `body` returned.
     /// - Throws: `ownerNeeded`, `changedMeanwhile`, the errors of `body`, `enrollmentTampered`, `enrollmentRolledBack`,
-    ///   a storage error.
+    ///   or a storage error.
     func change<Value: Sendable>(
         _ profile: String,
         _ change: OwnerConsent.Change,
@@ -143,17 +146,17 @@ extension EnrollmentStore {
         throw ServiceError(.storeBusy, database.directory.path)
     }
 
-    /// Returns the head of the next generation, for a set that is being changed.
+    /// Returns the head of the next generation for a set that is being changed.
     ///
-    /// If the generations are used up, which happens only in an edited database, they restart in an epoch of 16 random
-    /// bytes. From then on, the epoch is part of every digest, so that no digest reappears.
+    /// If the generations are used up, which happens only in an edited database, they restart in a new epoch of 16
+    /// random bytes. From then on, the epoch is part of every digest so that no digest reappears.
     ///
     /// - Parameters:
     ///   - profile: The profile of the set.
     ///   - generation: The highest known generation.
     ///   - epoch: The current epoch.
-    /// - Returns: The head of the next manifest; its MAC is computed when it is saved.
-    /// - Throws: The counter's error; a storage error if a counter with its own storage is used up.
+    /// - Returns: The head of the next manifest, whose MAC is computed when it is saved.
+    /// - Throws: The counter's error, or a storage error if a counter with its own storage is used up.
     func successor(
         of profile: String,
         after generation: UInt64,
@@ -174,9 +177,10 @@ extension EnrollmentStore {
 }
 
 extension EnrollmentStore {
-    /// Records that no counters outside of the database count the sets of fingers, before these counters are removed.
+    /// Records that no counters outside the database count the changes to sets of fingers, before these counters are
+    /// removed.
     ///
-    /// A set that is not valid is left unchanged, so that it does not become valid.
+    /// A set that is not valid is left unchanged so that it does not become valid.
     ///
     /// - Throws: A storage error.
     package func forgetCounters() async throws(ServiceError) {

@@ -9,9 +9,9 @@ import WhorlService
 /// An unfinished enrollment or removal on a reader that stores prints.
 struct UnfinishedPrint: Sendable {
     enum Kind: Sendable {
-        /// An enrollment; `nil` if its intent cannot be read.
+        /// An unfinished enrollment, with `nil` if its intent cannot be read.
         case pending(Intent?)
-        /// A removal; `nil` if the template cannot be read.
+        /// An unfinished removal, with `nil` if the template cannot be read.
         case removing(Template?)
     }
 
@@ -55,7 +55,7 @@ extension EnrollmentStore {
         }
     }
 
-    /// Records the print that still has to be deleted from the reader, after deleting it failed.
+    /// Records the print that still has to be deleted from the reader after deleting it failed.
     func narrowIntent(_ row: PrintRow, to template: Template) async throws(ServiceError) {
         let seal = templateSeal
         try await database.write { db in
@@ -66,7 +66,7 @@ extension EnrollmentStore {
         }
     }
 
-    /// Deletes the record of an enrollment that left nothing in the reader.
+    /// Deletes the record of an enrollment that did not leave anything in the reader.
     func dropIntent(_ id: PrintID) async throws(ServiceError) {
         try await delete(id, .pending)
     }
@@ -95,9 +95,9 @@ extension EnrollmentStore {
         }
     }
 
-    /// Returns the unfinished enrollments and removals on a reader, for all profiles.
+    /// Returns all profiles' unfinished enrollments and removals on a reader.
     ///
-    /// The caller must hold the reader's turn.
+    /// The caller must have a turn at the reader.
     func unfinished(on reader: ReaderID) async throws(ServiceError) -> [UnfinishedPrint] {
         let rows = try await rows(on: reader, "state <> 'enrolled'")
         let seal = templateSeal
@@ -109,7 +109,9 @@ extension EnrollmentStore {
         }
     }
 
-    /// Returns the prints in the database that a reader stores, for all profiles; parts that cannot be read are `nil`.
+    /// Returns the prints of all profiles in the database that a reader stores.
+    ///
+    /// Parts that cannot be read are `nil`.
     func kept(by reader: ReaderID) async throws(ServiceError) -> [(row: PrintRow?, template: Template?)] {
         let seal = templateSeal
         return try await rows(on: reader, "state <> 'pending'").map { ($0, $0.flatMap(seal.open)) }

@@ -6,14 +6,14 @@ import WhorlSQLite
 package import WhorlStateStore
 package import WhorlService
 
-/// The store of every profile's enrolled fingers, and of the digest of their set.
+/// The store of every profile's enrolled fingers and of the digest of their set.
 ///
-/// Everything that it returns was first verified against the manifest's MAC and by decrypting every template. Rows that
-/// were tampered with cause ``ServiceError/Code/enrollmentTampered``, and never result in a finger.
+/// Before it returns anything, the store verifies the manifest's MAC and decrypts every template. Rows that were
+/// tampered with cause ``ServiceError/Code/enrollmentTampered`` and never result in a finger.
 package final class EnrollmentStore: Sendable {
     package let database: StateDatabase
     let generations: any GenerationCounter
-    /// The prints that are trusted.
+    /// The rule for which prints are trusted.
     let trust: PrintTrust
 
     /// Creates a store for a database.
@@ -27,14 +27,14 @@ package final class EnrollmentStore: Sendable {
         self.trust = trust
     }
 
-    /// Returns the enrolled fingers of a profile, by finger and then by reader.
+    /// Returns a profile's enrolled fingers, sorted by finger and then by reader.
     ///
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
     package func fingers(of profile: String) async throws(ServiceError) -> [EnrolledFinger] {
         try await snapshot(of: profile).fingers
     }
 
-    /// Returns the templates that a reader can compare with: the most recently matched first, then the newest.
+    /// Returns the templates that a reader can compare with, those matched most recently first, followed by the newest.
     ///
     /// - Throws: The errors of ``fingers(of:)``.
     package func gallery(
@@ -44,14 +44,14 @@ package final class EnrollmentStore: Sendable {
         try await snapshot(of: profile).gallery(on: reader)
     }
 
-    /// Returns one enrolled finger of a profile; `nil` if the profile has no print with this identity.
+    /// Returns one of a profile's enrolled fingers, or `nil` if the profile has no print with this identity.
     ///
     /// - Throws: The errors of ``fingers(of:)``.
     package func finger(_ id: PrintID, of profile: String) async throws(ServiceError) -> EnrolledFinger? {
         try await snapshot(of: profile).manifest.prints.first { $0.id == id }?.enrolledFinger
     }
 
-    /// Returns whether a print is enrolled according to the database; does not check the set's MAC or the counter.
+    /// Returns whether a print is enrolled according to the database, without checking the set's MAC or the counter.
     ///
     /// - Throws: A storage error.
     package func isEnrolled(_ id: PrintID, of profile: String) async throws(ServiceError) -> Bool {
@@ -60,17 +60,18 @@ package final class EnrollmentStore: Sendable {
         }
     }
 
-    /// Returns the number of changes to the set according to the database; does not check the set's MAC or the counter.
+    /// Returns the number of changes to the set according to the database, without checking the set's MAC or the
+    /// counter.
     ///
     /// - Throws: A storage error.
     package func recordedGeneration(of profile: String) async throws(ServiceError) -> UInt64 {
         try await database.read { try Manifest.Head($0, profile: profile).generation }
     }
 
-    /// Returns the state that a program compares; `nil` if no finger is enrolled.
+    /// Returns the state that a program compares, or `nil` if no finger is enrolled.
     ///
     /// - Parameters:
-    ///   - profile: The profile of the fingers.
+    ///   - profile: The profile that the fingers belong to.
     ///   - application: The name of the program.
     /// - Returns: The digest and the generation.
     /// - Throws: The errors of ``fingers(of:)``.
@@ -84,10 +85,10 @@ package final class EnrollmentStore: Sendable {
     /// Returns the changes since `digest`, which ``state(of:application:)`` returned for the same program.
     ///
     /// - Parameters:
-    ///   - profile: The profile of the fingers.
+    ///   - profile: The profile that the fingers belong to.
     ///   - application: The name of the program.
-    ///   - digest: 32 bytes; any other size counts as unknown.
-    /// - Returns: The added and removed fingers, and whether the digest is known.
+    ///   - digest: The earlier digest (32 bytes). A digest of any other size counts as unknown.
+    /// - Returns: The fingers that were added and removed, and whether the digest is known.
     /// - Throws: The errors of ``fingers(of:)``.
     package func difference(
         of profile: String,
@@ -112,11 +113,11 @@ package final class EnrollmentStore: Sendable {
         return EnrollmentDifference(from: then, to: now.set)
     }
 
-    /// Records the time of a print's match, and the improved template if the reader created one.
+    /// Records the time of a print's match and the improved template, if the reader created one.
     ///
-    /// The digest does not change. The time is lost if the power fails within seconds, but nothing depends on it. A
-    /// print that has since been removed is ignored. Only the engine may call this, after a match, because the template
-    /// replaces the one that the owner agreed to.
+    /// The digest does not change. The time is lost if the power fails within seconds, but nothing depends on the time.
+    /// If the print has been removed since the match, nothing is recorded. Only the engine may call this function,
+    /// after a match, because the template replaces the one that the owner agreed to.
     ///
     /// - Throws: A storage error.
     package func recordMatch(

@@ -7,7 +7,7 @@ import WhorlFingerprint
 import WhorlService
 import WhorlSupport
 
-/// One row of the table `prints`, with valid values in all columns.
+/// One row of the table `prints` with valid values in all columns.
 struct PrintRow: Sendable, Hashable {
     enum State: String, Sendable {
         /// An enrollment on a reader that stores prints has begun.
@@ -25,11 +25,13 @@ struct PrintRow: Sendable, Hashable {
     let reader: ReaderID
     let readerName: String
     let storage: ReaderInfo.Storage
-    /// The ciphertext (AES-GCM) of the template, or of an ``Intent`` while `pending`.
+    /// The ciphertext (AES-GCM) of the template, or of an ``Intent`` while the print is `pending`.
     var sealed: Data?
-    /// SHA-256 of the template as it was enrolled, 32 bytes; empty while `pending`.
+    /// The SHA-256 digest of the template as it was enrolled (32 bytes).
+    ///
+    /// Empty while the print is `pending`.
     let templateDigest: Data
-    /// Seconds since 1970.
+    /// The time of the enrollment, in seconds since 1970.
     let enrolledAt: Double
     var lastMatchedAt: Double?
     let state: State
@@ -62,8 +64,8 @@ extension PrintRow {
     /// The columns in a query.
     ///
     /// A database that was tampered with may contain texts and templates of any size. The manifest's MAC does not cover
-    /// a label or a reader's name, so only their beginning is read. A template that is larger than any reader's is read
-    /// as missing, and cannot be decrypted.
+    /// the label or the reader's name, so only the beginning of each is read. A template that is larger than those of
+    /// any reader is read as missing and cannot be decrypted.
     static let columns = """
         id, profile, finger, substr(label, 1, \(FingerLabel.limit * 8)) AS label, reader,
         substr(reader_name, 1, \(FingerLabel.limit * 8)) AS reader_name, storage,
@@ -71,9 +73,9 @@ extension PrintRow {
         template_digest, enrolled_at, last_matched_at, state, access
         """
 
-    /// Reads a row; returns `nil` if a column contains a value that this module never writes.
+    /// Reads a row, or returns `nil` if a column contains a value that this module never writes.
     ///
-    /// A database that was tampered with may contain anything, even values that the table's definition forbids.
+    /// A database that was tampered with may contain anything, including values that the table's definition forbids.
     init?(_ column: borrowing Row) {
         guard let id = (column["id"] as String?).flatMap({ PrintID($0) }),
             let profile = column["profile"] as String?,
@@ -123,10 +125,11 @@ extension PrintRow {
 ///
 /// Labels are stored and shown, but never interpreted.
 enum FingerLabel {
-    /// The maximum number of characters that are kept.
+    /// The maximum number of characters that are stored.
     static let limit = 100
 
-    /// Returns the text on one line, without control and invisible format characters; `nil` if nothing is left.
+    /// Returns the text on one line without control characters and invisible format characters, or `nil` if nothing is
+    /// left.
     static func clean(_ text: String?) -> String? {
         guard let text else { return nil }
         var kept = String.UnicodeScalarView()

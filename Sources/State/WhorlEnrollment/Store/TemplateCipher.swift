@@ -8,11 +8,11 @@ import WhorlSecretHash
 import WhorlStateStore
 import WhorlSupport
 
-/// Encrypts templates for the database with AES-256-GCM, bound to their print.
+/// Encrypts templates for the database with AES-256-GCM and binds them to their print.
 ///
 /// A ciphertext that was moved to another row, profile, finger or reader cannot be decrypted. It is also bound to the
-/// digest of the template as enrolled, so that an improved template still belongs to the enrollment that the manifest's
-/// MAC covers.
+/// digest of the template as it was enrolled, so that an improved template still belongs to the enrollment that the
+/// manifest's MAC covers.
 ///
 /// Decrypted bytes are wiped here, except for the returned ``Template``, which wipes itself.
 struct TemplateCipher: Sendable {
@@ -25,14 +25,16 @@ struct TemplateCipher: Sendable {
         return try seal(plain, context(row, "template"))
     }
 
-    /// Returns the template; `nil` if the row or its ciphertext was modified after sealing.
+    /// Returns the template, or `nil` if the row or its ciphertext was modified after sealing.
     func open(_ row: PrintRow) -> Template? {
         guard var plain = open(row.sealed, context(row, "template")) else { return nil }
         defer { TemplateCipher.wipe(&plain) }
         return Template(bytes: Array(plain))
     }
 
-    /// Returns whether the row's template can be decrypted; the decrypted template is wiped.
+    /// Returns whether the row's template can be decrypted.
+    ///
+    /// The decrypted template is wiped.
     func opens(_ row: PrintRow) -> Bool {
         guard var plain = open(row.sealed, context(row, "template")) else { return false }
         TemplateCipher.wipe(&plain)
@@ -43,7 +45,7 @@ struct TemplateCipher: Sendable {
         try seal(intent.encoded, context(row, "intent"))
     }
 
-    /// Returns the intent; `nil` if it cannot be read.
+    /// Returns the intent, or `nil` if it cannot be read.
     func openIntent(_ row: PrintRow) -> Intent? {
         open(row.sealed, context(row, "intent")).flatMap(Intent.init(encoded:))
     }
@@ -52,7 +54,7 @@ struct TemplateCipher: Sendable {
         template.bytes.withUnsafeBytes { Data(SecretHash<SHA256>.hash($0)) }
     }
 
-    /// The name of the format, with which every ciphertext starts.
+    /// The name of the format, which is at the start of every ciphertext.
     private static let header = Data("WHC1".utf8)
 
     private func seal(_ plain: Data, _ context: Data) throws -> Data {
@@ -64,7 +66,9 @@ struct TemplateCipher: Sendable {
         return cipher.open(sealed.dropFirst(TemplateCipher.header.count), authenticating: context)
     }
 
-    /// The caller must hold the only reference to the bytes, so that they are not copied before they are wiped.
+    /// Wipes decrypted bytes.
+    ///
+    /// The caller must have the only reference to them, so that they are not copied before they are wiped.
     private static func wipe(_ plain: inout Data) {
         plain.withUnsafeMutableBytes { $0.wipe() }
     }
@@ -83,9 +87,10 @@ struct TemplateCipher: Sendable {
 
 /// The prints that an enrollment may have left in a reader that stores prints.
 enum Intent: Sendable, Hashable {
-    /// Any print except these, which the reader stored before; `nil` if it cannot list them.
+    /// Any print except the given ones, which the reader had stored before. This is `nil` if the reader cannot list its
+    /// prints.
     case besides([Template]?)
-    /// Exactly this print, which the reader did not delete.
+    /// Exactly the given print, which the reader did not delete.
     case exactly(Template)
 
     var encoded: Data {

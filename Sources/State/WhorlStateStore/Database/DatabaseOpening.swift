@@ -4,17 +4,17 @@ import Glibc
 import WhorlService
 import WhorlSQLite
 
-/// Functions that create the database file, and open it without damaging its contents.
+/// Functions that create the database file and open it without damaging its contents.
 enum DatabaseOpening {
-    /// The time that a process waits for another process's write to end, in milliseconds.
+    /// The time that a process waits for another process to finish writing, in milliseconds.
     private static let busyTimeout: Int32 = 10_000
 
-    /// The size above which only the tables that affect fingers are checked when opening.
+    /// The size above which only the tables that affect fingers are checked when the database is opened.
     ///
     /// The audit log grows without limit, and a full check would read all of it.
     private static let wholeCheckLimit = 1 << 20
 
-    /// Returns whether the database exists; the database and its side files must be private.
+    /// Returns whether the database exists, after checking that it and its side files are private.
     static func exists(_ directory: StateDirectory) throws(ServiceError) -> Bool {
         for suffix in ["-wal", "-shm"] { _ = try PrivateFiles.checkFile(directory.databasePath + suffix) }
         return try PrivateFiles.checkFile(directory.databasePath)
@@ -22,8 +22,8 @@ enum DatabaseOpening {
 
     /// Creates an empty database.
     ///
-    /// The file gets its name when it is complete. Other processes therefore never see half of it, and a crash leaves
-    /// no empty file that would look damaged.
+    /// The file is given its name only when it is complete. Other processes therefore never see an incomplete file, and
+    /// a crash does not leave an empty file behind that would look damaged.
     static func create(_ directory: StateDirectory) throws(ServiceError) {
         let temporary = PrivateFiles.temporaryName(beside: directory.databasePath)
         close(try PrivateFiles.createExclusively(temporary))
@@ -42,7 +42,7 @@ enum DatabaseOpening {
         _ = try PrivateFiles.publish(temporary, as: directory.databasePath, in: directory.path)
     }
 
-    /// Opens an existing database after checking that it is valid, and updates an older one.
+    /// Opens an existing database after checking that it is valid, and updates it if it has an older version.
     static func open(_ directory: StateDirectory) throws(ServiceError) -> DatabaseQueue {
         let path = directory.databasePath
         let isLogEmpty = isEmpty(path + "-wal")
@@ -82,7 +82,7 @@ enum DatabaseOpening {
         throw failure
     }
 
-    /// Returns the fault of the database; `nil` if it is valid.
+    /// Returns the error in the database, or `nil` if the database is valid.
     private static func fault(of db: Database, _ path: String) throws -> ServiceError? {
         // SQLite returns both as signed numbers, and the log may contain other values than the file's first bytes.
         func number(_ name: String) throws -> UInt32 {
@@ -117,9 +117,9 @@ enum DatabaseOpening {
 
 /// The first bytes of the database file, checked before SQLite reads it.
 ///
-/// SQLite treats an empty file as a new database, and writes to every other file that it can open. Therefore a file
-/// that is not a complete database of Whorl is refused here, and left unchanged byte for byte. Source: "Database File
-/// Format", sqlite.org/fileformat2.html, section 1.3.
+/// SQLite treats an empty file as a new database, and writes to any other file that it can open. Therefore a file that
+/// is not a complete Whorl database is rejected here and left unchanged byte for byte. Source: "Database File Format",
+/// sqlite.org/fileformat2.html, section 1.3.
 struct DatabaseHeader {
     private static let size = 100
     private static let magic = Array("SQLite format 3\0".utf8)
@@ -127,9 +127,9 @@ struct DatabaseHeader {
     private let bytes: [UInt8]
     private let fileSize: Int
 
-    /// Reads the header; the file must exist.
+    /// Reads the header of a file, which must exist.
     ///
-    /// - Throws: `damaged` for a file that is not an SQLite database, including an empty file.
+    /// - Throws: `damaged` if the file is empty or is not an SQLite database.
     init(path: String) throws(ServiceError) {
         let file: DatabaseFile
         do throws(DatabaseFile.Fault) {
@@ -144,10 +144,10 @@ struct DatabaseHeader {
         fileSize = file.size
     }
 
-    /// Rejects another program's database, a newer version's, and a truncated one.
+    /// Rejects the database of another program or of a newer version, and a truncated database.
     ///
     /// If the write-ahead log is not empty (`isLogEmpty` is `false`), it may complete the file, and only SQLite can
-    /// determine whether something is missing.
+    /// determine whether anything is missing.
     func check(path: String, isLogEmpty: Bool) throws(ServiceError) {
         try DatabaseHeader.check(applicationID: number(at: 68), version: number(at: 60), path: path)
         let pageSize = number(at: 16) >> 16 == 1 ? 65_536 : Int(number(at: 16) >> 16)
@@ -161,7 +161,7 @@ struct DatabaseHeader {
         }
     }
 
-    /// Rejects another program's database and a newer version's.
+    /// Rejects the database of another program or of a newer version.
     static func check(applicationID: UInt32, version: UInt32, path: String) throws(ServiceError) {
         guard applicationID == Schema.applicationID else {
             throw ServiceError(.storeForeign, path, cause: "application_id \(applicationID)")

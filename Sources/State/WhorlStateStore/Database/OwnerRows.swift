@@ -2,9 +2,9 @@
 
 package import WhorlSQLite
 
-/// A query for whether the owner of a profile has a passcode, based on the rows of the vault.
+/// A query for whether the owner of a profile has a passcode, based on the vault's rows.
 ///
-/// It is in this module because both the vault and the store of fingers depend on it, in their own transactions.
+/// It is in this module because both the vault and the enrollment store use it in their own transactions.
 package enum OwnerPasscode {
     /// Returns whether a passcode is set, even if its row is damaged.
     package static func isSet(of profile: String, _ db: Database) throws -> Bool {
@@ -12,9 +12,9 @@ package enum OwnerPasscode {
     }
 }
 
-/// A query for whether a profile has enrolled fingers, based on the rows of the store of fingers.
+/// A query for whether a profile has enrolled fingers, based on the enrollment store's rows.
 package enum OwnerFingers {
-    /// Returns whether any finger is enrolled, on any reader, even if its row is damaged.
+    /// Returns whether any finger is enrolled on any reader, even if its row is damaged.
     package static func areEnrolled(of profile: String, _ db: Database) throws -> Bool {
         try db.hasRow("prints WHERE profile = ? AND state = 'enrolled'", of: profile)
     }
@@ -29,9 +29,9 @@ extension Database {
 
 /// The keychain items that exist only while a passcode is set (`kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly`).
 ///
-/// Removing the passcode deletes them in the same transaction, so that both are always removed together.
+/// Removing the passcode deletes these items in the same transaction, so that both are always removed together.
 package enum PasscodeBoundItems {
-    /// Deletes the items of a profile, or of all profiles if `profile` is `nil`.
+    /// Deletes the items of a profile, or those of all profiles if `profile` is `nil`.
     package static func delete(of profile: String?, _ db: Database) throws {
         try db.execute(
             sql: "DELETE FROM keychain_items WHERE pdmn = 'akpu' AND profile = coalesce(?, profile)",
@@ -39,7 +39,7 @@ package enum PasscodeBoundItems {
         )
     }
 
-    /// Returns the number of such items of a profile.
+    /// Returns the number of such items that a profile has.
     package static func count(of profile: String, _ db: Database) throws -> Int {
         try db.value(
             sql: "SELECT count(*) FROM keychain_items WHERE pdmn = 'akpu' AND profile = ?",

@@ -6,30 +6,31 @@ import Synchronization
 package import WhorlService
 import WhorlSupport
 
-/// The database of one state directory, with the keys that protect its contents.
+/// The database of one state directory and the keys that protect its contents.
 ///
 /// Several processes may have it open at the same time. Every read and write completes even if its task is cancelled,
-/// because an event at the reader must reach the disk.
+/// because each event at the reader must be written to the disk.
 package final class StateDatabase: Sendable {
-    /// The directory of the database.
+    /// The directory that contains the database.
     package let directory: StateDirectory
 
-    /// The only connection.
+    /// The only connection to the database.
     ///
-    /// A pool would open a second one at the first read, which would slow down a cold start, and the tasks of one
-    /// process have nothing to read in parallel. In WAL mode, readers in other processes do not wait for our writes,
-    /// nor our reads for theirs.
+    /// A pool would open a second connection at the first read, which would slow down a cold start, and the tasks of
+    /// one process have nothing to read in parallel. In WAL mode, other processes' reads do not wait for our writes,
+    /// and our reads do not wait for theirs.
     let queue: DatabaseQueue
     let setting = DurabilitySetting()
-    /// The keys that protect the rows; see ``KeyPurpose``.
+    /// The keys that protect the rows (see ``KeyPurpose``).
     package let keys: StateKeys
 
-    /// Opens the database, and creates directory, database and key if no state exists.
+    /// Opens the database, creating the directory, the database and the key if no state exists.
     ///
-    /// The directory gets mode 0700 and the files 0600, independent of the umask. Wider modes, another owner, and links
-    /// in place of files are rejected. A file that is not a valid database of this version is left unchanged.
+    /// The directory is created with mode 0700 and the files with mode 0600, regardless of the umask. More permissive
+    /// modes, a different owner, and links in place of files are rejected. A file that is not a valid database of this
+    /// version is left unchanged.
     ///
-    /// - Throws: Every code of ``ServiceError``.
+    /// - Throws: Errors with any code of ``ServiceError``.
     package convenience init(directory: StateDirectory) throws(ServiceError) {
         try self.init(directory: directory, keySource: FileKeySource(directory: directory))
     }
@@ -54,9 +55,9 @@ package final class StateDatabase: Sendable {
         self.keys = keys
     }
 
-    /// Opens the database if it exists; never creates anything.
+    /// Opens the database if it exists, and never creates anything.
     ///
-    /// - Returns: `nil` if no state exists.
+    /// - Returns: The database, or `nil` if no state exists.
     /// - Throws: The errors of ``init(directory:)``.
     package static func openExisting(_ directory: StateDirectory) throws(ServiceError) -> StateDatabase? {
         try openExisting(directory, keySource: FileKeySource(directory: directory))
@@ -78,7 +79,7 @@ package final class StateDatabase: Sendable {
     /// Returns whether the database exists.
     ///
     /// The key is created after the database, so a key without a database means that the database was lost. The key is
-    /// checked first, because another process may be creating both at the same time.
+    /// checked first, because another process may be creating both at that moment.
     private static func isThere(
         _ directory: StateDirectory,
         _ keySource: any StateKeySource
@@ -96,7 +97,7 @@ package final class StateDatabase: Sendable {
         )
     }
 
-    /// Runs `body`, which must not change the database, on a consistent state.
+    /// Runs `body` on a consistent state of the database, which `body` must not change.
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(ServiceError) -> Value {
@@ -111,7 +112,7 @@ package final class StateDatabase: Sendable {
 
     /// Runs `body` in an IMMEDIATE transaction, so that no other connection writes at the same time.
     ///
-    /// An error rolls back the transaction.
+    /// If `body` throws an error, the transaction is rolled back.
     package func write<Value: Sendable>(
         _ durability: Durability = .full,
         _ body: @escaping @Sendable (Database) throws -> Value
@@ -120,14 +121,14 @@ package final class StateDatabase: Sendable {
         return result.get()
     }
 
-    /// Returns numbers that differ after each change to the database, by this process or another.
+    /// Returns numbers that are different after any change to the database by this or another process.
     package func changeMark() async throws(ServiceError) -> [Int] {
         try await read { db in [try db.value(sql: "PRAGMA data_version") ?? 0, db.totalChangesCount] }
     }
 
-    /// Runs `body` like ``write(_:_:)``, except that `body` can fail without throwing.
+    /// Runs `body` like ``write(_:_:)``, except that `body` can fail without throwing an error.
     ///
-    /// A `failure` rolls everything back and is returned.
+    /// If `body` returns a `failure`, the transaction is rolled back and the failure is returned.
     package func transaction<Value: Sendable, Failure: Error>(
         _ durability: Durability = .full,
         _ body: @escaping @Sendable (Database) throws -> Result<Value, Failure>
@@ -150,7 +151,7 @@ package final class StateDatabase: Sendable {
 }
 
 extension Result where Failure == ServiceError {
-    /// Runs `body`, and converts its error to a ``ServiceError``.
+    /// Runs `body` and converts its error to a ``ServiceError``.
     init(failingAt path: String, _ body: () throws -> Success) {
         do {
             self = .success(try body())
@@ -160,11 +161,14 @@ extension Result where Failure == ServiceError {
     }
 }
 
-/// The same functions for a caller that waits on its own thread, without switching threads.
+/// Variants of these functions that do not switch threads, for a caller that waits on its own thread.
 ///
-/// They block the caller while other work on this connection runs. They must not be called from within `body`.
+/// They block the caller while other work is in progress on this connection. They must not be called from within
+/// `body`.
 extension StateDatabase {
-    /// Runs `body`, which must not change the database; each statement sees a consistent state.
+    /// Runs `body`, which must not change the database.
+    ///
+    /// Each statement sees a consistent state.
     package func readBlocking<Value>(_ body: (Database) throws -> Value) throws(ServiceError) -> Value {
         try Result(failingAt: directory.databasePath) { try queue.access(body) }.get()
     }
@@ -184,19 +188,22 @@ extension StateDatabase {
     }
 }
 
-/// The event that a write survives after it has returned.
+/// The kind of failure that a write survives once it has returned.
 package enum Durability: Sendable {
-    /// Survives a power failure: the write-ahead log is synced before the write returns (`PRAGMA synchronous = FULL`).
+    /// The write survives a power failure, because the write-ahead log is synced before the write returns (`PRAGMA
+    /// synchronous = FULL`).
     case full
-    /// Survives a killed process, but not a power failure (`PRAGMA synchronous = NORMAL`).
+    /// The write survives if the process is killed, but not a power failure (`PRAGMA synchronous = NORMAL`).
     ///
-    /// The database stays consistent; the last such writes may be lost.
+    /// The database stays consistent, but the last such writes may be lost.
     case relaxed
 }
 
-/// The durability of one connection's writes, a connection setting that cannot be changed within a transaction.
+/// The durability of one connection's writes.
+///
+/// This is a setting of the connection and cannot be changed within a transaction.
 final class DurabilitySetting: Sendable {
-    /// The current setting; `nil` before it is set, when SQLite's default applies.
+    /// The current setting, or `nil` before it is set, while SQLite's default applies.
     private let current = Mutex<Durability?>(nil)
 
     func change(to durability: Durability, _ db: Database) throws {

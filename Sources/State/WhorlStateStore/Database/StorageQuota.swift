@@ -3,12 +3,14 @@
 package import WhorlSQLite
 import WhorlService
 
-/// The storage limit for the items of one state directory; in the system service, a directory belongs to one user.
+/// The storage limit for the items in one state directory.
 ///
-/// It is checked when an item is added, but not when the service writes its own records. Even if a user has reached the
-/// limit, each attempt is still charged and each touch logged.
+/// In the system service, each directory belongs to one user.
+///
+/// The limit is checked when an item is added, but not when the service writes its own records. Even if a user has
+/// reached the limit, each attempt is therefore still counted and each touch is still logged.
 package struct StorageQuota: Sendable {
-    /// The quota that the service and programs use.
+    /// The quota used by the service and by programs.
     package static let standard = StorageQuota(bytes: 512 << 20, items: 50_000)
 
     /// The maximum size of the database in bytes.
@@ -16,7 +18,7 @@ package struct StorageQuota: Sendable {
     /// The maximum number of items and rows.
     let items: Int
 
-    /// Checks that there is room for more.
+    /// Checks that there is room for another item.
     ///
     /// - Parameters:
     ///   - size: The number of bytes to add.

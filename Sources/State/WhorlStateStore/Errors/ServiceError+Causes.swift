@@ -5,9 +5,9 @@ import Glibc
 package import WhorlService
 package import WhorlSupport
 
-/// System errors.
+/// Conversions of system errors.
 extension ServiceError {
-    /// Converts a system error number to an error for a private file.
+    /// Converts a system error number to an error about a private file.
     package init(errno code: Int32, path: String) {
         if let shortage = Self.shortage(code, path: path) {
             self = shortage
@@ -22,7 +22,7 @@ extension ServiceError {
         self.init(kind, path, cause: "errno \(code): \(String(cString: strerror(code)))")
     }
 
-    /// Returns the error for too many open files; `nil` for any other error number.
+    /// Returns the error for too many open files, or `nil` for any other error number.
     static func shortage(_ code: Int32, path: String) -> ServiceError? {
         let whose: String
         let recovery: String
@@ -45,9 +45,9 @@ extension ServiceError {
     }
 }
 
-/// SQLite errors.
+/// Conversions of SQLite errors.
 extension ServiceError {
-    /// Converts an SQLite error to an error of the state directory.
+    /// Converts an SQLite error to an error about the state directory.
     init(_ error: any Error, path: String) {
         if let known = error as? ServiceError {
             self = known
@@ -93,9 +93,10 @@ extension ServiceError.Code {
     }
 }
 
-/// Returns the `errno` of a descriptor shortage that keeps a database from opening; 0 if there is none.
+/// Returns the `errno` of a descriptor shortage that prevents a database from being opened, or 0 if there is no
+/// shortage.
 ///
-/// SQLite needs one descriptor each for the database, its log, its index and their directory, and has closed them at
+/// SQLite needs one descriptor each for the database, its log, its index and their directory, and has closed them by
 /// this point.
 func nextDescriptorFailure() -> Int32 {
     var taken: [Int32] = []
@@ -108,7 +109,7 @@ func nextDescriptorFailure() -> Int32 {
     return 0
 }
 
-/// Faults of files, folders and locks.
+/// Conversions of problems with files, folders and locks.
 extension ServiceError {
     /// Creates an error that describes why a file cannot be trusted, and how to fix it.
     package init(file fault: FileFault, path: String) {
@@ -139,7 +140,9 @@ extension ServiceError {
         }
     }
 
-    /// Creates an error that describes why a lock file cannot be used; a lock that another process holds is `busy`.
+    /// Creates an error that describes why a lock file cannot be used.
+    ///
+    /// If another process has the lock, the error is `busy`.
     package init(_ error: FileLockError, path: String) {
         switch error {
         case .held, .cancelled: self.init(.storeBusy, path)

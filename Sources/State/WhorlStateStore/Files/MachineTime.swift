@@ -6,21 +6,23 @@ import WhorlSupport
 
 /// A point in time on both of the machine's clocks.
 ///
-/// The boot clock cannot be set and does not survive a restart; the wall clock survives a restart and can be set.
+/// The boot clock cannot be set and does not survive a restart. The wall clock survives a restart, but can be set.
 /// Security decisions use the wall clock only if the boot clock cannot be used.
 package struct Moment: Sendable, Hashable {
-    /// The kernel's ID for this boot of the machine; empty if it cannot be read, and then not equal to any other.
+    /// The kernel's ID for this boot of the machine.
+    ///
+    /// It is empty if it cannot be read, and then does not count as equal to any other ID.
     package let bootID: String
-    /// The milliseconds since the machine started, including time asleep.
+    /// The number of milliseconds since the machine started, including the time it was asleep.
     package let sinceBoot: Int64
-    /// The milliseconds since 1970-01-01 on the wall clock.
+    /// The number of milliseconds since 1970-01-01 on the wall clock.
     package let wall: Int64
-    /// The milliseconds that the machine has been asleep since it started.
+    /// The number of milliseconds that the machine has been asleep since it started.
     package let asleep: Int64
 
     /// Creates a point in time.
     ///
-    /// Values that no clock shows (beyond some 280,000 years) are clamped, so that sums cannot overflow.
+    /// Values that no clock can show (beyond some 280,000 years) are clamped so that sums cannot overflow.
     package init(bootID: String, sinceBoot: Int64, wall: Int64, asleep: Int64 = 0) {
         let furthest: Int64 = 1 << 53
         self.bootID = bootID
@@ -32,19 +34,19 @@ package struct Moment: Sendable, Hashable {
     /// The wall-clock time as a date.
     package var date: Date { Date(timeIntervalSince1970: Double(wall) / 1000) }
 
-    /// Returns whether both points are in the same boot of the machine.
+    /// Returns whether both points in time are in the same boot of the machine.
     package func isSameBoot(as other: Moment) -> Bool {
         !bootID.isEmpty && bootID == other.bootID
     }
 
-    /// Returns the milliseconds that have certainly passed since `earlier`, never negative.
+    /// Returns the number of milliseconds that have certainly passed since `earlier`, which is never negative.
     ///
-    /// Within one boot, the boot clock is used. After a restart, the wall clock is used; if it went backwards, only the
-    /// time since the restart is certain. Setting the wall clock of a running machine therefore changes nothing, and
+    /// Within one boot, the boot clock is used. After a restart, the wall clock is used, but if it went backward, only
+    /// the time since the restart is certain. Setting the wall clock of a running machine therefore has no effect, and
     /// setting it back during a restart only shortens the time.
     ///
     /// The same is true if the boot ID cannot be read. At least as much time has passed as the boot clock has advanced,
-    /// whether or not there was a restart. A boot clock that shows less than before proves a restart.
+    /// whether or not there was a restart. If the boot clock shows less than before, there must have been a restart.
     package func certainlyAfter(_ earlier: Moment) -> Int64 {
         let advance = sinceBoot - earlier.sinceBoot
         guard !isSameBoot(as: earlier) else { return max(0, advance) }
@@ -55,21 +57,23 @@ package struct Moment: Sendable, Hashable {
 }
 
 extension Moment {
-    /// The largest difference between two readings of the time asleep that counts as no sleep.
+    /// The maximum difference between two readings of the time asleep that still counts as no sleep.
     ///
     /// A difference can occur because the clocks are read one after the other.
     private static let jitter: Int64 = 50
 
-    /// Returns whether less than `limit` has passed since `earlier`, in this boot and without a sleep.
+    /// Returns whether less than `limit` has passed since `earlier`, in the same boot and without any sleep.
     ///
-    /// Use it for state that a process keeps only in memory; it does not need the boot ID.
+    /// Use this for state that a process keeps only in memory, because it does not need the boot ID.
     package func isAwake(since earlier: Moment, within limit: Duration) -> Bool {
         guard bootID == earlier.bootID, sinceBoot >= earlier.sinceBoot else { return false }
         return .milliseconds(sinceBoot - earlier.sinceBoot) < limit && asleep - earlier.asleep <= Self.jitter
     }
 }
 
-/// A source of the time for the engine; tests use their own.
+/// A source of the time for the engine.
+///
+/// Tests use sources of their own.
 package struct MachineTime: Sendable {
     package let now: @Sendable () -> Moment
 
@@ -89,7 +93,7 @@ package struct MachineTime: Sendable {
         )
     }
 
-    /// The boot ID, which cannot change while a process runs.
+    /// The boot ID, which cannot change while a process is running.
     private static let systemBootID: String = {
         let files = ["/proc/sys/kernel/random/boot_id", credential("whorl.boot-id")].compactMap(\.self)
         // A file that cannot be read is not an error here: without an ID, nothing that depends on it succeeds.
@@ -102,10 +106,10 @@ package struct MachineTime: Sendable {
         ThisProcess.trustedEnvironment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(name)" }
     }
 
-    /// Returns the milliseconds that the machine has been asleep.
+    /// Returns the number of milliseconds that the machine has been asleep.
     ///
-    /// The boot clock continues during sleep, and `CLOCK_MONOTONIC` does not. Because the thread may be stopped between
-    /// two readings, the fastest of several is used.
+    /// The boot clock continues during sleep, but `CLOCK_MONOTONIC` does not. Because the thread may be stopped between
+    /// two readings, the fastest of several pairs of readings is used.
     private static func millisecondsAsleep() -> Int64 {
         var best = (width: Int64.max, asleep: Int64(0))
         for _ in 0..<8 where best.width > 1 {

@@ -7,7 +7,7 @@ import WhorlSupport
 
 /// Functions for directories and files that only their owner may read and write.
 package enum PrivateFiles {
-    /// Creates the directory and its parents with mode 0700, independent of the umask.
+    /// Creates the directory and its parents with mode 0700, regardless of the umask.
     ///
     /// An existing directory must already be private.
     package static func makeDirectory(_ path: String) throws(ServiceError) {
@@ -39,7 +39,7 @@ package enum PrivateFiles {
 
     /// Returns whether the file exists.
     ///
-    /// - Throws: `tooOpen` if other users may use it, if it belongs to another user, or if it is not a regular file.
+    /// - Throws: `tooOpen` if the file is accessible to other users, belongs to another user, or is not a regular file.
     package static func checkFile(_ path: String) throws(ServiceError) -> Bool {
         var found = stat()
         guard lstat(path, &found) == 0 else {
@@ -50,12 +50,12 @@ package enum PrivateFiles {
         return true
     }
 
-    /// Checks an open file like ``checkFile(_:)``.
+    /// Checks an open file in the same way as ``checkFile(_:)``.
     package static func checkPlainFile(_ found: stat, _ path: String) throws(ServiceError) {
         if let fault = FileFault(found, expecting: S_IFREG) { throw ServiceError(file: fault, path: path) }
     }
 
-    /// Creates a new, empty file with mode 0600, and returns its descriptor, which the caller closes.
+    /// Creates a new, empty file with mode 0600 and returns its descriptor, which the caller must close.
     package static func createExclusively(_ path: String) throws(ServiceError) -> Int32 {
         let file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw ServiceError(errno: errno, path: path) }
@@ -68,9 +68,9 @@ package enum PrivateFiles {
         return file
     }
 
-    /// Gives a complete file its name, unless the name was taken in the meantime, and syncs the directory.
+    /// Gives a complete file its name, unless that name has been taken in the meantime, and syncs the directory.
     ///
-    /// - Returns: `false` if another process was faster; its file is not changed.
+    /// - Returns: `false` if another process has already taken the name. That process's file is not changed.
     package static func publish(_ temporary: String, as path: String, in directory: String)
         throws(ServiceError)
         -> Bool
@@ -99,12 +99,12 @@ package enum PrivateFiles {
         guard fsync(directory) == 0 else { throw ServiceError(errno: errno, path: path) }
     }
 
-    /// Returns a name next to `path` that no other process uses.
+    /// Returns a name for a file next to `path` that no other process uses.
     package static func temporaryName(beside path: String) -> String {
         "\(path).\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16))\(temporarySuffix)"
     }
 
-    /// The suffix of a file's name until the file is complete.
+    /// The suffix that a file's name has until the file is complete.
     static let temporarySuffix = ".new"
 
     private static func makeParents(_ path: String) throws(ServiceError) {
@@ -128,11 +128,11 @@ package enum PrivateFiles {
     }
 }
 
-/// Reading and writing whole private files, which may contain secrets.
+/// Functions that read and write whole private files, which may contain secrets.
 extension PrivateFiles {
-    /// Returns the contents of a file that only its owner may use; `nil` if it does not exist.
+    /// Returns the contents of a file that only its owner may use, or `nil` if the file does not exist.
     ///
-    /// - Throws: `tooOpen`, `notWritable`; `keyDamaged` if it is larger than `limit` bytes.
+    /// - Throws: `tooOpen`, `notWritable`, or `keyDamaged` if the file is larger than `limit` bytes.
     package static func read(_ path: String, atMost limit: Int) throws(ServiceError) -> SecretBytes? {
         guard try checkFile(path) else { return nil }
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
@@ -149,9 +149,9 @@ extension PrivateFiles {
         }
     }
 
-    /// Reads exactly as many bytes as the buffer holds.
+    /// Reads exactly as many bytes as fit in the buffer.
     ///
-    /// - Throws: `failed` with EIO if there are fewer, because the file was truncated while it was read.
+    /// - Throws: `failed` with EIO if there are fewer bytes because the file was truncated while it was being read.
     static func fill(
         _ room: UnsafeMutableRawBufferPointer,
         from file: CInt,
@@ -161,11 +161,11 @@ extension PrivateFiles {
         guard count == room.count else { throw ServiceError(errno: count < 0 ? errno : EIO, path: path) }
     }
 
-    /// Writes a new file, which gets its name when it is complete and on the disk.
+    /// Writes a new file, which is given its name once it is complete and on the disk.
     ///
-    /// If the file system supports it, the file has no name until then, so that a crash leaves no file behind.
+    /// If the file system supports it, the file has no name until then, so that a crash does not leave a file behind.
     ///
-    /// - Returns: `false` if a file with this name exists; it is not changed.
+    /// - Returns: `false` if a file with this name already exists. That file is not changed.
     /// - Throws: `notWritable`, `diskFull`, `failed`.
     package static func publish(
         _ contents: borrowing SecretBytes,
@@ -204,9 +204,11 @@ extension PrivateFiles {
         return try publish(temporary, as: path, in: directory)
     }
 
-    /// Removes a file and syncs the directory; succeeds if the file does not exist.
+    /// Removes a file and syncs the directory.
     ///
-    /// If a crash in ``publish(_:as:in:)-(String,_,_)`` left a second name of the file, it is removed as well.
+    /// Succeeds if the file does not exist.
+    ///
+    /// If a crash in ``publish(_:as:in:)-(String,_,_)`` left a second name for the file, that name is removed as well.
     ///
     /// - Throws: `notWritable`, `failed`.
     package static func remove(_ path: String, in directory: String) throws(ServiceError) {
@@ -232,10 +234,10 @@ extension PrivateFiles {
         }
     }
 
-    /// Makes an open file accessible only to its owner; returns `false` if that fails, with the reason in `errno`.
+    /// Makes an open file accessible only to its owner, or returns `false` with the reason in `errno` if that fails.
     ///
-    /// A file system without its own permissions, such as FAT, rejects the change, and uses those of its mount for all
-    /// files.
+    /// A file system that does not store permissions, such as FAT, rejects the change and uses the permissions of its
+    /// mount for all files.
     private static func restrict(_ file: CInt) -> Bool {
         guard fchmod(file, 0o600) != 0 else { return true }
         let code = errno

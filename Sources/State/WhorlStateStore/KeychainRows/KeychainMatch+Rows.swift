@@ -3,7 +3,7 @@
 internal import WhorlSQLite
 import WhorlService
 
-/// Finding the rows that a filter selects.
+/// Functions that find the rows selected by a filter.
 extension KeychainMatch {
     /// Returns whether the filter selects an item, based on its record instead of the index columns.
     func covers(_ item: StoredRow) -> Bool {
@@ -15,7 +15,7 @@ extension KeychainMatch {
             && record.flags & leftOutFlags == 0 && !leftOut.contains(item.id)
     }
 
-    /// Returns the statement that finds candidates with an index, and its arguments.
+    /// Returns the statement that finds candidates by means of an index, and the arguments of the statement.
     func statement(_ profile: String, withValues: Bool) -> (sql: String, arguments: [(any DatabaseValue)?]) {
         var sql = ""
         sql.reserveCapacity(256)
@@ -50,9 +50,11 @@ extension KeychainMatch {
         "SELECT \(StoredRow.selected), CASE sealing WHEN 1 THEN substr(value, -16) ELSE value END "
         + "FROM keychain_items WHERE "
 
-    /// Returns the selected rows, oldest first without a limit; with a limit, those of the first group come first.
+    /// Returns the selected rows.
     ///
-    /// Rows that Whorl did not write, or that were changed afterwards, are excluded.
+    /// Without a limit, the oldest rows come first. With a limit, those of the first group come first.
+    ///
+    /// Rows that Whorl did not write, or that were changed afterward, are excluded.
     func rows(
         _ db: Database,
         of profile: String,
@@ -64,13 +66,13 @@ extension KeychainMatch {
         return limit < .max ? found : found.sorted { $0.id < $1.id }
     }
 
-    /// Returns the numbers of the same rows in the same order, with only one row at a time in memory.
+    /// Returns the numbers of the same rows in the same order, with only one row in memory at a time.
     func numbers(_ db: Database, of profile: String, _ keys: StateKeys, limit: Int) throws -> [Int64] {
         let found = try found(db, of: profile, keys, withValues: false, limit: limit) { $0.id }
         return limit < .max ? found : found.sorted()
     }
 
-    /// Returns a part of each selected row, in the order of an index.
+    /// Returns a part of each selected row in the order of an index.
     private func found<Part>(
         _ db: Database,
         of profile: String,
@@ -93,7 +95,7 @@ extension KeychainMatch {
         return found
     }
 
-    /// Adds a part of each selected row, in the order of an index, until the limit is reached.
+    /// Adds a part of each selected row in the order of an index, until the limit has been reached.
     private func index<Part>(
         _ db: Database,
         of profile: String,

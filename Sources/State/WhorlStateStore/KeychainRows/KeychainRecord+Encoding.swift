@@ -4,11 +4,11 @@ internal import FoundationEssentials
 import WhorlService
 internal import WhorlSupport
 
-/// The form of a record in its row.
+/// The form in which a record is stored in its row.
 extension KeychainRecord {
     private static let form: StaticString = "whorl keychain item v1"
 
-    /// The unique encoding of the record: the attributes are sorted by name.
+    /// The unique encoding of the record, in which the attributes are sorted by name.
     var encoded: Data {
         var bytes = ByteWriter(KeychainRecord.form)
         bytes.append(sized: itemClass.rawValue)
@@ -24,13 +24,13 @@ extension KeychainRecord {
         return Data(bytes.bytes)
     }
 
-    /// Decodes a record; returns `nil` for bytes that ``encoded`` does not produce.
+    /// Decodes a record, or returns `nil` for bytes that ``encoded`` does not produce.
     init?(encoded: Data) {
         self.init(own: encoded)
         guard self.encoded == encoded else { return nil }
     }
 
-    /// Decodes bytes from ``encoded`` that an authentication code has verified.
+    /// Decodes bytes from ``encoded`` that were verified with an authentication code.
     ///
     /// It does not check again that the encoding is unique.
     init?(own encoded: Data) {
@@ -68,7 +68,9 @@ extension KeychainRecord {
         )
     }
 
-    /// The record with data for the attributes that the class stores as data; rows may store them as text.
+    /// The record in which the attributes that the class stores as data are data.
+    ///
+    /// Rows may store them as text.
     var normalized: KeychainRecord {
         guard !itemClass.ofBytes.isEmpty else { return self }
         var normalized = self
@@ -79,9 +81,9 @@ extension KeychainRecord {
         return normalized
     }
 
-    /// Returns the encoding of profile, class, access group and identifying attributes.
+    /// Returns the encoding of the profile, the class, the access group and the identifying attributes.
     ///
-    /// It must be different for each item.
+    /// The encoding must be different for each item.
     func identity(of profile: String) -> Data {
         var bytes = ByteWriter("whorl keychain name v1")
         bytes.append(sized: profile)
@@ -106,7 +108,7 @@ extension KeychainRecord {
 }
 
 extension KeychainClass {
-    /// The attributes that are stored as bytes, even if given as text.
+    /// The attributes that are stored as bytes even if they are given as text.
     var ofBytes: [String] {
         switch self {
         case .key: ["klbl", "atag"]
@@ -116,7 +118,7 @@ extension KeychainClass {
 }
 
 extension StaticString {
-    /// Returns whether the string's UTF-8 equals these bytes.
+    /// Returns whether the string in UTF-8 is equal to these bytes.
     fileprivate func isEqual(to bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
         var isEqual = false
         withUTF8Buffer { isEqual = bytes.elementsEqual($0) }

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import WhorlSQLite
 package import WhorlService
 
-/// Storing items.
+/// Functions that store items.
 extension KeychainRows {
     package func add(
         _ new: [NewKeychainRow],
@@ -28,7 +28,7 @@ extension KeychainRows {
         }
     }
 
-    /// Performs a transaction, which is rolled back unless it stores all rows.
+    /// Performs a transaction and rolls it back unless it stores all rows.
     func outcome(
         _ database: StateDatabase,
         _ body: (Database) throws -> Result<[KeychainRow], Conflict>
@@ -39,14 +39,14 @@ extension KeychainRows {
         }
     }
 
-    /// Deletes rows that are still at these versions, and that the program may use.
+    /// Deletes the rows that still have these versions and that the program may use.
     func remove(_ versions: [KeychainRowVersion], _ db: Database, _ keys: StateKeys) throws {
         for version in versions where try row(version, db, keys) != nil {
             try StoredRow.delete(version.id, db)
         }
     }
 
-    /// Returns a row that is still at this version, and that the program may use.
+    /// Returns the row if it still has this version and the program may use it.
     func row(_ version: KeychainRowVersion, _ db: Database, _ keys: StateKeys) throws -> StoredRow? {
         let row = try db.first(
             sql: "SELECT \(StoredRow.selected), value FROM keychain_items WHERE id = ? AND profile = ?",
@@ -79,7 +79,7 @@ extension KeychainRows {
 
     /// Returns the conflict that prevents writing a record, if any.
     ///
-    /// `own` is the number of the row to overwrite, if it exists. A damaged row is not a conflict, because it is
+    /// `own` is the number of the row to overwrite, if that row exists. A damaged row is not a conflict, because it is
     /// deleted.
     func conflict(
         of record: KeychainRecord,
@@ -103,9 +103,10 @@ extension KeychainRows {
         return nil
     }
 
-    /// Returns whether queries find a row by its columns and its value can be decrypted.
+    /// Returns whether queries can find a row by its columns and the row's value can be decrypted.
     ///
-    /// No query finds a row whose index column was edited, and an item whose value was edited cannot be used.
+    /// If an index column was edited, queries cannot find the row, and if the value was edited, the item cannot be
+    /// used.
     private func isFindable(_ row: StoredRow, _ db: Database, _ keys: StateKeys) throws -> Bool {
         if case .sealed = row.contents, row.value(keys) == nil { return false }
         var match = KeychainMatch(row.record.itemClass, groups: [row.record.accessGroup])
@@ -116,7 +117,7 @@ extension KeychainRows {
 }
 
 extension NewKeychainRow {
-    /// The size of the parts of the row that a client chose, in bytes.
+    /// The size of those parts of the row that a client chose, in bytes.
     fileprivate var size: Int {
         let value =
             switch contents {
@@ -126,7 +127,7 @@ extension NewKeychainRow {
         return record.encoded.count + value
     }
 
-    /// Returns the item with any missing creation and modification dates added.
+    /// Returns the item, with the creation and modification dates added if they are missing.
     fileprivate func dated(_ seconds: Double) -> NewKeychainRow {
         var dated = self
         for date in ["cdat", "mdat"] where record.attributes[date] == nil {
@@ -136,7 +137,7 @@ extension NewKeychainRow {
     }
 }
 
-/// Changing items.
+/// Functions that change items.
 extension KeychainRows {
     package func update(
         _ changes: [KeychainRowChange],

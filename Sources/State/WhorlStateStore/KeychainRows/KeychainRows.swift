@@ -7,20 +7,22 @@ package import WhorlService
 
 /// The keychain rows in the database of a state directory.
 package final class KeychainRows: KeychainRowService {
-    /// Returns the open database.
+    /// A function that returns the open database.
     ///
-    /// The argument is whether to create the database if no state exists; if `false`, the function returns `nil` in
-    /// that case.
+    /// Its argument is whether to create the database if no state exists. If the argument is `false`, the function
+    /// returns `nil` in that case.
     package typealias Opening = @Sendable (_ creating: Bool) async throws(ServiceError) -> StateDatabase?
 
     package let groups: [String]
     /// The profile that owns the rows.
     let profile: String
     private let open: Opening
-    /// The open database, so that a call does not have to switch threads for it.
+    /// The open database, stored so that a call does not have to switch threads to get it.
     private let kept = Mutex<StateDatabase?>(nil)
 
-    /// Creates a service for one program; nothing is opened before a call needs it.
+    /// Creates a service for one program.
+    ///
+    /// Nothing is opened until a call needs it.
     ///
     /// - Parameters:
     ///   - profile: The profile that owns the rows.
@@ -58,7 +60,7 @@ package final class KeychainRows: KeychainRowService {
         }.get()
     }
 
-    /// Returns the filter without the groups that the program may not use; `nil` if none is left.
+    /// Returns the filter without the groups that the program may not use, or `nil` if no groups are left.
     func allowed(_ match: KeychainMatch) -> KeychainMatch? {
         // Most filters contain only allowed groups, and are not copied.
         if match.groups.allSatisfy(groups.containsBytes) { return match.groups.isEmpty ? nil : match }
@@ -69,7 +71,7 @@ package final class KeychainRows: KeychainRowService {
 
     // MARK: - The database
 
-    /// Returns the database; `nil` if no state exists.
+    /// Returns the database, or `nil` if no state exists.
     func existing() throws(ServiceError) -> StateDatabase? { try database(creating: false) }
 
     /// Returns the database, creating it if no state exists.
@@ -93,7 +95,7 @@ package final class KeychainRows: KeychainRowService {
     }
 }
 
-/// Reading many rows in pages.
+/// Functions that read many rows in pages.
 extension KeychainRows: KeychainPages {
     package func numbers(_ match: KeychainMatch, limit: Int) throws(ServiceError) -> [Int64] {
         guard let match = allowed(match), let database = try existing() else { return [] }
@@ -132,11 +134,12 @@ extension KeychainRows: KeychainPages {
     }
 }
 
-/// The rows of all programs.
+/// Functions that concern the rows of all programs.
 extension KeychainRows {
-    /// Returns the access groups of the profile's rows, and the number of rows, even if they cannot be read.
+    /// Returns the access groups of the profile's rows and the number of rows, including rows that cannot be read.
     ///
-    /// The groups come from the rows' columns; a row whose column was edited is in none of them.
+    /// The groups are taken from the rows' columns. A row in which that column was edited does not belong to any of
+    /// them.
     package func stored() throws(ServiceError) -> (groups: [String], count: Int) {
         guard let database = try existing() else { return ([], 0) }
         let profile = profile

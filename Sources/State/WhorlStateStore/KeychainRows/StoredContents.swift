@@ -6,14 +6,14 @@ internal import WhorlSupport
 
 /// The value of an item as stored in its row.
 enum StoredContents: Sendable, Hashable {
-    /// A value encrypted with a key derived from the state key, by ``ValueCipher``.
+    /// A value that ``ValueCipher`` encrypted with a key derived from the state key.
     case sealed(Data)
     /// A secret that the TPM unseals.
     case secret(SealedItem)
     /// A key that the TPM uses.
     case key(SealedItem)
 
-    /// The number in the column `sealing`.
+    /// The number for the column `sealing`.
     var sealing: Int {
         switch self {
         case .sealed: 1
@@ -22,7 +22,7 @@ enum StoredContents: Sendable, Hashable {
         }
     }
 
-    /// The column `value`.
+    /// The bytes for the column `value`.
     var encoded: Data {
         switch self {
         case .sealed(let bytes): bytes
@@ -53,7 +53,7 @@ enum StoredContents: Sendable, Hashable {
 
     /// The part that a row's authentication code covers.
     ///
-    /// For a value that the store encrypts, this is only the GCM tag, so that the attributes of a large value can be
+    /// If the store encrypts the value, this is only the GCM tag, so that the attributes of a large value can be
     /// verified without reading the value.
     var covered: Data {
         switch self {
@@ -92,11 +92,11 @@ extension SealedItem {
     }
 }
 
-/// Encrypts values that need no authentication with AES-256-GCM.
+/// Encrypts values that do not require authentication, with AES-256-GCM.
 ///
 /// Each value has a separate key and is bound to the item's number, profile and attributes. Programs pass and receive
-/// values as `Data`, as Apple's API defines. Because they are in ordinary memory there, they are in ordinary memory
-/// here as well.
+/// values as `Data`, as defined by Apple's API. Because the values are in ordinary memory there, they are in ordinary
+/// memory here as well.
 struct ValueCipher {
     private let cipher: SaltedCipher
 
@@ -106,7 +106,7 @@ struct ValueCipher {
         try cipher.seal(value, authenticating: ValueCipher.context(id, profile, record))
     }
 
-    /// Returns the decrypted value; `nil` if it was not sealed for this item.
+    /// Returns the decrypted value, or `nil` if it was not sealed for this item.
     func open(_ sealed: Data, for id: Int64, of profile: String, _ record: Data) -> Data? {
         cipher.open(sealed, authenticating: ValueCipher.context(id, profile, record))
     }

@@ -13,16 +13,18 @@ struct StoredRow: Sendable {
     let profile: String
     /// The class, attributes and protection.
     let record: KeychainRecord
-    /// The record as stored in the row; the value's encryption is bound to it.
+    /// The record as stored in the row.
+    ///
+    /// The encryption of the value is bound to it.
     private let encodedRecord: Data
-    /// The value, sealed.
+    /// The sealed value.
     let contents: StoredContents
     /// The row's authentication code.
     private let mac: Data
 
-    /// Returns the decrypted value, if the store encrypts it and it was read completely.
+    /// Returns the decrypted value if the store encrypts it and it was read completely.
     ///
-    /// Returns `nil` if the value was not encrypted for this item.
+    /// Otherwise, or if the value was not encrypted for this item, it returns `nil`.
     func value(_ keys: StateKeys) -> Data? {
         guard case .sealed(let sealed) = contents else { return nil }
         return ValueCipher(keys: keys).open(sealed, for: id, of: profile, encodedRecord)
@@ -31,7 +33,7 @@ struct StoredRow: Sendable {
     /// The version of the row.
     var version: KeychainRowVersion { KeychainRowVersion(id: id, revision: mac) }
 
-    /// Returns the row for a caller.
+    /// Returns the row in the form that callers receive.
     func row(withValue: Bool, _ keys: StateKeys) -> KeychainRow {
         let shown: KeychainContents =
             switch contents {
@@ -41,7 +43,8 @@ struct StoredRow: Sendable {
         return KeychainRow(version, record, shown)
     }
 
-    /// Returns an unused row number: microseconds since 1970, then 12 random bits, so that older items come first.
+    /// Returns an unused row number, which consists of the microseconds since 1970 and 12 random bits, so that older
+    /// items come first.
     static func newID() -> Int64 {
         let microseconds = Int64(Date().timeIntervalSince1970 * 1_000_000)
         return microseconds << 12 | Int64.random(in: 0..<4096)
@@ -71,10 +74,10 @@ struct StoredRow: Sendable {
         return Data(bytes.bytes)
     }
 
-    /// Reads an item from its row; returns `nil` if its authentication code or encoding is invalid.
+    /// Reads an item from its row, or returns `nil` if the authentication code or the encoding is invalid.
     ///
     /// - Parameters:
-    ///   - row: The columns of ``selected``, and `value`; for a value that the store encrypts, at least its tag.
+    ///   - row: The columns of ``selected`` and `value`. If the store encrypts the value, its tag is sufficient.
     ///   - profile: The profile that owns the row.
     ///   - keys: The keys that verify the row's authentication code.
     init?(_ row: borrowing Row, of profile: String, _ keys: StateKeys) {
@@ -120,7 +123,7 @@ struct StoredRow: Sendable {
         mac = keys.code(for: code, .keychainRows)
     }
 
-    /// Creates a row to write, and encrypts its value unless the TPM has sealed it.
+    /// Creates a row to write, encrypting its value unless the TPM has sealed it.
     init(id: Int64, profile: String, _ new: NewKeychainRow, _ keys: StateKeys) throws {
         let contents: StoredContents
         switch new.contents {
@@ -132,7 +135,7 @@ struct StoredRow: Sendable {
         self.init(id: id, profile: profile, record: new.record, contents: contents, keys)
     }
 
-    /// - Throws: `SQLITE_CONSTRAINT` if such an item exists already.
+    /// - Throws: `SQLITE_CONSTRAINT` if such an item already exists.
     func insert(_ db: Database, _ keys: StateKeys) throws {
         try db.execute(
             sql: """

@@ -3,7 +3,9 @@
 internal import Crypto
 package import FoundationEssentials
 
-/// A cipher for the database's contents: AES-256-GCM, with a key per ciphertext derived from a random salt.
+/// A cipher for the database's contents.
+///
+/// It uses AES-256-GCM, with a separate key for each ciphertext that is derived from a random salt.
 package struct SaltedCipher: Sendable {
     private let keys: StateKeys
     private let purpose: KeyPurpose
@@ -13,7 +15,7 @@ package struct SaltedCipher: Sendable {
     /// The size in bytes of the GCM tag at the end of a ciphertext.
     package static let tagSize = 16
 
-    /// Creates a cipher with the key for a purpose.
+    /// Creates a cipher that uses the key for a purpose.
     package init(_ keys: StateKeys, _ purpose: KeyPurpose) {
         self.keys = keys
         self.purpose = purpose
@@ -22,8 +24,8 @@ package struct SaltedCipher: Sendable {
     /// Encrypts bytes.
     ///
     /// - Parameters:
-    ///   - plain: The bytes; the caller wipes them if necessary.
-    ///   - context: The bytes that ``open(_:authenticating:)`` also needs.
+    ///   - plain: The bytes, which the caller must wipe if necessary.
+    ///   - context: The bytes that must also be passed to ``open(_:authenticating:)``.
     /// - Returns: The salt, the nonce, the encrypted bytes and the tag.
     /// - Throws: The errors of swift-crypto.
     package func seal(_ plain: Data, authenticating context: Data) throws -> Data {
@@ -36,7 +38,7 @@ package struct SaltedCipher: Sendable {
         return salt + combined
     }
 
-    /// Returns the decrypted bytes; `nil` if they were not sealed with this context.
+    /// Returns the decrypted bytes, or `nil` if they were not sealed with this context.
     package func open(_ sealed: Data, authenticating context: Data) -> Data? {
         guard sealed.count > SaltedCipher.saltSize else { return nil }
         return SaltedCipher.open(

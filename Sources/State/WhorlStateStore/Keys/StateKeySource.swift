@@ -5,32 +5,33 @@ import WhorlSQLite
 package import WhorlSecretMemory
 package import WhorlService
 
-/// A storage location of the state key: a file, or an object sealed by the TPM.
+/// A storage location for the state key, which is either a file or an object sealed by the TPM.
 package protocol StateKeySource: Sendable {
     /// The path of the key, for messages.
     var path: String { get }
 
-    /// Returns whether a key was created; it may be damaged.
+    /// Returns whether a key has been created, even if it is damaged.
     ///
     /// - Throws: `tooOpen`, `notWritable`.
     func exists() throws(ServiceError) -> Bool
 
-    /// Returns the key, 32 bytes; `nil` if it never existed or is missing.
+    /// Returns the key (32 bytes), or `nil` if it never existed or is missing.
     ///
     /// - Throws: `tooOpen`, `keyDamaged`, `notWritable`.
     func load() throws(ServiceError) -> SecretBytes?
 
-    /// Creates the key if it does not exist, and returns the stored one.
+    /// Creates the key if it does not exist, and returns the stored key.
     ///
     /// Two processes that create it at the same time get the same key, which is on the disk when this returns.
     ///
-    /// - Throws: Also `diskFull`.
+    /// - Throws: The errors of ``load()``, and `diskFull`.
     func loadOrCreate() throws(ServiceError) -> SecretBytes
 }
 
-/// The state key in a file of 32 bytes, for a system without a TPM.
+/// The state key in a 32-byte file, for a system without a TPM.
 ///
-/// It protects only against other users and a copy of the database, not against a copy of the whole directory.
+/// It provides protection only against other users and if the database is copied, but not if the whole directory is
+/// copied.
 package struct FileKeySource: StateKeySource {
     package let path: String
     private let directory: StateDirectory
@@ -69,16 +70,16 @@ package struct FileKeySource: StateKeySource {
 
 /// The binding of a database to its key.
 ///
-/// The database is created first, then the key, and then the key's check value is written to the database. A crash at
+/// First the database is created, then the key, and then the key's check value is written to the database. A crash at
 /// any step can therefore be distinguished from a lost key or a lost database.
 struct KeyBinding {
     let queue: DatabaseQueue
     let source: any StateKeySource
     let directory: StateDirectory
 
-    /// Returns the keys of this database; `nil` if the first start was interrupted before a key was in use.
+    /// Returns the keys of this database, or `nil` if the first start was interrupted before a key was in use.
     ///
-    /// - Throws: `keyMissing`, `keyDamaged`, and the errors of reading.
+    /// - Throws: `keyMissing`, `keyDamaged`, or an error from reading the database.
     func keys() throws(ServiceError) -> StateKeys? {
         let binding = try run { try queue.access { try $0.reading(Binding.init) } }
         switch binding {

@@ -7,7 +7,7 @@ import WhorlSecretHash
 
 /// The purpose of a key derived from the state key.
 ///
-/// A key of one purpose reveals nothing about the others.
+/// A key for one purpose does not reveal anything about the others.
 package enum KeyPurpose: String, Sendable, CaseIterable {
     /// Encrypts templates (AES-256-GCM).
     case templates
@@ -21,26 +21,26 @@ package enum KeyPurpose: String, Sendable, CaseIterable {
     case vault
     /// Encrypts the keychain values (AES-256-GCM).
     case keychainValues
-    /// Authenticates the keychain rows, and names the rows that must be unique (HMAC-SHA-256).
+    /// Authenticates the keychain rows and computes the names of rows that must be unique (HMAC-SHA-256).
     case keychainRows
-    /// Proves that a key and a database belong together; used only by this module.
+    /// Proves that a key and a database belong together. Used only by this module.
     case check
 }
 
 /// The keys derived from the state key, one for each purpose.
 ///
-/// They are in locked memory while the database is open; the state key itself is wiped once they are derived. Codes are
-/// computed in that memory. None of these keys is passed to a cipher, because its library leaves the key schedule in
-/// freed memory. Instead, each ciphertext has a separate key, which decrypts nothing else.
+/// They are in locked memory while the database is open, and the state key itself is wiped once they have been derived.
+/// Codes are computed in that memory. These keys are never passed to a cipher, because its library leaves the key
+/// schedule in freed memory. Instead, each ciphertext has a separate key that cannot decrypt anything else.
 package final class StateKeys: Sendable {
-    /// The keys, one ``SecretMAC`` after the other in the order of `KeyPurpose.allCases`.
+    /// The keys as consecutive ``SecretMAC`` values in the order of `KeyPurpose.allCases`.
     ///
-    /// Together they fit into one page.
+    /// Together they fit in one page.
     private let bytes: SecretBytes
 
     /// Derives the keys from the state key with HKDF-SHA-256 (RFC 5869) without salt.
     ///
-    /// The info names the purpose and is part of the format of stored data.
+    /// The info contains the purpose and is part of the format of stored data.
     package init(stateKey: borrowing SecretBytes) {
         bytes = stateKey.withUnsafeBytes { stateKey in
             SecretBytes(count: SecretMAC.size * KeyPurpose.allCases.count) { room in
@@ -52,21 +52,21 @@ package final class StateKeys: Sendable {
         }
     }
 
-    /// Returns the HMAC-SHA-256 of a message, 32 bytes.
+    /// Returns the HMAC-SHA-256 of a message (32 bytes).
     package func code(for message: Data, _ purpose: KeyPurpose) -> Data {
         with(purpose) { Data($0.code(for: message)) }
     }
 
-    /// Returns whether `code` is the code of `message`, in a time that does not depend on the first difference.
+    /// Returns whether `code` is the code for `message`, in a time that does not depend on where they first differ.
     package func isValid(_ code: Data, for message: Data, _ purpose: KeyPurpose) -> Bool {
         with(purpose) { mac in
             mac.code(for: message).withUnsafeBytes { constantTimeEqual(code.bytes, $0.bytes) }
         }
     }
 
-    /// Returns the HMAC-SHA-256 of a message, 32 bytes, with a separate key for each name.
+    /// Returns the HMAC-SHA-256 of a message (32 bytes), computed with a separate key for each name.
     ///
-    /// The key is derived from the key for the purpose with HKDF-SHA-256 without salt; `info` contains the name.
+    /// The key is derived from the key for the purpose with HKDF-SHA-256 without salt. `info` contains the name.
     package func code(for message: Data, _ purpose: KeyPurpose, info: String) -> Data {
         with(purpose) { parent in
             let own = SecretBytes(count: SecretMAC.size) { room in
@@ -76,22 +76,25 @@ package final class StateKeys: Sendable {
         }
     }
 
-    /// Returns the key of one ciphertext, 32 bytes: HMAC-SHA-256 of its salt, with the key for the purpose.
+    /// Returns the key for one ciphertext, which is the HMAC-SHA-256 of its salt with the key for the purpose (32
+    /// bytes).
     ///
     /// - Parameters:
     ///   - purpose: The purpose of the encrypted data.
-    ///   - salt: A random value that is stored with the ciphertext, so that no two ciphertexts have the same key.
+    ///   - salt: A random value that is stored with the ciphertext so that no two ciphertexts have the same key.
     /// - Returns: A key that wipes itself when it is freed.
     package func cipherKey(_ purpose: KeyPurpose, salt: Data) -> SymmetricKey {
         with(purpose) { SymmetricKey(data: $0.code(for: salt)) }
     }
 
-    /// Returns the key for a purpose itself, 32 bytes; for ciphertexts, use ``cipherKey(_:salt:)``.
+    /// Returns the key for a purpose itself (32 bytes).
+    ///
+    /// For ciphertexts, use ``cipherKey(_:salt:)``.
     package func plainKey(_ purpose: KeyPurpose) -> SymmetricKey {
         with(purpose) { SymmetricKey(data: $0.key) }
     }
 
-    /// A check value of 32 bytes that reveals nothing about the state key and differs for every other one.
+    /// A 32-byte check value that does not reveal anything about the state key and differs for every other state key.
     var check: Data { with(.check) { Data($0.key) } }
 
     private func with<Value>(_ purpose: KeyPurpose, _ body: (SecretMAC) -> Value) -> Value {
@@ -106,11 +109,11 @@ package final class StateKeys: Sendable {
     }
 }
 
-/// HMAC-SHA-256 (RFC 2104) with a key that is not copied.
+/// A computation of HMAC-SHA-256 (RFC 2104) that does not copy the key.
 ///
-/// The library's `HMAC` copies the key and the two padded keys into ordinary memory and leaves them there, so that they
-/// appear in core files. Here the padded keys are part of the secret: the key (32 bytes), then the key with the inner
-/// and with the outer padding (64 bytes each). ``SecretHash`` leaves no traces of them.
+/// The library's `HMAC` copies the key and the two padded keys into ordinary memory and leaves them there, so they
+/// appear in core files. Here the padded keys are part of the secret, which consists of the key (32 bytes) and the key
+/// with the inner and with the outer padding (64 bytes each). ``SecretHash`` does not leave any traces of them.
 struct SecretMAC {
     private static let keySize = 32
     /// The block size of SHA-256.
@@ -120,13 +123,14 @@ struct SecretMAC {
 
     private let bytes: UnsafeRawBufferPointer
 
-    /// Uses the output of ``derive(from:info:into:)``, ``size`` bytes that the caller keeps alive.
+    /// Creates a value that uses the output of ``derive(from:info:into:)``, which is ``size`` bytes long and which the
+    /// caller must keep alive.
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// The key itself, 32 bytes.
+    /// The key itself (32 bytes).
     var key: UnsafeRawBufferPointer { part(0, SecretMAC.keySize) }
 
-    /// Returns the code of a message, 32 bytes.
+    /// Returns the code for a message (32 bytes).
     func code(for message: Data) -> SHA256.Digest {
         message.withUnsafeBytes { SecretMAC.code(for: $0, inner: inner, outer: outer) }
     }
@@ -136,7 +140,7 @@ struct SecretMAC {
     /// - Parameters:
     ///   - parent: The key to derive from.
     ///   - info: The purpose of the new key.
-    ///   - room: ``size`` bytes, which are overwritten.
+    ///   - room: The memory for the result (``size`` bytes), which is overwritten.
     static func derive(
         from parent: UnsafeRawBufferPointer,
         info: String,
@@ -150,7 +154,7 @@ struct SecretMAC {
         (Data(info.utf8) + [1]).withUnsafeBytes { keep($0, made, in: room) }
     }
 
-    /// Computes the code of a message, and stores it as the new key.
+    /// Computes the code for a message and stores it as the new key.
     private static func keep(
         _ message: UnsafeRawBufferPointer,
         _ old: SecretMAC,
@@ -161,7 +165,7 @@ struct SecretMAC {
         withUnsafeMutableBytes(of: &digest) { $0.wipe() }
     }
 
-    /// Writes a key, or zeros, with its paddings.
+    /// Writes a key, or zeros if there is none, with its paddings.
     private static func pad(with key: UnsafeRawBufferPointer?, _ room: UnsafeMutableRawBufferPointer) {
         for index in 0..<keySize { room[index] = key?[index] ?? 0 }
         for index in 0..<blockSize {

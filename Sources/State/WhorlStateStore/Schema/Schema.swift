@@ -4,10 +4,10 @@ import WhorlSQLite
 
 /// The tables of the database.
 ///
-/// The modules above read and write their own tables with WhorlSQLite. Times are seconds since 1970-01-01 UTC. To
-/// change the schema, add a step to ``steps``.
+/// The modules above read and write their own tables with WhorlSQLite. Times are stored in seconds since 1970-01-01
+/// UTC. To change the schema, add a step to ``steps``.
 enum Schema {
-    /// The steps from each version to the next, starting at version 1.
+    /// The steps that update each version to the next, starting with version 1.
     static let steps: [Step] = []
 
     /// The version of the schema, stored in `PRAGMA user_version`.
@@ -123,8 +123,8 @@ enum Schema {
 
     /// The vault's tables.
     ///
-    /// The contents can be used only with the TPM that created them; `mac` covers the whole row. Profiles without a
-    /// print have items too, so there is no foreign key.
+    /// The contents can be used only with the TPM that created them. `mac` covers the whole row. There is no foreign
+    /// key, because profiles without a print can also have items.
     private static let vaultTables = """
         -- object: public and private part as the TPM gave them. body: the ciphertext of a secret that is larger than
         -- the TPM takes. binding: what the policy names besides the authority.
@@ -171,8 +171,8 @@ enum Schema {
 
     /// The keychain's table.
     ///
-    /// `record` contains all attributes in one encoding, and is authoritative; other columns repeat some of them for
-    /// indexing. `mac` covers the record and the value.
+    /// `record` contains all attributes in one encoding and is authoritative. Other columns repeat some of the
+    /// attributes for indexing. `mac` covers the record and the value.
     private static let keychainTables = """
         -- id: random, never given to another row; a persistent reference names it. name: what must be there once only,
         -- as a code of the class's own attributes. sealing: what the value is sealed with: 1 a key of the state key,
@@ -205,7 +205,7 @@ enum Schema {
         CREATE INDEX keychain_passcode_bound ON keychain_items (profile) WHERE pdmn = 'akpu';
         """
 
-    /// The login's table.
+    /// The table for logins.
     private static let loginTables = """
         -- A row: the owner wants a touch at the login to hand over the login password. item: the password as a sealed
         -- item of the vault; NULL until it was typed. changed_on: the day of the password's last change, in days since
