@@ -84,7 +84,7 @@ MANAGER = (NAME, "/net/reactivated/Fprint/Manager", NAME + ".Manager", "GetDefau
 
 # A question without rules, and one that asks logind and polkit about its caller.
 QUESTIONS = (MANAGER, (NAME, DEVICE, NAME + ".Device", "Release"))
-REFUSED = b"as many calls without an answer as it may"
+REFUSED = b"has reached its limit of unanswered calls"
 
 
 def flood(seconds, wants_reply):

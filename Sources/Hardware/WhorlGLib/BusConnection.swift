@@ -44,7 +44,7 @@ extension SystemBus {
     private func relayed(_ bus: BusStream, _ takesDescriptors: Bool) throws(Fault) -> BusStream {
         let end = BusRelay.start(at: bus.socket, takesDescriptors: takesDescriptors, ownedBy: bus)
         guard let end else {
-            throw Fault(name: nil, cause: "no thread or no descriptor is left")
+            throw Fault(name: nil, cause: "no threads or descriptors are left")
         }
         var failure: UnsafeMutablePointer<GError>?
         guard let socket = g_socket_new_from_fd(end, &failure) else {
@@ -54,7 +54,7 @@ extension SystemBus {
         // The connection retains the socket, which closes its descriptor.
         defer { g_object_unref(socket) }
         guard let connection = g_socket_connection_factory_create_connection(socket) else {
-            throw Fault(name: nil, cause: "GLib has no connection for a socket")
+            throw Fault(name: nil, cause: "GLib cannot create a connection for the socket")
         }
         return BusStream(
             taking: UnsafeMutableRawPointer(connection).assumingMemoryBound(to: GIOStream.self)
@@ -131,7 +131,7 @@ private struct BusAuthentication: Sendable {
         let fault: SystemBus.Fault? = await withCheckedContinuation { continuation in
             let isStarted = startThread("bus-login") { continuation.resume(returning: attempt()) }
             if !isStarted {
-                continuation.resume(returning: SystemBus.Fault(name: nil, cause: "no thread is left"))
+                continuation.resume(returning: SystemBus.Fault(name: nil, cause: "no threads are left"))
             }
         }
         if let fault { throw fault }
@@ -142,15 +142,15 @@ private struct BusAuthentication: Sendable {
         let user = String(geteuid()).utf8.map { String($0, radix: 16) }.joined()
         guard send("\0AUTH EXTERNAL \(user)\r\n", to: socket), line(from: socket)?.hasPrefix("OK ") == true
         else {
-            return SystemBus.Fault(name: nil, cause: "the bus does not let this user in")
+            return SystemBus.Fault(name: nil, cause: "the bus rejected this user")
         }
         if takesDescriptors {
             guard send("NEGOTIATE_UNIX_FD\r\n", to: socket), line(from: socket) == "AGREE_UNIX_FD" else {
-                return SystemBus.Fault(name: nil, cause: "the bus passes no descriptors")
+                return SystemBus.Fault(name: nil, cause: "the bus does not pass descriptors")
             }
         }
         guard send("BEGIN\r\n", to: socket) else {
-            return SystemBus.Fault(name: nil, cause: "the bus has ended")
+            return SystemBus.Fault(name: nil, cause: "the bus closed the connection")
         }
         return nil
     }

@@ -172,7 +172,7 @@ package final class BusReply: Sendable {
         self.onEnd = onEnd
     }
 
-    deinit { refuse("org.freedesktop.DBus.Error.Failed", "The call ended without an answer.") }
+    deinit { refuse("org.freedesktop.DBus.Error.Failed", "The call ended without a reply.") }
 
     /// Replies with values.
     package func answer(_ parts: [BusContent] = []) {

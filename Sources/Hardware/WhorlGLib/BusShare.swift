@@ -78,7 +78,7 @@ final class BusShare: Sendable {
             let (error, sentence) =
                 isUnpacked
                 ? (Self.wrongArguments, "No method here takes arrays, structures or variants.")
-                : (Self.refusal, "This client has as many calls without an answer as it may.")
+                : (Self.refusal, "This client has reached its limit of unanswered calls.")
             let answer = g_dbus_message_new_method_error_literal(message, error, sentence)
             // Fails if the connection has ended, and then no one waits for the reply.
             g_dbus_connection_send_message(connection, answer, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil)

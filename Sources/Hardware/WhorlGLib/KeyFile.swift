@@ -34,9 +34,9 @@ package struct KeyFile: Sendable, Hashable {
     ///   or empty.
     package init(parsing bytes: [UInt8]) throws(Fault) {
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw Fault("It is no text in UTF-8.")
+            throw Fault("It is not valid UTF-8 text.")
         }
-        guard let file = g_key_file_new() else { throw Fault("There is no memory left.") }
+        guard let file = g_key_file_new() else { throw Fault("There is not enough memory.") }
         defer { g_key_file_free(file) }
         var error: UnsafeMutablePointer<GError>?
         guard
@@ -56,9 +56,9 @@ package struct KeyFile: Sendable, Hashable {
     }
 
     private static func words(of error: UnsafeMutablePointer<GError>?) -> String {
-        guard let error else { return "It is no key file." }
+        guard let error else { return "It is not a key file." }
         defer { g_error_free(error) }
-        return error.pointee.message.map { String(cString: $0) + "." } ?? "It is no key file."
+        return error.pointee.message.map { String(cString: $0) + "." } ?? "It is not a key file."
     }
 
     /// Converts and frees a list of strings that ends with a null pointer.

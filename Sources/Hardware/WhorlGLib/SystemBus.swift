@@ -101,7 +101,7 @@ package actor SystemBus {
             within: seconds,
             over: connection
         )
-        guard let descriptor else { throw Fault(name: nil, cause: "\(method) gave no descriptor") }
+        guard let descriptor else { throw Fault(name: nil, cause: "\(method) returned no descriptor") }
         return descriptor
     }
 
@@ -168,7 +168,9 @@ package actor SystemBus {
 
     /// Splits a qualified name into the interface and the member.
     private func split(_ name: String) throws(Fault) -> (String, String) {
-        guard let dot = name.lastIndex(of: ".") else { throw Fault(name: nil, cause: "\(name) is no method") }
+        guard let dot = name.lastIndex(of: ".") else {
+            throw Fault(name: nil, cause: "\(name) is not a qualified method name")
+        }
         return (String(name[..<dot]), String(name[name.index(after: dot)...]))
     }
 

@@ -181,7 +181,7 @@ enum MockFile {
 
     private static func reason(_ error: any Error) -> String {
         switch (error as? CocoaError)?.code {
-        case .fileReadNoSuchFile, .fileNoSuchFile: "there is no such file"
+        case .fileReadNoSuchFile, .fileNoSuchFile: "no such file"
         case .fileReadNoPermission, .fileWriteNoPermission: "permission denied"
         case .fileReadInapplicableStringEncoding, .fileReadCorruptFile: "not UTF-8 text"
         case .fileWriteOutOfSpace: "the disk is full"

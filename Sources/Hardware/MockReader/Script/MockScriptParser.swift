@@ -28,7 +28,7 @@ struct MockScriptParser {
 
     /// Parses steps (and, outside brackets, settings) up to the end of the text or a closing bracket.
     private mutating func parseItems(depth: Int) throws(MockScriptError) -> [MockStep] {
-        guard depth <= Self.deepestNesting else { throw text.mistake("fewer brackets inside each other") }
+        guard depth <= Self.deepestNesting else { throw text.mistake("fewer nested brackets") }
         var steps: [MockStep] = []
         while true {
             text.skipToItem()

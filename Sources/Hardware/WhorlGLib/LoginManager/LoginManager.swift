@@ -55,7 +55,7 @@ package struct LoginManager: SleepManager {
             within: Self.patience
         )
         guard let value = answer[0]?.flag else {
-            throw SystemBus.Fault(name: nil, cause: "the property \(name) is no truth value")
+            throw SystemBus.Fault(name: nil, cause: "the property \(name) is not a Boolean")
         }
         return value
     }

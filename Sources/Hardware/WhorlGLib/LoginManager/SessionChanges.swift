@@ -51,7 +51,7 @@ extension LoginManager: SessionManager {
             within: 5
         )
         guard let isLocked = answer[0]?.flag else {
-            throw SystemBus.Fault(name: nil, cause: "the hint of a session is no truth value")
+            throw SystemBus.Fault(name: nil, cause: "the session's LockedHint is not a Boolean")
         }
         return isLocked
     }

@@ -22,11 +22,11 @@ enum PrintForm {
     /// Returns the error in a print's bytes, or `nil` if libfprint can read them.
     static func fault(of bytes: [UInt8]) -> String? {
         guard bytes.count > letters.count, bytes.starts(with: letters) else {
-            return "the bytes do not begin as a print"
+            return "the bytes do not start like a print"
         }
         // GLib makes an aligned copy.
         let body = Array(bytes.dropFirst(letters.count))
-        guard let type = g_variant_type_new(form) else { return "the form is unknown" }
+        guard let type = g_variant_type_new(form) else { return "the format is unknown" }
         defer { g_variant_type_free(type) }
         return body.withUnsafeBytes { body -> String? in
             let data = g_bytes_new(body.baseAddress, gsize(body.count))
@@ -37,7 +37,7 @@ enum PrintForm {
             let value = Variant(sinking: stored)
             // Truncated or shifted data is no longer in normal form, which is unique for each value.
             guard value.inHostOrder.isNormal else {
-                return "the bytes were cut or altered"
+                return "the bytes were truncated or modified"
             }
             return fault(of: value.inHostOrder)
         }
@@ -55,7 +55,7 @@ enum PrintForm {
             let pictures = content[0]
             guard pictures.count > 0 else { return "it has no picture" }
             return (0..<pictures.count).contains { !isPicture(pictures[$0]) }
-                ? "a picture's points are unsound" : nil
+                ? "a picture's points are invalid" : nil
         case (raw, _), (points, _): return "the content is of another type"
         default: return "the type \(type) is unknown"
         }

@@ -62,7 +62,7 @@ struct LockPlace: Sendable {
             if let descriptor = try place.open(followsLinks) { return (descriptor, place.path) }
         }
         throw refusal(
-            "none of \(places.map(\.path).joined(separator: ", ")) can be made; make one of them, mode 700"
+            "none of \(places.map(\.path).joined(separator: ", ")) can be created; create one of them with mode 700"
         )
     }
 

@@ -177,7 +177,7 @@ extension LibfprintReader {
             throw ReaderError(
                 .untrustworthy,
                 operation: "capture",
-                cause: "the image's data does not fit its size"
+                cause: "the image's data does not match its size"
             )
         }
         return copy

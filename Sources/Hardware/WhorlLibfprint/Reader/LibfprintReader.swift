@@ -143,7 +143,7 @@ extension LibfprintReader {
 
     private func access(_ kind: ReaderInfo.Kind) -> ReaderAccess {
         guard kind == .hardware, !isEmulated else { return ReaderAccess(.pretended) }
-        return usbNode?.access() ?? ReaderAccess(.unknown, ["the reader is no USB device"])
+        return usbNode?.access() ?? ReaderAccess(.unknown, ["the reader is not a USB device"])
     }
 
     /// The placement of the reader, as determined from its USB port in sysfs.

@@ -14,7 +14,7 @@ enum CMemory {
         of command: String,
         _ read: (UnsafePointer<Structure>) -> Value
     ) throws(TPMError) -> Value {
-        guard let pointer else { throw TPMError(.other, command: command, cause: "no value after success") }
+        guard let pointer else { throw TPMError(.other, command: command, cause: "success without a value") }
         defer { release(pointer) }
         return read(pointer)
     }

@@ -119,7 +119,7 @@ extension Connection {
         }
         defer { CMemory.release(area) }
         guard let area else {
-            throw TPMError(.other, command: "TPM2_ReadPublic", cause: "no value after success")
+            throw TPMError(.other, command: "TPM2_ReadPublic", cause: "success without a value")
         }
         return Array(try Marshalling.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal, of: area).dropFirst(2))
     }

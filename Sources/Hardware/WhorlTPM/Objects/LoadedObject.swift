@@ -49,7 +49,7 @@ struct LoadedObject: ~Copyable {
         }
         do throws(TPMError) {
             guard try connection.name(of: handle) == object.name else {
-                throw TPMError(.foreignBlob, command: "TPM2_Load", cause: "it has another name")
+                throw TPMError(.foreignBlob, command: "TPM2_Load", cause: "it has a different name")
             }
         } catch {
             connection.flush(handle)

@@ -60,7 +60,7 @@ enum PersistentResource: UInt8 {
         guard let handle = reader.number(UInt32.self),
             let name = reader.sized(by: UInt16.self), name.count <= 66,
             let resource = reader.sized(by: UInt16.self), resource.count <= maximumSize, reader.isAtEnd
-        else { throw TPMError(.malformed, cause: "a part is cut off or too large") }
+        else { throw TPMError(.malformed, cause: "a part is truncated or too large") }
         return (handle, TPMName(bytes: Array(name)), Array(resource))
     }
 }
@@ -85,7 +85,7 @@ extension Connection {
             var found: UInt32 = 0
             try call("Esys_TR_GetTpmHandle") { Esys_TR_GetTpmHandle($0, object, &found) }
             guard found == handle, try self.name(of: object) == name else {
-                throw TPMError(.malformed, cause: "the stored public area has another name")
+                throw TPMError(.malformed, cause: "the stored public area has a different name")
             }
             pins.noteChecked(pin)
         }

@@ -61,7 +61,7 @@ extension Connection {
         let coordinate = try CMemory.take(product, of: command) {
             SecretBytes(coordinate: $0.pointee.point.x)
         }
-        guard let coordinate else { throw TPMError(.other, command: command, cause: "no point of P-256") }
+        guard let coordinate else { throw TPMError(.other, command: command, cause: "not a point on P-256") }
         return coordinate
     }
 }

@@ -169,7 +169,7 @@ extension Connection {
             }
         }
         guard let privateArea, let publicArea, let creationHash, let ticket else {
-            throw TPMError(.other, command: "TPM2_Create", cause: "no value after success")
+            throw TPMError(.other, command: "TPM2_Create", cause: "success without a value")
         }
         return CreatedObject(
             object: try TPMObject(publicArea, privateArea),
@@ -204,7 +204,7 @@ extension Connection {
             }
         }
         guard let privateArea else {
-            throw TPMError(.other, command: "TPM2_ObjectChangeAuth", cause: "no value after success")
+            throw TPMError(.other, command: "TPM2_ObjectChangeAuth", cause: "success without a value")
         }
         return try Marshalling.bytes(Tss2_MU_TPM2B_PRIVATE_Marshal, of: privateArea)
     }

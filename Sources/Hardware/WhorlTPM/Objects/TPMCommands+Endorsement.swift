@@ -102,7 +102,7 @@ extension Connection {
             Sized.bytes($0.pointee.buffer, $0.pointee.size)
         }
         guard bytes.count == count else {
-            throw TPMError(.other, command: "TPM2_NV_Read", cause: "another number of bytes")
+            throw TPMError(.other, command: "TPM2_NV_Read", cause: "a different number of bytes")
         }
         return bytes
     }

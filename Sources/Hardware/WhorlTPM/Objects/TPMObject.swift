@@ -82,7 +82,7 @@ package struct TPMObject: Sendable, Hashable {
         guard try Marshalling.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal, of: &area) == publicBlob,
             privateBlob.count > 2,
             area.publicArea.nameAlg == TPM2_ALG_SHA256, let kind = Kind(area.publicArea)
-        else { throw TPMError(.malformed, cause: "no object of a known kind") }
+        else { throw TPMError(.malformed, cause: "not an object of a known type") }
         self.kind = kind
         self.publicBlob = publicBlob
         self.privateBlob = privateBlob

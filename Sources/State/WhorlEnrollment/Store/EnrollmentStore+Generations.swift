@@ -69,7 +69,7 @@ extension EnrollmentStore {
             let stored = manifest.generation
             let fault: String
             if try await isCounterGone(manifest) {
-                fault = "the counter of this set is not known"
+                fault = "this set's counter is unknown"
             } else {
                 let current = try await generations.current(of: profile, stored: stored)
                 if current == stored { return found }

@@ -30,14 +30,14 @@ package struct StorageQuota: Sendable {
         let pageSize = try db.value(sql: "PRAGMA page_size") ?? 0
         let used = (pages - free) * pageSize
         guard used + size <= bytes else {
-            throw refusal("Its database has \(used >> 20) MiB, and \(bytes >> 20) MiB are the most.")
+            throw refusal("Its database has \(used >> 20) MiB, and the limit is \(bytes >> 20) MiB.")
         }
         // This many items take more space than this, so counting can be skipped until then.
         guard used > items * 64 else { return }
         for table in ["vault_items", "keychain_items", "opt_outs"] {
             let count = try db.value(sql: "SELECT count(*) FROM \(table)") ?? 0
             guard count < items else {
-                throw refusal("It has \(count) items of one kind, and no more may be added.")
+                throw refusal("It has \(count) items of one kind, which is the limit.")
             }
         }
     }

@@ -54,7 +54,7 @@ extension Vault {
         let present = try await self.generation(row, counter)
         if present >= generation { return }
         guard present &+ 1 == generation else {
-            throw ServiceError(.counterLost, profile, cause: "generation \(present), asked for \(generation)")
+            throw ServiceError(.counterLost, profile, cause: "generation \(present), requested \(generation)")
         }
         try await count(counter, authority)
     }
@@ -132,8 +132,8 @@ extension Vault {
         let cause: String
         switch found {
         case .same(let value): return value
-        case .other: cause = "another index is in its place"
-        case .unwritten: cause = "it was defined again"
+        case .other: cause = "a different index is in its place"
+        case .unwritten: cause = "it was redefined"
         case .missing: cause = "it was deleted"
         }
         throw ServiceError(try await isChipAnother() ? .chipCleared : .counterLost, profile, cause: cause)

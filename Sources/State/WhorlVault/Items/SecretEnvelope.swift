@@ -50,7 +50,7 @@ enum SecretEnvelope {
         }
         // With a key of 32 bytes and GCM's own nonce, the encryption cannot fail.
         guard let body = body ?? nil else {
-            throw ServiceError(.chipFailed, cause: "AES-GCM did not encrypt")
+            throw ServiceError(.chipFailed, cause: "AES-GCM encryption failed")
         }
         return Parts(sealed: key, body: body)
     }

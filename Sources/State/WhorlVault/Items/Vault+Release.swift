@@ -58,7 +58,7 @@ extension Vault {
     ///   ``secret(_:shown:applicationPassword:)``.
     package func reseal(_ profile: String, shown proof: OwnerProof) async throws(ServiceError) -> Resealing {
         guard proof.profile == profile, proof.passcode != nil else {
-            throw ServiceError(.accessDenied, profile, cause: "only the passcode can bind it again")
+            throw ServiceError(.accessDenied, profile, cause: "binding it again requires the passcode")
         }
         let seal = seal
         var result = Resealing()

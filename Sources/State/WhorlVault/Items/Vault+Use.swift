@@ -60,11 +60,11 @@ extension Vault {
             Value
     ) async throws(ServiceError) -> Value {
         guard let authority = try authority() else {
-            throw ServiceError(.chipCleared, item.owner.spoken, cause: "the authority's file is gone")
+            throw ServiceError(.chipCleared, item.owner.spoken, cause: "the authority's file is missing")
         }
         guard let policy = ItemPolicy.policy(item.access, item.binding, authority: authority.object.name),
             policy.digest == item.object.policy
-        else { throw ServiceError(.itemTampered, item.owner.spoken, cause: "its policy is another one") }
+        else { throw ServiceError(.itemTampered, item.owner.spoken, cause: "its policy is different") }
         let credentials = try await credentials(for: item, proof, password, authority)
         let product: Value
         do {
@@ -89,7 +89,7 @@ extension Vault {
     ) async throws(ServiceError) -> Credentials {
         let met = item.access.waysInChip.filter { proof.meets($0, item.binding) }
         guard proof.profile == item.owner.profile, !met.isEmpty else {
-            throw ServiceError(.accessDenied, item.owner.spoken, cause: "nothing that was shown opens it")
+            throw ServiceError(.accessDenied, item.owner.spoken, cause: "the proof does not unlock it")
         }
         var credentials = Credentials()
         if met.contains(where: ItemPolicy.needsAuthority) {
@@ -235,7 +235,7 @@ extension Vault {
         _ password: SecretBox?
     ) async throws(ServiceError) -> SecretBox {
         guard let point = ECPoint(x963: [UInt8](publicKey)) else {
-            throw ServiceError(.publicKeyRefused, cause: "no X9.63 form of 65 bytes")
+            throw ServiceError(.publicKeyRefused, cause: "not in the X9.63 format of 65 bytes")
         }
         return try await use(key, proof, password) {
             commands,

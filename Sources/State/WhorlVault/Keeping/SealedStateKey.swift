@@ -68,7 +68,7 @@ package struct SealedStateKey: Sendable {
         guard let present else { return }
         let sealed = try await unseal()
         guard SecretBytes.areEqual(present.bytes, sealed.bytes) else {
-            throw ServiceError(.storeKeyDamaged, file.path, cause: "the sealed key is another one")
+            throw ServiceError(.storeKeyDamaged, file.path, cause: "the sealed key is a different one")
         }
         try PrivateFiles.remove(file.path, in: directory.path)
     }
@@ -83,7 +83,7 @@ package struct SealedStateKey: Sendable {
         _ = try PrivateFiles.publish(key.bytes, as: file.path, in: directory.path)
         // An existing file must contain this key; otherwise only the sealed key is right.
         guard let written = try file.load(), SecretBytes.areEqual(written, key.bytes) else {
-            throw ServiceError(.storeKeyDamaged, file.path, cause: "the sealed key is another one")
+            throw ServiceError(.storeKeyDamaged, file.path, cause: "the sealed key is a different one")
         }
         try PrivateFiles.remove(path, in: directory.path)
     }
@@ -112,7 +112,7 @@ package struct SealedStateKey: Sendable {
 
     private func unseal() async throws(ServiceError) -> SecretBox {
         guard let authority = try VaultAuthority.load(directory) else {
-            throw ServiceError(.chipCleared, path, cause: "the authority's file is gone")
+            throw ServiceError(.chipCleared, path, cause: "the authority's file is missing")
         }
         let object = try sealedObject()
         let credentials = authority.ownValue

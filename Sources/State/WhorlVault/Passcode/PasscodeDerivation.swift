@@ -106,7 +106,7 @@ struct PasscodeDerivation: Sendable, Hashable {
                 parallelism: 1
             )
         }
-        guard let key else { throw ServiceError(.chipFailed, cause: "scrypt had no memory") }
+        guard let key else { throw ServiceError(.chipFailed, cause: "not enough memory for scrypt") }
         return key.withUnsafeBytes { SecretBox(SecretBytes(authorization: $0)) }
     }
 }

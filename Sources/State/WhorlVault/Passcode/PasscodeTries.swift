@@ -91,7 +91,7 @@ extension Vault {
             throw ServiceError(.passcodeNotSet, profile)
         }
         guard let authority = try authority() else {
-            throw ServiceError(.chipCleared, profile, cause: "the authority's file is gone")
+            throw ServiceError(.chipCleared, profile, cause: "the authority's file is missing")
         }
         // Check the delay first, so that a refused attempt does not also take the time of scrypt.
         try await refuseThrottled(profile)

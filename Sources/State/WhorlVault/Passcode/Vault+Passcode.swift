@@ -58,7 +58,11 @@ extension Vault {
             let outcome: Result<Bool, ServiceError> = try await database.transaction(.full) { db in
                 guard try showsFinger ?? !OwnerFingers.areEnrolled(of: profile, db) else {
                     return .failure(
-                        ServiceError(.accessDenied, "passcode of \(profile)", cause: "no finger was shown")
+                        ServiceError(
+                            .accessDenied,
+                            "passcode of \(profile)",
+                            cause: "the proof does not include a finger"
+                        )
                     )
                 }
                 return .success(try row.insert(db, seal))
@@ -127,7 +131,7 @@ extension Vault {
         }
         // The name is the same, so every policy that names the passcode stays valid.
         guard object.name == row.object.name else {
-            throw ServiceError(.chipFailed, cause: "TPM2_ObjectChangeAuth gave another object")
+            throw ServiceError(.chipFailed, cause: "TPM2_ObjectChangeAuth returned a different object")
         }
         let changed = passcodeRow(object, derivation, of: profile)
         let seal = seal
@@ -217,7 +221,7 @@ extension Vault {
         _ proof: OwnerProof
     ) async throws(ServiceError) -> (PasscodeRow, OwnerProof.ShownPasscode) {
         guard let shown = proof.passcode else {
-            throw ServiceError(.accessDenied, proof.profile, cause: "the passcode was not shown")
+            throw ServiceError(.accessDenied, proof.profile, cause: "the proof does not include the passcode")
         }
         guard let row = try await passcode(of: proof.profile) else {
             throw ServiceError(.passcodeNotSet, proof.profile)
