@@ -146,7 +146,8 @@ public struct MockScriptError: Error, Sendable, Hashable, CustomStringConvertibl
     /// A sentence that describes the error and its location.
     public var message: String {
         let place = found.isEmpty ? "" : ", found \"\(found)\""
-        return "The mock script is invalid at line \(line), character \(column): expected \(expected)\(place)."
+        return
+            "The mock script is invalid at line \(line), character \(column): expected \(expected)\(place)."
     }
 
     /// A sentence that explains how to fix the error.

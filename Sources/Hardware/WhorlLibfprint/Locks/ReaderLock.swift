@@ -95,7 +95,9 @@ enum ReaderHolder {
                 continue
             }
             let name = line.prefix { !$0.isNewline }
-            if name == "fprintd" || hasUSBDeviceOpen(id) { return "probably in use by \(name) (process \(id))" }
+            if name == "fprintd" || hasUSBDeviceOpen(id) {
+                return "probably in use by \(name) (process \(id))"
+            }
         }
         return ""
     }

@@ -89,7 +89,11 @@ extension LibfprintReader {
     ///   started.
     func requireNoSuspension(since count: Int, _ operation: String) throws(ReaderError) {
         guard sleep.count == count else {
-            throw ReaderError(.suspended, operation: operation, cause: "the match arrived during the suspension")
+            throw ReaderError(
+                .suspended,
+                operation: operation,
+                cause: "the match arrived during the suspension"
+            )
         }
     }
 

@@ -119,7 +119,11 @@ extension SealedItem {
     /// - Throws: `itemTampered` if the bytes do not have the form of a sealed item.
     package init(encoded: Data) throws(ServiceError) {
         guard let item = DetachedItem(encoded: encoded) else {
-            throw ServiceError(.itemTampered, "sealed item", cause: "it is not in the format of a sealed item")
+            throw ServiceError(
+                .itemTampered,
+                "sealed item",
+                cause: "it is not in the format of a sealed item"
+            )
         }
         try self.init(item, encoded: encoded)
     }
