@@ -26,7 +26,7 @@ public struct ReaderAccess: Sendable, Hashable, Codable {
     public let state: State
     /// The other users who can open the reader, or the reason why the access could not be determined.
     ///
-    /// Empty otherwise.
+    /// In all other cases, the list is empty.
     public let details: [String]
 
     /// Creates a result.

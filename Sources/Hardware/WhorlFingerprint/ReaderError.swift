@@ -47,11 +47,9 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, C
     public let code: Code
     /// The operation that failed, such as `enroll`.
     public let operation: String
-    /// The C library's message and codes, or other known details of the cause.
+    /// The C library's message and codes or other details of the cause, or an empty string if nothing is known.
     ///
-    /// It may be empty.
-    ///
-    /// It may contain text from a device: sanitize it before printing it to a terminal.
+    /// It may contain text from a device, so sanitize it before printing it to a terminal.
     public let cause: String
 
     /// Creates an error.

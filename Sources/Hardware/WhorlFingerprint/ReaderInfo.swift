@@ -73,7 +73,7 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
     public let name: String
     /// Whether the reader is real hardware.
     public let kind: Kind
-    /// Whether the finger is pressed on the sensor or swiped across it.
+    /// The way a finger is presented to this reader (press or swipe).
     public let scanType: ScanType
     /// The supported features.
     ///

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Exclusive turns at using a reader, for work that consists of several operations.
+/// Manages exclusive turns at a reader, for work that consists of several operations.
 ///
 /// A reader's gate admits one *operation* at a time. Between two operations of an enrollment, another task in this
 /// process could therefore close the reader, or mistake the enrollment for an interrupted one. Other processes cannot

@@ -109,11 +109,11 @@ public struct PrintID: Hashable, Sendable, Codable, Comparable, CustomStringConv
 ///
 /// Match-on-chip readers may store this data on the chip, where another system can read it.
 public struct EnrollmentMetadata: Sendable, Hashable, Codable {
-    /// The finger that the user specified; `nil` omits it.
+    /// The finger that the user specified, or `nil` to omit it.
     public var finger: Finger?
-    /// The name of the profile; `nil` omits it.
+    /// The name of the profile, or `nil` to omit it.
     public var userName: String?
-    /// The date of the enrollment; `nil` omits it.
+    /// The date of the enrollment, or `nil` to omit it.
     public var date: CalendarDate?
 
     /// Creates metadata, which is empty by default.

@@ -35,7 +35,7 @@ final class ContextWatch: Sendable {
 
     /// Wakes the watch so that it checks the context now.
     ///
-    /// Any thread can call this. If the watch owns the context, GLib wakes it.
+    /// This function can be called from any thread. If the watch owns the context, GLib wakes it.
     func wake() { if !owns { wakeUp.wake() } }
 
     /// Runs forever.

@@ -3,7 +3,7 @@
 internal import WhorlFingerprint
 internal import Synchronization
 
-/// Plays a script's steps: an operation that waits for a finger takes them one at a time.
+/// Plays a script's steps, which an operation that waits for a finger takes one at a time.
 ///
 /// Every change (a new step, plugging in, a cancelled wait, the end of a delay) wakes the waiting operation, which then
 /// checks the state itself. The operation compares version numbers so that it never misses a change between the check

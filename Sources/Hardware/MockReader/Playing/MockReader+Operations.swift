@@ -48,7 +48,7 @@ extension MockReader {
         }
     }
 
-    /// Compares one presentation with the gallery; a `lie` in the script makes it return a print outside the gallery.
+    /// Compares one presentation with the gallery, or returns a print outside the gallery if the next step is a `lie`.
     ///
     /// A reader with storage matches only the prints that it has stored.
     public func identify(

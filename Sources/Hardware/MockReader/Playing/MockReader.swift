@@ -5,9 +5,9 @@ public import WhorlFingerprint
 
 /// A scripted reader, for testing programs that embed Whorl.
 ///
-/// It keeps the guarantees of `FingerprintReader`: one operation at a time, cancellation, and the order of events. A
-/// presentation is a finger, a template contains the finger it was made from, and the two match if they are equal. The
-/// mock does not compare images or model a real reader's errors.
+/// It provides the guarantees of `FingerprintReader`, which are one operation at a time, cancellation, and the order of
+/// events. A presentation is a finger, a template contains the finger it was made from, and the two match if they are
+/// equal. The mock does not compare images or model a real reader's errors.
 ///
 /// ```swift
 /// let reader = try MockReader(script: "stages=1, touch right-index-finger, no-match")
@@ -75,7 +75,7 @@ public final class MockReader: FingerprintReader {
     /// Whether an operation is waiting, and whether a presentation is being read.
     public var fingerStatus: FingerStatus { state.withLock { $0.status } }
 
-    /// The temperature: hot from a `too-hot` step until the next presentation, and cold otherwise.
+    /// The temperature, which is hot from a `too-hot` step until the next presentation and cold otherwise.
     public var temperature: ReaderTemperature { player.isHot ? .hot : .cold }
 
     /// Returns whether two templates belong to the same enrollment.

@@ -53,7 +53,8 @@ public struct MockScript: Sendable, Hashable {
     /// Parses a script.
     ///
     /// - Parameter text: The script, at most 64 KiB long, or `@PATH` to read it from a file.
-    /// - Throws: An error with the location of the mistake; if the text is empty, an error that summarizes the syntax.
+    /// - Throws: An error with the location of the mistake or, if the text is empty, an error that summarizes the
+    ///   syntax.
     public init(parsing text: String) throws(MockScriptError) {
         let source = try MockScript.load(text)
         var parser = try MockScriptParser(source)
@@ -96,7 +97,7 @@ public struct MockScript: Sendable, Hashable {
 }
 
 extension MockScript: CustomStringConvertible {
-    /// The script as text that parses to an equal script: the settings that differ from the defaults, then the steps.
+    /// The script as text, with the settings that differ from the defaults followed by the steps.
     public var description: String {
         let usual = MockSettings()
         var items: [String] = []
@@ -127,7 +128,7 @@ public struct MockScriptError: Error, Sendable, Hashable, CustomStringConvertibl
     public let column: Int
     /// The text at that location, truncated to 40 characters.
     ///
-    /// It is untrusted input.
+    /// This text is untrusted input.
     public let found: String
     /// A description of the text that was expected.
     public let expected: String

@@ -18,7 +18,7 @@ public struct MockSettings: Sendable, Hashable {
     public var id: ReaderID
     /// The display name.
     public var name: String
-    /// Whether the finger is pressed on the sensor or swiped across it.
+    /// The way a finger is presented to the reader (press or swipe).
     public var scanType: ReaderInfo.ScanType
     /// The number of good presentations that one enrollment requires, from 1 to 50.
     public var stages: Int

@@ -2,7 +2,7 @@
 
 internal import WhorlSupport
 
-/// Delays system sleep until the service has released its readers, and takes them back afterwards.
+/// Delays system sleep until the service has released its readers, and reclaims them afterward.
 ///
 /// Without a login manager, the service runs without preparing for sleep. If the login manager does not answer, the
 /// delay is requested again.
@@ -11,7 +11,7 @@ package actor SleepKeeper {
     private let patience: Duration
     /// The pauses between attempts to delay sleep.
     ///
-    /// The last one is repeated.
+    /// The last pause is repeated.
     private let pauses: [Duration]
     private let manager: any SleepManager
     private let prepare: @Sendable () async -> Void
@@ -28,7 +28,7 @@ package actor SleepKeeper {
     ///   - prepare: Called before each sleep, which is delayed until it returns.
     ///   - resume: Called after each sleep.
     ///   - patience: The time limit for preparing for sleep. The login manager itself waits only 5 seconds.
-    ///   - pauses: The pauses between attempts to delay sleep; the last one is repeated.
+    ///   - pauses: The pauses between attempts to delay sleep, the last of which is repeated.
     ///   - report: Receives a sentence for the journal.
     package init(
         _ manager: any SleepManager,

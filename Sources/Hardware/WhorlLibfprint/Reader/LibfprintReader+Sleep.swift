@@ -74,7 +74,7 @@ extension LibfprintReader {
 
     /// Throws an error if the reader is suspended.
     ///
-    /// Called before an operation starts.
+    /// Call this function before an operation starts.
     ///
     /// - Throws: `suspended` between ``suspend()`` and ``resume()``.
     func requireAwake(_ operation: String) throws(ReaderError) {
@@ -83,7 +83,7 @@ extension LibfprintReader {
 
     /// Throws an error if the reader was suspended during an operation.
     ///
-    /// Called before a match is returned.
+    /// Call this function before returning a match.
     ///
     /// - Throws: `suspended` if the number of suspensions is no longer `count`, which was its value when the operation
     ///   started.

@@ -66,9 +66,7 @@ package actor LibfprintSource: ReaderSource {
         return stream
     }
 
-    /// The readers found so far.
-    ///
-    /// Empty before the first request.
+    /// The readers found so far, or an empty list before the first request.
     var connected: [LibfprintReader] { known.map(\.reader) }
 
     /// Returns the readers that are currently connected, with their concrete type.

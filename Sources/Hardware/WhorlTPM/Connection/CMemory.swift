@@ -21,7 +21,7 @@ enum CMemory {
 
     /// Overwrites and frees memory that ESAPI allocated.
     ///
-    /// Does nothing if the pointer is null.
+    /// This does nothing if the pointer is null.
     static func release<Structure>(_ pointer: UnsafeMutablePointer<Structure>?) {
         guard let pointer else { return }
         explicit_bzero(pointer, MemoryLayout<Structure>.size)

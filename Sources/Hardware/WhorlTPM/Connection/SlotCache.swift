@@ -57,7 +57,7 @@ final class SlotCache {
 
     /// Marks an object as no longer in use.
     ///
-    /// It may stay loaded.
+    /// The object may stay loaded.
     func giveBack(_ handle: ESYS_TR) {
         guard let index = entries.firstIndex(where: { $0.handle == handle }) else { return }
         entries[index].isInUse = false
@@ -99,7 +99,7 @@ final class SlotCache {
 
     /// Marks the session as no longer in use.
     ///
-    /// It may stay loaded.
+    /// The session may stay loaded.
     func giveBack(session handle: ESYS_TR) {
         if session?.handle == handle { session?.isInUse = false }
     }

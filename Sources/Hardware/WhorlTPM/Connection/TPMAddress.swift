@@ -33,9 +33,9 @@ package struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     /// Whether the address stands for no TPM.
     package var isNone: Bool { self == .none }
 
-    /// Whether the TPM may not be hardware.
+    /// Whether the TPM might not be real hardware.
     ///
-    /// It may be a simulator, have a program in between, or be a node that is not one of the kernel's TPMs, such as a
+    /// It might be a simulator, a program in between, or a node that is not one of the kernel's TPMs, such as a
     /// pseudo-terminal with a program behind it.
     ///
     /// Only root can create nodes directly in `/dev`, and only root decides which program owns the resource manager's

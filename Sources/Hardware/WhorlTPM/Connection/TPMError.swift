@@ -63,15 +63,11 @@ package struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of failure.
     package let code: Code
-    /// The command that failed, such as `TPM2_Unseal`.
-    ///
-    /// Empty if no command failed.
+    /// The command that failed, such as `TPM2_Unseal`, or an empty string if no command failed.
     package let command: String
     /// The response code of the TPM or of tpm2-tss, such as `0x921`.
     package let responseCode: UInt32?
-    /// The cause as described by tss2-rc, for logs.
-    ///
-    /// It may be empty.
+    /// The cause as described by tss2-rc, for logs, or an empty string if it is unknown.
     package let cause: String
 
     /// Creates an error.

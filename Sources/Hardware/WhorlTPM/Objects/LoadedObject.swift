@@ -4,7 +4,7 @@ internal import CWhorlTSS2
 
 /// An object that is loaded in a TPM slot for the lifetime of this value.
 ///
-/// It may stay in the cache afterward.
+/// The object may stay in the cache afterward.
 struct LoadedObject: ~Copyable {
     private let connection: Connection
     let handle: ESYS_TR

@@ -5,7 +5,7 @@ internal import CWhorlTSS2
 extension TPMCommands {
     /// Defines a counter and increments it once, because it does not have a value or its final name until then.
     ///
-    /// If the increment fails, the index is deleted again. If that fails as well, or if the program ends in between,
+    /// If the increment fails, the index is deleted again. If that also fails, or if the program ends in between,
     /// ``findCounters(writePolicy:)`` finds the index.
     ///
     /// - Parameters:

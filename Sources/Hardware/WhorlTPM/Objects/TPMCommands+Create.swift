@@ -23,7 +23,7 @@ extension TPMCommands {
     ///   - root: The key's parent.
     ///   - auth: The authorization value, 1 to 32 bytes. Trailing zeros do not count, because the TPM drops them.
     ///   - dictionaryAttack: Whether wrong values count toward the TPM's lockout.
-    /// - Returns: The object; it is not loaded.
+    /// - Returns: The object, which is not loaded.
     /// - Throws: ``TPMError/Code-swift.enum/foreignRoot`` if the response does not come from the pinned root, and the
     ///   errors of any command.
     ///
@@ -46,7 +46,7 @@ extension TPMCommands {
     ///   - auth: The object's own authorization value, at most 32 bytes, for ``TPMPolicy/authValue``.
     ///   - dictionaryAttack: Whether wrong values of `auth` count toward the TPM's lockout. It has no effect without
     ///     `auth`.
-    /// - Returns: The object; it is not loaded.
+    /// - Returns: The object, which is not loaded.
     /// - Throws: ``TPMError/Code-swift.enum/tooLarge`` if a secret is empty or too large, and the errors of
     ///   ``createAuthority(under:auth:dictionaryAttack:)``.
     ///

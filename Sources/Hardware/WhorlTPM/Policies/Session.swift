@@ -114,7 +114,7 @@ struct Session: ~Copyable {
 
     /// Transfers the handle to a new owner, which must flush it.
     ///
-    /// This is for commands that do not end the session.
+    /// Use this function for commands that do not end the session.
     consuming func goingOn() throws(TPMError) -> ESYS_TR {
         let handle = handle
         try connection.prepare(handle, for: .goesOn)

@@ -17,11 +17,11 @@ extension FingerEnroller {
     ///     then deleted from the reader the next time that the reader is used for an enrollment or is reconciled.
     ///   - consent: The owner's consent to this removal. `nil` is sufficient for `all` if the set was tampered with and
     ///     no passcode is set, because such fingers cannot identify the owner.
-    /// - Returns: The removed fingers. Empty if `all` was selected and no finger was enrolled.
+    /// - Returns: The removed fingers, or an empty list if `all` was selected and no finger was enrolled.
     /// - Throws: `noSuchFinger`, `ownerNeeded`, `changedMeanwhile` or `readerNotConnected`, in which case nothing is
-    ///   removed. A reader's error if a reader did not delete a print, in which case the finger is removed from the
-    ///   store and the next reconciliation deletes the print. Also a storage error and, except for `all`,
-    ///   `enrollmentTampered` and `enrollmentRolledBack`.
+    ///   removed. If a reader does not delete a print, this is the reader's error, but the finger has been removed from
+    ///   the store and the next reconciliation deletes the print. Other errors are a storage error and, except for
+    ///   `all`, `enrollmentTampered` and `enrollmentRolledBack`.
     package func remove(
         _ selection: FingerSelection,
         profile: String,
@@ -53,10 +53,10 @@ extension FingerEnroller {
 
     /// Returns the fingers that a removal would delete, without changing anything.
     ///
-    /// It does not require consent.
+    /// This does not require the owner's consent.
     ///
     /// - Parameters: Those of ``remove(_:profile:readers:force:consent:)``.
-    /// - Returns: The fingers. Empty if `all` was selected and no finger is enrolled or can be read.
+    /// - Returns: The fingers, or an empty list if `all` was selected and no finger is enrolled or can be read.
     /// - Throws: `noSuchFinger`, `readerNotConnected`, a storage error and, except for `all`, `enrollmentTampered` and
     ///   `enrollmentRolledBack`.
     package func removable(

@@ -27,9 +27,7 @@ struct PrintRow: Sendable, Hashable {
     let storage: ReaderInfo.Storage
     /// The ciphertext (AES-GCM) of the template, or of an ``Intent`` while the print is `pending`.
     var sealed: Data?
-    /// The SHA-256 digest of the template as it was enrolled (32 bytes).
-    ///
-    /// Empty while the print is `pending`.
+    /// The SHA-256 digest of the template as it was enrolled (32 bytes), or empty data while the print is `pending`.
     let templateDigest: Data
     /// The time of the enrollment, in seconds since 1970.
     let enrolledAt: Double

@@ -206,7 +206,7 @@ extension PrivateFiles {
 
     /// Removes a file and syncs the directory.
     ///
-    /// Succeeds if the file does not exist.
+    /// This also succeeds if the file does not exist.
     ///
     /// If a crash in ``publish(_:as:in:)-(String,_,_)`` left a second name for the file, that name is removed as well.
     ///

@@ -68,9 +68,9 @@ extension KeychainRecord {
         )
     }
 
-    /// The record in which the attributes that the class stores as data are data.
+    /// The record after converting all attributes that the class stores as data to data.
     ///
-    /// Rows may store them as text.
+    /// Rows may store these attributes as text.
     var normalized: KeychainRecord {
         guard !itemClass.ofBytes.isEmpty else { return self }
         var normalized = self

@@ -26,7 +26,7 @@ package final class KeychainRows: KeychainRowService {
     ///
     /// - Parameters:
     ///   - profile: The profile that owns the rows.
-    ///   - groups: The access groups that the program may use; the first one is its own.
+    ///   - groups: The access groups that the program may use. The first one is the program's own group.
     ///   - open: Opens the database.
     package init(of profile: String, in groups: [String], open: @escaping Opening) {
         self.profile = profile

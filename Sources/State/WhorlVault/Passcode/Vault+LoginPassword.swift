@@ -45,7 +45,7 @@ extension Vault {
 
     /// Replaces or discards the sealed password.
     ///
-    /// Does nothing if the keyring is disabled.
+    /// This does nothing if the keyring is disabled.
     package func setLoginPassword(
         _ item: SealedItem?,
         changedOn day: Int?,
