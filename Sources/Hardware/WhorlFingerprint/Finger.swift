@@ -37,12 +37,12 @@ public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
         self = finger
     }
 
-    /// The name without `-finger`: `right-index`.
+    /// The name without `-finger`, such as `right-index`.
     public var shortName: String {
         rawValue.hasSuffix("-finger") ? String(rawValue.dropLast("-finger".count)) : rawValue
     }
 
-    /// The name as used in a sentence: `right index finger`.
+    /// The name as used in a sentence, such as `right index finger`.
     public var spokenName: String {
         String(rawValue.map { $0 == "-" ? " " : $0 })
     }

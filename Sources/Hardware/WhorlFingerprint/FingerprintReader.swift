@@ -101,7 +101,7 @@ public protocol ReaderSource: Sendable {
     /// - Throws: `malfunction` if the system cannot be queried. An empty list is not an error.
     func readers() async throws(ReaderError) -> [any FingerprintReader]
 
-    /// Returns the readers added and removed from now on, in order, until the stream's task ends.
+    /// Returns a stream of the readers that are added and removed from now on, in order, until the stream's task ends.
     func changes() async -> AsyncStream<ReaderChange>
 }
 

@@ -94,7 +94,7 @@ public enum ScanRetry: String, Sendable, Hashable, CaseIterable, Codable {
     }
 }
 
-/// The state of a reader's sensor: whether a finger is needed or present.
+/// The state of a reader's sensor, which shows whether a finger is needed or present.
 public struct FingerStatus: Sendable, Hashable {
     /// Whether the reader is waiting for a finger.
     public let needed: Bool

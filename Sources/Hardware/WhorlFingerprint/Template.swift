@@ -46,7 +46,7 @@ private final class Kept: Sendable {
     }
 }
 
-/// An entry of a gallery: a template and its name in the store.
+/// An entry in a gallery, which consists of a template and its name in the store.
 public struct GalleryEntry: Sendable, Hashable {
     /// The name of the entry, unique within a gallery.
     public let id: PrintID

@@ -51,9 +51,9 @@ extension Actor {
     /// it has ended so that no C operation is left running. The actor must run on ``GLibExecutor``.
     ///
     /// - Parameters:
-    ///   - cancellable: A cancellable created before the call, so that an early cancellation is not lost.
-    ///   - finish: Converts the `GAsyncResult` to a value, with the call's `…_finish()`.
-    ///   - start: Starts the C call with ``readyCallback`` and the reply's user data.
+    ///   - cancellable: A cancellable that was created before the call, so that an early cancellation is not lost.
+    ///   - finish: A function that converts the `GAsyncResult` to a value with the call's `…_finish()`.
+    ///   - start: A function that starts the C call with ``readyCallback`` and the reply's user data.
     /// - Returns: The value returned by `finish`.
     /// - Throws: The error thrown by `finish`.
     package func bridge<Value: Sendable, Failure: Error>(

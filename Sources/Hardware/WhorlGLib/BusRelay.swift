@@ -56,8 +56,8 @@ final class BusRelay {
     ///
     /// - Parameters:
     ///   - bus: The socket of the bus, which `owner` keeps open. Nothing else may use it any longer.
-    ///   - takesDescriptors: Whether the bus agreed that messages may contain descriptors. Otherwise the relay ends at
-    ///     the first one.
+    ///   - takesDescriptors: Whether the bus agreed that messages may contain descriptors. If it did not, the relay
+    ///     ends at the first descriptor.
     ///   - owner: A value that is released when the relay ends.
     /// - Returns: A close-on-exec socket that replaces the bus and that the caller must close, or `nil` if the system
     ///   has no threads or descriptors left.

@@ -27,7 +27,7 @@ package final class BusServer: Sendable {
     ///   - object: The object, which is retained until then.
     ///   - path: The path of the object.
     ///   - interface: The D-Bus XML of a node with this interface only.
-    /// - Returns: The registration, for ``remove(_:)``.
+    /// - Returns: The registration, which can be passed to ``remove(_:)``.
     /// - Throws: The reason why the path cannot be served.
     @discardableResult
     package func serve(

@@ -26,7 +26,7 @@ package final class GLibExecutor: SerialExecutor {
 
     private let watch: ContextWatch
 
-    /// Lets this executor's thread own the context permanently, in a program that never runs its own main loop.
+    /// Lets this executor's thread own the context permanently in a program that never runs its own main loop.
     ///
     /// GLib then wakes the thread as soon as another thread has attached a source, and the thread never has to poll.
     /// Call this function when the program starts, because it has no effect after the first use of ``shared``.
@@ -64,14 +64,15 @@ package final class GLibExecutor: SerialExecutor {
         watch.wake()
     }
 
-    /// Runs `work` immediately if the caller is on the context's thread, otherwise like ``perform(_:)``.
+    /// Runs `work` immediately if the caller is on the context's thread, or else in the same way as ``perform(_:)``.
     ///
     /// Intended for deinitializers, which run on whichever thread releases the last reference.
     package func performAtOnceIfPossible(_ work: @escaping @Sendable () -> Void) {
         if g_main_context_is_owner(nil) != 0 { work() } else { perform(work) }
     }
 
-    /// Makes the watch check the context often until ``endCall()``, while an asynchronous C call is running.
+    /// Makes the watch check the context often while an asynchronous C call is in progress, until ``endCall()`` is
+    /// called.
     func beginCall() {
         watch.calls.add(1, ordering: .relaxed)
         watch.wake()

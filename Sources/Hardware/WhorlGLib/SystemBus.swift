@@ -3,7 +3,7 @@
 internal import CWhorlGLib
 internal import Glibc
 
-/// Calls to other services over the system D-Bus.
+/// A connection for calls to other services over the system D-Bus.
 ///
 /// The connection is opened at the first call and reopened after the bus has restarted. Unlike GLib's default, losing
 /// the connection does not end the process. The connection does not accept descriptors, because anyone on the bus can
@@ -15,7 +15,7 @@ package actor SystemBus {
     /// The bus, over a separate connection, for objects that this process serves and for queries on behalf of their
     /// clients.
     ///
-    /// Clients therefore cannot delay other calls.
+    /// With a separate connection, clients cannot delay other calls.
     package static let serving = SystemBus()
     /// The bus for questions that the user may have to answer.
     ///
@@ -109,8 +109,8 @@ package actor SystemBus {
     ///
     /// - Parameters:
     ///   - signal: The qualified name, such as `org.freedesktop.login1.Manager.PrepareForSleep`.
-    ///   - target: The service and the object that sends it.
-    ///   - body: Receives each signal's tuple, on the GLib thread.
+    ///   - target: The service and the object that sends the signal.
+    ///   - body: A function that receives each signal's tuple on the GLib thread.
     /// - Throws: The reason why the bus is not available.
     package func follow(
         _ signal: String,
@@ -125,7 +125,7 @@ package actor SystemBus {
     /// - Parameters:
     ///   - signal: The qualified name.
     ///   - service: The name of the service on the bus.
-    ///   - body: Receives each signal's object path and tuple, on the GLib thread.
+    ///   - body: A function that receives each signal's object path and tuple on the GLib thread.
     /// - Throws: The reason why the bus is not available.
     package func followAll(
         _ signal: String,

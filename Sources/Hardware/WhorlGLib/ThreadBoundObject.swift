@@ -28,7 +28,7 @@ package final class ThreadBoundObject: @unchecked Sendable {
 
 /// A reference that is being passed to the GLib thread.
 ///
-/// Unchecked: it is used there, once.
+/// Unchecked: it is used only once, on the GLib thread.
 private struct LastReference: @unchecked Sendable {
     let pointer: UnsafeMutableRawPointer
 }

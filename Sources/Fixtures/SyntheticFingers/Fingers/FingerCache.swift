@@ -8,7 +8,7 @@ internal import Glibc
 /// file is missing, damaged or of another version, the finger is computed again, and a directory that cannot be written
 /// to is left unchanged. Several processes can use one directory at the same time.
 ///
-/// It is only for synthetic fingers. Nothing here protects the stored data.
+/// Use it only for synthetic fingers, because the stored data is not protected.
 package struct FingerCache: Sendable {
     /// The path of the directory, which is created when the first finger is stored.
     package let directory: String

@@ -21,8 +21,10 @@ struct OrientationField {
     private enum Pattern {
         case rightLoop, leftLoop, whorl, tentedArch, doubleLoop
 
-        /// Chooses a class: about a quarter of loops to each side, a third of whorls, and a twelfth of each other
-        /// class.
+        /// Chooses a random class.
+        ///
+        /// About a quarter of the results are loops to each side, a third are whorls, and a twelfth belong to each of
+        /// the other classes.
         init(from random: inout RandomSource) {
             switch random.choice(of: 4) {
             case 0: self = .rightLoop

@@ -72,7 +72,7 @@ extension GrayImage {
     }
 }
 
-/// The header of a PGM file, token by token.
+/// A parser that reads the header of a PGM file token by token.
 private struct PGMHeader {
     private let file: [UInt8]
     private(set) var position = 0

@@ -14,7 +14,7 @@ package struct VirtualReader: Sendable {
     /// The socket's path, as in `FP_VIRTUAL_IMAGE`.
     package let path: String
 
-    /// Creates a client for a reader, which need not be open yet.
+    /// Creates a client for a reader, which does not have to be open yet.
     package init(path: String) {
         self.path = path
     }

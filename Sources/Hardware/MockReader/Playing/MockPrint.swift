@@ -2,8 +2,8 @@
 
 internal import WhorlFingerprint
 
-/// A mock's template: the finger, a number that distinguishes enrollments of the same finger, and the number of
-/// updates.
+/// A mock's template, which consists of the finger, a number that distinguishes enrollments of the same finger, and the
+/// number of updates.
 ///
 /// It is stored as text such as `mock:right-index-finger#7`, with `~2` appended after two updates. A mock with storage
 /// returns a print with `~1` when it enrolls but omits the suffix from its listing, because real readers' handles

@@ -139,7 +139,7 @@ struct MockStorage: Sendable {
     }
 }
 
-/// Reads and writes small text files: scripts and the storage files of mocks.
+/// Reads and writes small text files, which are scripts and the storage files of mocks.
 enum MockFile {
     /// A failure to read or write a file.
     struct Failure: Error {

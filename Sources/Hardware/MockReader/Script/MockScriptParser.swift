@@ -244,7 +244,7 @@ extension MockScriptParser {
         return word
     }
 
-    /// Returns the word that was probably meant: the one with the smallest edit distance, if that is small for its
+    /// Returns the word with the smallest edit distance, which was probably meant, if the distance is small for its
     /// length.
     func nearest(_ typed: String, in words: [String]) -> String? {
         let typed = Array(typed.lowercased().prefix(40))

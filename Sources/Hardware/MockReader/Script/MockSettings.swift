@@ -36,7 +36,8 @@ public struct MockSettings: Sendable, Hashable {
     /// The behavior at the end of the script.
     public var afterScript: AfterScript
 
-    /// Creates the default settings: five stages, host storage, plugged in, waiting at the end of the script.
+    /// Creates the default settings, with five stages, host storage, and a reader that is plugged in and waits at the
+    /// end of the script.
     public init() {
         id = ReaderID(rawValue: "mock-0")
         name = "Mock reader"

@@ -30,10 +30,10 @@ public enum MockStep: Sendable, Hashable {
 public enum MockFinger: Sendable, Hashable {
     /// One of the ten fingers of the mock's only user. It matches templates made from the same finger.
     case finger(Finger)
-    /// The expected finger: that of the gallery's first entry, or the finger named in an enrollment (by default the
-    /// right index finger). With an empty gallery it matches nothing.
+    /// The expected finger, which is that of the gallery's first entry, or the finger named in an enrollment (by
+    /// default the right index finger). With an empty gallery, it does not match anything.
     case expected
-    /// A stranger's finger. It matches nothing, not even a template that was enrolled from it.
+    /// A stranger's finger. It does not match anything, not even a template that was enrolled from it.
     case unknown
 }
 
@@ -77,7 +77,7 @@ extension Duration {
 }
 
 extension String {
-    /// The text in kebab case: `too-short` for `tooShort`.
+    /// The text in kebab case, such as `too-short` for `tooShort`.
     var kebabCased: String {
         reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
     }

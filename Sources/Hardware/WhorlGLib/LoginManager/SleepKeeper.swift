@@ -29,7 +29,7 @@ package actor SleepKeeper {
     ///   - resume: Called after each sleep.
     ///   - patience: The time limit for preparing for sleep. The login manager itself waits only 5 seconds.
     ///   - pauses: The pauses between attempts to delay sleep, the last of which is repeated.
-    ///   - report: Receives a sentence for the journal.
+    ///   - report: A function that receives a sentence for the journal.
     package init(
         _ manager: any SleepManager,
         prepare: @escaping @Sendable () async -> Void,

@@ -64,7 +64,7 @@ package struct PrintHandle: ~Copyable {
         fp_print_compatible(pointer, device) != 0
     }
 
-    /// Returns the bytes for ``init(_:operation:)``.
+    /// Returns a template with the bytes for ``init(_:operation:)``.
     ///
     /// `fp_print_serialize()`, whose buffer is freed with `g_free()`.
     package static func template(of pointer: OpaquePointer, operation: String) throws(ReaderError) -> Template
@@ -110,7 +110,7 @@ package struct PrintHandle: ~Copyable {
     }
 }
 
-/// An owned `GPtrArray` of the prints to compare with in an identification.
+/// An owned `GPtrArray` of the prints with which an identification compares a finger.
 struct PrintArray: ~Copyable {
     /// The C object, valid for the lifetime of this value.
     ///

@@ -21,7 +21,7 @@ internal import WhorlSupport
 struct LockPlace: Sendable {
     /// The folder that must exist.
     let parent: String
-    /// The names of the folders created in the parent, each inside the previous one.
+    /// The names of the folders to create in the parent, each inside the previous one.
     let folders: [String]
 
     /// The path of the folder for the lock files.

@@ -17,7 +17,7 @@ package actor LibfprintReader: FingerprintReader {
     let handle: DeviceHandle
     /// The ID that the source assigned to this device.
     let id: ReaderID
-    /// The socket of a virtual reader, or the folder of an emulated one, which distinguishes simulated readers.
+    /// The path of a virtual reader's socket or of an emulated reader's folder, which distinguishes simulated readers.
     let emulation: String?
     /// The gate that admits one operation at a time.
     let gate = OperationGate()
@@ -27,7 +27,7 @@ package actor LibfprintReader: FingerprintReader {
     var statusChanges: SignalConnection?
     /// The reader's state with respect to system sleep.
     var sleep = Sleep()
-    /// The lock that keeps other programs of this user from using the reader while it is open.
+    /// The lock that prevents this user's other programs from using the reader while it is open.
     var lock: FileLock?
 
     init(_ handle: DeviceHandle, id: ReaderID, emulation: String?) {

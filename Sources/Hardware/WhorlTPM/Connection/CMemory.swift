@@ -6,7 +6,8 @@ internal import WhorlSecretMemory
 
 /// Copies data out of tpm2-tss's memory and provides structures for secrets.
 enum CMemory {
-    /// Copies a value that ESAPI allocated, overwrites it with zeros, and frees it (`Esys_Free`; transfer full).
+    /// Copies a value that ESAPI allocated, overwrites the original with zeros, and frees it (`Esys_Free`, transfer
+    /// full).
     ///
     /// A null pointer after a success is reported as a library error and does not crash the program.
     static func take<Structure, Value: ~Copyable>(

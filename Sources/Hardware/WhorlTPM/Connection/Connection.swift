@@ -68,11 +68,11 @@ final class Connection {
     /// ESAPI itself resends a command five times without a pause for RETRY, YIELDED and TESTING, but not for NV_RATE.
     static let pauses: [UInt32] = [5, 10, 20, 40, 80, 160, 320, 640, 1280]
 
-    /// Makes one ESAPI call, and repeats it if the TPM requests a retry.
+    /// Makes one ESAPI call and repeats it if the TPM requests a retry.
     ///
     /// - Parameters:
     ///   - command: The TPM's name of the command, for errors.
-    ///   - body: Makes the call. Out-pointers are set only if it succeeds.
+    ///   - body: A function that makes the call. Out-pointers are set only if the call succeeds.
     /// - Throws: The error returned by the TPM or tpm2-tss.
     func call(_ command: String, _ body: (OpaquePointer) -> TSS2_RC) throws(TPMError) {
         var pauses = Self.pauses[...]

@@ -21,8 +21,8 @@ package struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
 
     private init(checked text: String) { self.text = text }
 
-    /// Validates a string: `device:/dev/…`, `tabrmd:…`, `swtpm:…`, `mssim:…`, `cmd:…`, `pcap:` before one of these, or
-    /// `none`.
+    /// Validates a string of the form `device:/dev/…`, `tabrmd:…`, `swtpm:…`, `mssim:…` or `cmd:…`, optionally with
+    /// `pcap:` in front, or the string `none`.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/invalidAddress``.
     package init(_ text: String) throws(TPMError) {

@@ -80,7 +80,7 @@ package actor TPMDevice {
     /// Runs a sequence of commands in a body that throws a different error type.
     ///
     /// - Parameters:
-    ///   - wrap: Converts a failure to open the connection to that type.
+    ///   - wrap: A function that converts a failure to open the connection to that error type.
     ///   - body: The commands.
     /// - Returns: The result of `body`.
     /// - Throws: An error from `body`, or an error that `wrap` converted.

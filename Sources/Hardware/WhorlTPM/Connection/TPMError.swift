@@ -25,7 +25,7 @@ package struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
         case authFailed
         /// The owner hierarchy has an authorization value, which Whorl does not support.
         case ownerAuthNeeded
-        /// The item's policy was not met.
+        /// The item's policy was not satisfied.
         case policyFailed
         /// The caller's credentials cannot satisfy the policy. No command was sent.
         case missingCredential

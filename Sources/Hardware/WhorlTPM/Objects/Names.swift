@@ -8,7 +8,7 @@ internal import Crypto
 ///
 /// No two objects can have the same name. Source: TPM 2.0 Library Part 1, 16 "Names".
 package struct TPMName: Sendable, Hashable, CustomStringConvertible {
-    /// The name, 34 bytes.
+    /// The name (34 bytes).
     package let bytes: [UInt8]
 
     /// Creates a name from the TPM's format.
@@ -24,7 +24,7 @@ package struct TPMName: Sendable, Hashable, CustomStringConvertible {
     package var description: String { hexadecimal(bytes) }
 }
 
-/// The digest of a policy, 32 bytes.
+/// The digest of a policy (32 bytes).
 package struct PolicyDigest: Sendable, Hashable, CustomStringConvertible {
     /// The SHA-256 digest.
     package let bytes: [UInt8]
@@ -63,7 +63,7 @@ struct Pins {
     private var checked: Set<Pin> = []
     private var names: [ESYS_TR: TPMName] = [:]
 
-    /// Returns whether these bytes were verified to have this handle and name.
+    /// Returns whether it was verified that these bytes have this handle and name.
     func isChecked(_ pin: Pin) -> Bool { checked.contains(pin) }
 
     mutating func noteChecked(_ pin: Pin) {

@@ -8,13 +8,13 @@ internal import CWhorlTSS2
 enum PublicArea {
     private static let bound = TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT
 
-    /// Returns the attributes of an object that only its policy protects.
+    /// Returns the attributes of an object that is protected only by its policy.
     ///
-    /// Changing its authorization value and certifying it also require a policy with that command, which none of
-    /// Whorl's policies contains.
+    /// Changing the object's authorization value or certifying the object also requires a policy that contains that
+    /// command, and none of Whorl's policies does.
     ///
     /// - Parameter dictionaryAttack: Whether wrong authorization values count toward the TPM's lockout.
-    /// - Returns: The attributes, TPMA_OBJECT.
+    /// - Returns: The attributes (TPMA_OBJECT).
     private static func guarded(dictionaryAttack: Bool) -> UInt32 {
         bound | TPMA_OBJECT_ADMINWITHPOLICY | (dictionaryAttack ? 0 : TPMA_OBJECT_NODA)
     }

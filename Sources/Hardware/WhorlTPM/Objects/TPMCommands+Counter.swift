@@ -81,7 +81,7 @@ extension TPMCommands {
 
     /// Returns a counter's public area (TPMS_NV_PUBLIC), from which the counter's name is computed.
     ///
-    /// - Throws: ``TPMError/Code-swift.enum/nvMissing`` if the index has another name.
+    /// - Throws: ``TPMError/Code-swift.enum/nvMissing`` if the index has a different name.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_ReadPublic.
     package func publicArea(of counter: NVCounter) throws(TPMError) -> [UInt8] {

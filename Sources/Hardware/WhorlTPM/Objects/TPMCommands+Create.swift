@@ -5,7 +5,7 @@ package import WhorlSecretMemory
 
 /// A type of object to create with a policy.
 package enum NewObject: Sendable {
-    /// A secret of 1 to 128 bytes, which the TPM returns.
+    /// A secret of 1 to 128 bytes, which the TPM can return.
     case sealed(SecretBox)
     /// A P-256 key for signing.
     case signingKey

@@ -28,7 +28,7 @@ extension TPMCommands {
     /// Decrypts the secret of a credential that was created for this TPM and an attestation key.
     ///
     /// - Parameters:
-    ///   - credential: The integrity HMAC and the encrypted secret, TPMS_ID_OBJECT.
+    ///   - credential: The integrity HMAC and the encrypted secret (TPMS_ID_OBJECT).
     ///   - seed: The seed used for encryption, which is an ephemeral point (TPMS_ECC_POINT), or the encrypted seed in
     ///     the case of RSA.
     ///   - kind: The type of endorsement key that the credential was created for.

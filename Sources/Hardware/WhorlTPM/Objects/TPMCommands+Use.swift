@@ -34,13 +34,13 @@ package struct ECDSASignature: Sendable, Hashable {
 }
 
 extension TPMCommands {
-    /// Signs a digest with a key, after satisfying the key's policy.
+    /// Signs a digest with a key after satisfying the key's policy.
     ///
     /// With PolicySecret and PolicyNV, it requires 4 commands if the authority, the key and the session are already
     /// loaded, and 7 otherwise.
     ///
     /// - Parameters:
-    ///   - digest: A SHA-256 digest, 32 bytes.
+    ///   - digest: A SHA-256 digest (32 bytes).
     ///   - key: A signing key.
     ///   - root: The key's parent.
     ///   - policy: The policy whose digest is in the key.
@@ -156,7 +156,7 @@ extension TPMCommands {
 
     /// Loads an object and releases it again to check that it belongs to this TPM.
     ///
-    /// - Throws: ``TPMError/Code-swift.enum/foreignBlob`` if it does not.
+    /// - Throws: ``TPMError/Code-swift.enum/foreignBlob`` if the object does not belong to this TPM.
     package func load(_ object: TPMObject, under root: StorageRoot) throws(TPMError) {
         try connection.withSequence(root) { (root) throws(TPMError) in
             _ = try LoadedObject(object, under: root, on: connection)

@@ -212,7 +212,7 @@ extension IdentifyResult {
     }
 }
 
-/// Guides the user through the scans of an enrollment, so that the template covers more than one part of the finger.
+/// Guides the user through the scans of an enrollment so that the template covers more than one part of the finger.
 ///
 /// A guide is used for one round of scans. It reports which part of the finger to show, and counts the scans that
 /// showed the same part again, which libfprint accepts anyway.

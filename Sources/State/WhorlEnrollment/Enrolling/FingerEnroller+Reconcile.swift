@@ -11,7 +11,7 @@ extension FingerEnroller {
     /// It does nothing for a reader that does not store prints.
     ///
     /// - Parameters:
-    ///   - profile: The profile whose fingers are looked up. Interrupted work of every profile is completed.
+    ///   - profile: The profile whose fingers are compared. Interrupted work is completed for every profile.
     ///   - reader: The reader, which does not have to be open.
     /// - Returns: The number of deleted prints and the remaining differences between the reader and the store.
     /// - Throws: A reader's error, a storage error, `enrollmentTampered`, `enrollmentRolledBack`.

@@ -124,7 +124,8 @@ package struct FingerEnroller: Sendable {
     /// Enrolls a finger by first recording the intent, then enrolling on the reader, and finally adding the print to
     /// the store.
     ///
-    /// If the process exits in between, the intent tells the next process which print the reader may have stored.
+    /// If the process exits in between, the next process can see from the intent which print the reader may have
+    /// stored.
     private func enrollOnReader(
         _ request: EnrollmentRequest,
         _ touches: EnrollmentTouches

@@ -55,7 +55,7 @@ package struct SoftwareGeneration: GenerationCounter {
     /// Creates a counter, which does not require any setup.
     package init() {}
 
-    /// Returns `stored`, the database's own number.
+    /// Returns `stored`, which is the database's own number.
     package func current(of profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
         stored
     }

@@ -80,7 +80,8 @@ package struct MachineTime: Sendable {
     /// Creates a source that reads the time from `now`.
     package init(now: @escaping @Sendable () -> Moment) { self.now = now }
 
-    /// The machine's own clocks: `CLOCK_BOOTTIME`, `CLOCK_REALTIME` and `/proc/sys/kernel/random/boot_id`.
+    /// The machine's own clocks, which are `CLOCK_BOOTTIME` and `CLOCK_REALTIME`, and
+    /// `/proc/sys/kernel/random/boot_id`.
     ///
     /// The installed service cannot read that file, because its `/proc` shows processes only. systemd reads it instead
     /// and passes it on as a credential (`LoadCredential=` in whorld.service).

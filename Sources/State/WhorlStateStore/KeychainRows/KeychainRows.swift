@@ -27,7 +27,7 @@ package final class KeychainRows: KeychainRowService {
     /// - Parameters:
     ///   - profile: The profile that owns the rows.
     ///   - groups: The access groups that the program may use. The first one is the program's own group.
-    ///   - open: Opens the database.
+    ///   - open: A function that opens the database.
     package init(of profile: String, in groups: [String], open: @escaping Opening) {
         self.profile = profile
         self.groups = groups

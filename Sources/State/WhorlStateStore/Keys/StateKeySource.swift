@@ -22,7 +22,8 @@ package protocol StateKeySource: Sendable {
 
     /// Creates the key if it does not exist, and returns the stored key.
     ///
-    /// Two processes that create it at the same time get the same key, which is on the disk when this returns.
+    /// Two processes that create a key at the same time get the same key, which is on the disk when this function
+    /// returns.
     ///
     /// - Throws: The errors of ``load()``, and `diskFull`.
     func loadOrCreate() throws(ServiceError) -> SecretBytes

@@ -67,7 +67,7 @@ extension BootRegisters {
     }
 }
 
-/// The objects that an item's policy names in addition to the authority.
+/// The objects that an item's policy refers to in addition to the authority.
 ///
 /// They are determined when the item is created, stored with it, and covered by its MAC.
 struct ItemBinding: Sendable, Hashable {

@@ -13,7 +13,7 @@ import WhorlService
 extension Vault {
     /// Creates a counter for a profile, whose generation is `stored` from then on.
     ///
-    /// The caller must hold the lock.
+    /// The caller must have acquired the lock.
     func makeCounter(
         of profile: String,
         at stored: UInt64,

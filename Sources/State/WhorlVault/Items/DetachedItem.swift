@@ -18,7 +18,7 @@ struct DetachedItem: UsableItem {
 
     private static let start = Data("whorl sealed item v1\n".utf8)
     private static let macSize = 32
-    /// The name that the MAC covers instead of a table's name.
+    /// The name that the MAC covers in place of a table's name.
     private static let place = "sealed item"
 
     let profile: String

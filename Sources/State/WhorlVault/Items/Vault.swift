@@ -6,7 +6,7 @@ package import WhorlService
 import WhorlSupport
 package import WhorlTPM
 
-/// Secrets and signing keys that a TPM releases only when their access control is met.
+/// A store of secrets and signing keys that a TPM releases only when their access control is satisfied.
 ///
 /// The items are stored in the state directory's database, sealed by the TPM. The TPM itself stores only the storage
 /// root and one counter for each profile with fingers. The vault never prompts the user. The caller passes the owner's

@@ -17,7 +17,7 @@ struct PasscodeDerivation: Sendable, Hashable {
     static let standardCost: UInt8 = 15
     /// The costs that are accepted from the database, which correspond to 16 MiB to 256 MiB of memory.
     ///
-    /// A forged row can therefore neither make guessing cheap nor exhaust the memory.
+    /// Because of these limits, a forged row can neither make guessing cheap nor exhaust the memory.
     static let costs: ClosedRange<UInt8> = 14...18
 
     private static let saltSize = 16

@@ -5,7 +5,7 @@ import WhorlSQLite
 import WhorlStateStore
 package import WhorlService
 
-/// The row of a profile for which a touch at login provides the login password.
+/// The row of a profile whose login password is provided by a touch at login.
 package struct LoginPassword: Sendable {
     /// The sealed password, or `nil` until it has been typed.
     package let item: SealedItem?
