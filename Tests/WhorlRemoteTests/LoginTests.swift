@@ -17,7 +17,7 @@ import WhorlSystem
 @testable import WhorlRemote
 
 /// A service of a whole system in this process, with accounts that can log in by a finger.
-final class LoginMachine {
+final class LoginMachine: Sendable {
     let rules = ScriptedRules()
     let root: InProcessRoot
     private let tpm: SoftwareTPM
