@@ -5,21 +5,21 @@ import Glibc
 import LoginTransport
 import WhorlSecretMemory
 
-/// One login request and its response, with libcurl.
+/// One login request and its response, exchanged with libcurl.
 ///
-/// It follows no redirects, stores no cookies, credentials or responses, and stops reading a response that is larger
-/// than any in the protocol. The server's certificate and name are verified, with TLS 1.2 or later.
+/// It does not follow redirects, does not store cookies, credentials or responses, and stops reading a response that is
+/// larger than any in the protocol. It requires TLS 1.2 or later, and verifies the server's certificate and name.
 ///
-/// Password and token are in locked memory here, in both directions. libcurl and the TLS library copy sent and received
-/// data to their own buffers, which are never wiped. These end with the process, whose memory no other process of the
-/// user can read.
+/// This program stores the password and the token in locked memory. libcurl and the TLS library copy sent and received
+/// data to buffers that are never wiped. These buffers exist only until the process exits, and no other process of the
+/// user can read its memory.
 struct CurlRequest {
     private let request: LoginRequest
     private let authorities: String?
 
     /// The maximum time for the whole request, in milliseconds.
     private static let wait = 30_000
-    /// The maximum size of a response's header in bytes; a login's response has less than 1 KiB.
+    /// The maximum size of a response's header, in bytes; the header of a login response is smaller than 1 KiB.
     fileprivate static let longestHeader = 16_384
 
     /// - Parameters:
@@ -30,7 +30,7 @@ struct CurlRequest {
         self.authorities = authorities
     }
 
-    /// Sends the request and returns the response, whatever its status; blocks the caller.
+    /// Sends the request and returns the response, regardless of its status; blocks the caller.
     func send() -> Result<LoginResponse, LoginTransportError> {
         guard curl_global_init(whorl_curl_global_default) == CURLE_OK, let handle = curl_easy_init() else {
             return .failure(.failed)
@@ -50,7 +50,7 @@ struct CurlRequest {
         }
     }
 
-    /// Whether the program that reads the answer is gone.
+    /// Whether the program that reads the answer has exited.
     private static var hasNoReader: Bool {
         var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
         return poll(&output, 1, 0) > 0 && output.revents & Int16(POLLERR | POLLHUP) != 0
@@ -87,7 +87,7 @@ struct CurlRequest {
         options.set(CURLOPT_CAPATH, nil)
     }
 
-    /// Sets method and body while `perform` runs: libcurl reads the body in place.
+    /// Sets the method and the body while `perform` runs, because libcurl reads the body in place.
     private func withBody<Value>(_ options: inout Options, _ perform: (inout Options) -> Value) -> Value {
         guard let body = request.body else {
             options.set(CURLOPT_HTTPGET, 1)
@@ -155,7 +155,9 @@ struct CurlRequest {
     }
 }
 
-/// The options of a request; if libcurl refuses one, the request is not sent.
+/// The options of a request.
+///
+/// If libcurl refuses one, the request is not sent.
 private struct Options {
     let handle: UnsafeMutableRawPointer
     private(set) var areSet = true
@@ -179,7 +181,7 @@ private final class Answer {
     private var headerSize = 0
     private var isTooLarge = false
 
-    /// Makes libcurl write to this object, which must outlive the request.
+    /// Makes libcurl pass the response to this object, which must outlive the request.
     func receive(_ options: inout Options) {
         let context = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
         // Stops early if the response announces too large a size.
@@ -209,14 +211,15 @@ private final class Answer {
         context.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Counts a line of the header, of an interim response or of a trailer; `false` ends the request.
+    /// Counts a line of a header, including those of interim responses, or of a trailer; returning `false` ends the
+    /// request.
     private func takeHeader(_ size: Int) -> Bool {
         headerSize += size
         if headerSize > CurlRequest.longestHeader { isTooLarge = true }
         return !isTooLarge
     }
 
-    /// Appends a part of the body; `false` ends the request.
+    /// Appends a part of the body; returning `false` ends the request.
     private func takeBody(_ part: UnsafeRawBufferPointer) -> Bool {
         if !body.append(contentsOf: part) { isTooLarge = true }
         return !isTooLarge
@@ -246,7 +249,7 @@ private final class Answer {
 }
 
 extension LoginTransportError {
-    /// Creates the kind of a failure.
+    /// Creates the error that corresponds to a libcurl status.
     fileprivate init(_ status: CURLcode) {
         switch status {
         case CURLE_OPERATION_TIMEDOUT: self = .timedOut

@@ -5,10 +5,11 @@ import LoginTransport
 import WhorlSecretMemory
 import WhorlSupport
 
-/// The network part of `whorl login`: reads one request from standard input, and writes the result to standard output.
+/// The network part of `whorl login`, which reads one request from standard input and writes the result to standard
+/// output.
 ///
-/// It is a separate program, because a process that reads network data must not be the one with the open vault. Also,
-/// libcurl loads two dozen libraries, which would slow down every start of `whorl`.
+/// It is a separate program, because a process that has opened the vault must not read network data. Also, libcurl
+/// loads about two dozen libraries, which would slow down every start of `whorl`.
 @main
 enum Program {
     static func main() {
@@ -30,7 +31,9 @@ enum Program {
         exit(write(LoginFrames.encode(outcome)) ? 0 : 74)  // EX_IOERR
     }
 
-    /// Reads standard input up to the maximum frame size; a longer input is truncated, and is then not a valid frame.
+    /// Reads standard input up to the maximum frame size.
+    ///
+    /// Longer input is truncated, and is then not a valid frame.
     private static func read() -> SecretBox {
         var room = SecretBuffer(capacity: LoginFrames.largest)
         var isOpen = true

@@ -98,7 +98,7 @@ struct WhorlSimulate: ParsableCommand {
         }
     }
 
-    /// Returns the number itself, or the FNV-1a hash (64 bits) of a word.
+    /// Returns the seed itself if it is a number, otherwise its 64-bit FNV-1a hash.
     static func number(_ seed: String) -> UInt64 {
         if let number = UInt64(seed) { return number }
         return seed.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }

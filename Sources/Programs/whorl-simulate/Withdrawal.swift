@@ -6,7 +6,7 @@ import WhorlSupport
 
 /// Withdraws an unread touch on SIGINT and SIGTERM before the program exits.
 ///
-/// A message that no scan has read would be the first one that a later scan sees; a new connection displaces it.
+/// Otherwise, the next scan would read the message. A new connection replaces it.
 func withdrawWhenInterrupted(_ reader: VirtualReader) {
     var signals = sigset_t()
     sigemptyset(&signals)

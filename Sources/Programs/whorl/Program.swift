@@ -19,8 +19,8 @@ enum Program {
 
     /// Exits without the cleanup of exit(3), after all output was written.
     ///
-    /// That cleanup frees resources of OpenSSL, libtss2 and GLib while their threads may still use them: after
-    /// answering, a command could then crash, and so exit with another status.
+    /// That cleanup frees resources of OpenSSL, libtss2 and GLib while their threads may still use them. A command
+    /// could then crash after printing its answer, and exit with a different status.
     private static func leave(_ status: Int32) -> Never { _exit(status) }
 
     private static func status(of arguments: [String]) async -> Int32 {
@@ -46,7 +46,8 @@ enum Program {
         }
     }
 
-    /// Reports an error of the parser: help and completions are answers, every other error is an invalid command.
+    /// Reports an error from the parser: help and completions are answers, and any other error means an invalid
+    /// command.
     private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
         guard Whorl.exitCode(for: error) != .success else {
             return Console(json: false).finish(lines: [HelpText.shown(Whorl.fullMessage(for: error))])
@@ -76,10 +77,10 @@ enum Program {
     }
 }
 
-/// The intended command, as far as its words were recognized.
+/// The intended command, as far as it could be recognized.
 struct IntendedCommand {
     private(set) var words = ["whorl"]
-    /// The first word that is not a command where one is required.
+    /// The first word that is not the name of a command although one is required in its place.
     private(set) var unknownWord: String?
     private var command: any ParsableCommand.Type = Whorl.self
 
@@ -101,10 +102,10 @@ struct IntendedCommand {
         }
     }
 
-    /// The options that may precede a command's name.
+    /// The options with a value that may precede a command's name.
     private static let takesValue: Set = ["--state-dir", "--profile", "--reader", "--tcti", "--timeout"]
 
-    /// Returns whether the command uses an engine, and the arguments do not request help.
+    /// Returns whether the command uses an engine and the arguments do not request help.
     func asksEngine(_ arguments: [String]) -> Bool {
         guard unknownWord == nil, let verb = command as? any Verb.Type,
             verb.asks == .engine || verb.asks == .engineBriefly
@@ -112,13 +113,13 @@ struct IntendedCommand {
         return arguments.prefix { $0 != "--" }.allSatisfy { !Self.answersItself.contains($0) }
     }
 
-    /// The options that the parser handles.
+    /// The options that the parser itself handles.
     private static let answersItself: Set = ["--help", "-h", "--help-hidden", "--version"]
 
     var help: String { (words + ["--help"]).joined(separator: " ") }
 }
 
-/// The root of all commands.
+/// The root command.
 struct Whorl: Verb {
     static let asks = Asked.engineBriefly
     static let configuration = CommandConfiguration(

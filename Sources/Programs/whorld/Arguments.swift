@@ -4,12 +4,12 @@ import WhorlCallers
 import WhorlSupport
 import WhorlSystem
 
-/// The arguments of the program.
+/// The program's arguments.
 ///
-/// They are not parsed with `whorl`'s parser, which has half a megabyte and would slow down the start of each private
-/// child.
+/// `whorl`'s parser is not used for them: it has a size of half a megabyte and would slow down the start of each
+/// private child.
 struct Arguments: Sendable {
-    /// The open socket over which only one user is served.
+    /// The descriptor of the open socket over which only one user is served.
     var privateDescriptor: Int32?
     var stateRoot = "/var/lib/whorl"
     var configurationFile = ServiceConfiguration.path
@@ -17,15 +17,15 @@ struct Arguments: Sendable {
     /// The number of seconds without a client after which the service exits; `nil` leaves this to the configuration.
     var idleSeconds: Int?
     var tpm: String?
-    /// Whether the program that started this one has more rights than its caller.
+    /// Whether the program that started this one has more privileges than its caller.
     var isElevated = false
     var stateDirectory: String?
     var profile: String?
     var reader: String?
     var allowsVirtualReaders = false
-    /// The readers that are built in, if the firmware does not report it.
+    /// The built-in readers that the firmware does not report as such.
     var builtInReaders: [String] = []
-    /// A text to print instead of serving.
+    /// The text to print instead of serving clients.
     var text: String?
 
     /// The reason why the arguments are invalid.
@@ -36,7 +36,7 @@ struct Arguments: Sendable {
     /// Parses the program's arguments, as `--name value` or `--name=value`.
     ///
     /// - Parameter arguments: The arguments, without the program's own name.
-    /// - Throws: The problem with the first invalid argument.
+    /// - Throws: A fault that describes the first invalid argument.
     init(_ arguments: [String]) throws(Fault) {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
@@ -58,7 +58,7 @@ struct Arguments: Sendable {
         }
     }
 
-    /// The settings of the program that started this private child; they override the environment's variables.
+    /// The settings of the program that started this private child; they override environment variables.
     var engine: SystemConfiguration {
         var configuration = SystemConfiguration()
         if let stateDirectory { configuration.stateDirectory = stateDirectory }
@@ -74,13 +74,13 @@ struct Arguments: Sendable {
 }
 
 extension Arguments {
-    /// One option, for parsing the arguments and for the help.
+    /// One option, used to parse the arguments and to print the help.
     private struct Option: Sendable {
         let name: String
-        /// The name of its value in the help; `nil` for an option without a value.
+        /// The name of the option's value in the help; `nil` for an option without a value.
         let value: String?
         let help: String
-        /// Applies the value; returns whether it is valid for this option.
+        /// Applies a value, and returns whether it is valid for this option.
         let take: @Sendable (inout Arguments, String) -> Bool
 
         /// Creates an option with a value.
@@ -163,7 +163,7 @@ extension Arguments {
         Option("help", "Print this help.") { $0.text = help },
     ]
 
-    /// Returns a nonnegative number.
+    /// Returns a nonnegative number; `nil` if the text is not one.
     private static func number<Number: FixedWidthInteger>(_ text: String) -> Number? {
         Number(text).flatMap { $0 >= 0 ? $0 : nil }
     }

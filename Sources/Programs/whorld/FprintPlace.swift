@@ -7,7 +7,7 @@ import WhorlFprint
 import WhorlSupport
 import WhorlSystem
 
-/// fprintd's bus name, served by the system service with the fingers of its users.
+/// fprintd's bus name, under which the system service serves its users' fingers.
 final class FprintPlace: Sendable {
     private let roots: UserEngines
     private let isServed: @Sendable (ReaderInfo) -> Bool
@@ -18,7 +18,7 @@ final class FprintPlace: Sendable {
         self.isServed = isServed
     }
 
-    /// Claims the name, if there is a bus that permits it.
+    /// Claims the name if there is a bus that permits this.
     ///
     /// Clients of the service's own socket do not wait for this.
     func take() {
@@ -45,10 +45,10 @@ final class FprintPlace: Sendable {
         }
     }
 
-    /// Ends the operations of clients in a login session, because it was locked or is no longer active.
+    /// Ends the operations of clients in a login session that was locked or is no longer active.
     func end(in session: String) async { await service.withLock(\.self)?.end(in: session) }
 
-    /// Returns whether no client of the bus currently needs a reader.
+    /// Returns whether no client on the bus currently needs a reader.
     func isFree() async -> Bool {
         guard let service = service.withLock(\.self) else { return true }
         return await service.isFree()

@@ -7,19 +7,20 @@ import WhorlService
 import WhorlSupport
 import WhorlSystem
 
-/// The service as the child of one program: it serves the user who started it, with that user's own directory, and
-/// exits with the program.
+/// The service as a child process of one program.
+///
+/// It serves only the user who started the program, uses that user's own directory, and exits with the program.
 struct PrivateService {
-    /// The end of a socket pair whose other end the program holds.
+    /// One end of a socket pair; the program has the other end.
     let descriptor: Int32
-    /// The settings of the program.
+    /// The program's settings.
     let configuration: SystemConfiguration
 
-    /// The reason why the socket is not served.
+    /// The reason why the socket cannot be served.
     enum Fault: Error, Equatable, CustomStringConvertible {
         /// The descriptor is not a connected Unix stream socket.
         case unsuitable
-        /// The socket was made by a process of another user, with this number.
+        /// The socket was created by a process of another user, with this user ID.
         case foreign(UInt32)
 
         var description: String {
@@ -66,8 +67,9 @@ struct PrivateService {
         await services.close()
     }
 
-    /// Takes the socket over, whose other end must be this user's: root's child has a reader and a directory that are not for
-    /// others.
+    /// Takes over the socket after checking that its other end belongs to this user.
+    ///
+    /// A child that runs as root has access to a reader and a directory that other users must not use.
     private func socket(of user: UInt32) throws(Fault) -> Descriptor {
         // A number that is not open belongs to no one, and is not closed here.
         guard fcntl(descriptor, F_GETFD) >= 0 else { throw .unsuitable }
@@ -80,7 +82,7 @@ struct PrivateService {
         return socket
     }
 
-    /// Descriptors that the program has left open do not belong to this one.
+    /// Closes all descriptors that the parent program has left open, because they do not belong to this one.
     private func closeOthers() {
         for number in 3..<CInt(1024) where number != descriptor { close(number) }
     }

@@ -6,7 +6,9 @@ import WhorlCallers
 import WhorlSupport
 import WhorlSystem
 
-/// The service: the engine behind a socket, so that programs get the data that a touch unlocks, but not the keys to it.
+/// The service, which runs the engine behind a socket.
+///
+/// Programs get the data that a touch unlocks, but not the keys to it.
 @main
 struct Whorld {
     let arguments: Arguments
@@ -47,7 +49,8 @@ struct Whorld {
         }
     }
 
-    /// Prints one line for each unknown name, or for the reason why the service would not start.
+    /// Checks a configuration file: prints one line for each unknown name, or the reason why the service would not
+    /// start.
     private func check(_ path: String) {
         func tell(_ text: String) { Self.say(DisplayText.clean(text, limit: 1000)) }
         do throws(ConfigurationFault) {
@@ -66,7 +69,9 @@ struct Whorld {
         _ = write(descriptor, line, line.utf8.count)
     }
 
-    /// Reads the settings; if the file is invalid, the program exits instead of using the defaults.
+    /// Returns the settings.
+    ///
+    /// If the file is invalid, the program exits instead of using the defaults.
     private func configuration() -> ServiceConfiguration {
         do throws(ConfigurationFault) {
             let read = try ServiceConfiguration.read(arguments.configurationFile)

@@ -5,12 +5,12 @@ import Glibc
 import WhorlIPC
 import WhorlSupport
 
-/// The socket opened by the service manager (sd_listen_fds(3)).
+/// The socket that the service manager opened (sd_listen_fds(3)).
 enum ListeningSocket {
-    /// Takes over the only socket.
+    /// Takes over the only socket that the service manager passed.
     ///
-    /// - Throws: `ENOENT` unless there is exactly one, for example if the program is started manually; `ENOTSOCK` and
-    ///   others if the descriptor is not a socket.
+    /// - Throws: `ENOENT` unless there is exactly one, for example if the program was started manually; `ENOTSOCK` or
+    ///   another error if the descriptor is not a socket.
     static func inherited() throws(SystemCallError) -> Descriptor {
         defer { for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) } }
         guard number("LISTEN_PID") == getpid(), number("LISTEN_FDS") == 1 else {
@@ -25,9 +25,10 @@ enum ListeningSocket {
         return Descriptor(owning: 3)
     }
 
-    /// Hangs up on the programs that wait in the socket, because this process cannot serve them.
+    /// Closes the connections that are waiting on the socket, because this process cannot serve them.
     ///
-    /// Otherwise they would keep waiting, and the service manager would start this program for them again and again.
+    /// Otherwise the clients would keep waiting, and the service manager would start this program for them again and
+    /// again.
     static func refuseWaiting() {
         // If started manually, there is no socket with waiting programs.
         guard let listener = try? inherited(), (try? UnixSocket.adopt(listener)) != nil else { return }
@@ -42,9 +43,9 @@ enum ListeningSocket {
     }
 }
 
-/// The service manager, which receives state notifications from the service (sd_notify(3)).
+/// The service manager, which the service notifies of its state (sd_notify(3)).
 enum ServiceManager {
-    /// The levels of journal lines, with the numbers of sd-daemon(3).
+    /// The levels of journal lines, with the numbers from sd-daemon(3).
     enum Level: Int {
         case error = 3
         case warning = 4
@@ -58,7 +59,7 @@ enum ServiceManager {
         _ = write(STDERR_FILENO, line, line.utf8.count)
     }
 
-    /// Sends a state such as `READY=1`; without a manager that expects it, nothing is sent.
+    /// Sends a state such as `READY=1`, if a service manager expects one.
     static func notify(_ state: String) {
         guard let path = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }) else { return }
         let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -82,11 +83,11 @@ enum ServiceManager {
 
 /// The keep-alive of the service (sd_watchdog_enabled(3)).
 ///
-/// It checks the engine before each message. A timer alone would keep running while the engine is stuck.
+/// It checks the engine before each message, because a timer alone would keep running while the engine is stuck.
 enum Watchdog {
     /// Sends keep-alives until the process exits, if systemd expects them.
     ///
-    /// - Parameter pulse: Returns after the engine has done some work.
+    /// - Parameter pulse: Waits until the engine has done some work.
     static func begin(_ pulse: @escaping @Sendable () async -> Void) {
         guard let limit = limit() else { return }
         Task {
@@ -112,8 +113,8 @@ enum EndSignals {
     ///
     /// The second one terminates the process. Both are registered when this function returns.
     ///
-    /// Dispatch registers a source on another thread. Until then, a signal terminates the process; if it were ignored,
-    /// it would be lost.
+    /// Dispatch registers a source on another thread. Until that is done, a signal terminates the process; if it were
+    /// ignored instead, it would be lost.
     static func onFirst(_ body: @escaping @Sendable () -> Void) async {
         for number in [SIGTERM, SIGINT] {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())

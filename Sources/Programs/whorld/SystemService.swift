@@ -10,7 +10,9 @@ import WhorlService
 import WhorlSupport
 import WhorlSystem
 
-/// The system-wide service: it serves every user, each with a separate profile and state folder.
+/// The system-wide service, which serves all users.
+///
+/// Each has a separate profile and state folder.
 struct SystemService {
     let configuration: ServiceConfiguration
     let arguments: Arguments
@@ -74,10 +76,10 @@ struct SystemService {
         await roots.close()
     }
 
-    /// Returns after the idle time.
+    /// Waits until the service has been idle for the configured time.
     ///
-    /// During this time, no client of the bus has a reader, no earlier match can still be used, no client keeps much
-    /// sent data, and no descriptor is being closed.
+    /// The service is idle while no client on the bus uses a reader, no earlier match can be reused, no client holds
+    /// much data that the service sent, and no descriptor is being closed.
     private func wait(
         for place: FprintPlace,
         _ stays: SessionPeriods,
@@ -93,14 +95,15 @@ struct SystemService {
             || !server.usersWhoseFilesClose.isEmpty
     }
 
-    /// Returns whether a reader is served on the bus: if the configuration names one, only that reader, as for all
-    /// other programs.
+    /// Returns whether a reader is available on the bus.
+    ///
+    /// If the configuration names a reader, only that one is available, there and to all other programs.
     private func servesOverBus(_ reader: ReaderInfo) -> Bool {
         guard arguments.allowsVirtualReaders || reader.kind == .hardware else { return false }
         return configuration.reader.map { $0 == reader.id.rawValue } ?? true
     }
 
-    /// The rules for prompts from the configuration.
+    /// The configured rules for prompts.
     private var prompts: PromptRules {
         var rules = PromptRules()
         rules.agents = configuration.agent
@@ -108,8 +111,9 @@ struct SystemService {
         return rules
     }
 
-    /// Ends the service in the middle of its work: callers whose owner is being asked get the reason, and what is being
-    /// written is written.
+    /// Ends the service while it is working.
+    ///
+    /// Callers that wait for a prompt receive the reason, and writes in progress are completed.
     private func end(_ server: ServiceServer, _ roots: UserEngines, at begin: ContinuousClock.Instant) async {
         ServiceManager.notify("STOPPING=1")
         for user in server.usersWhoseFilesClose.sorted() {
@@ -129,10 +133,10 @@ struct SystemService {
         _exit(0)
     }
 
-    /// Ends the service because its clients hold too much of its memory.
+    /// Ends the service because its clients hold too much memory that is charged to it.
     ///
-    /// It waits for a moment without prompts, at most two minutes, unless a descriptor is being closed. systemd starts
-    /// the next process for the next client, and the memory held by clients is not charged to it.
+    /// It waits at most two minutes for a moment without prompts, unless a descriptor is being closed. For the next
+    /// client, systemd starts a new process, to which the memory held by clients is not charged.
     private func beginAnew(_ server: ServiceServer, _ roots: UserEngines) async {
         ServiceManager.log(
             .warning,
@@ -147,7 +151,9 @@ struct SystemService {
         await end(server, roots, at: .now)
     }
 
-    /// Prepares for the machine's sleep from now on; returns when this is set up, or after a second.
+    /// Starts preparing for each time the machine goes to sleep.
+    ///
+    /// Returns when this is set up, or after a second.
     private func followSleep(_ interruptions: Interruptions, _ host: ServiceHost) async {
         let keeper = SleepKeeper(LoginManager()) {
             host.sleep()
@@ -164,10 +170,10 @@ struct SystemService {
 }
 
 extension SystemService {
-    /// From now on, ends the prompts of a login session's programs when its screen is locked or its seat shows another
-    /// session.
+    /// Starts watching login sessions: when a session's screen is locked or its seat switches to another session, the
+    /// prompts of its programs end.
     ///
-    /// It returns when this is set up, or after a second.
+    /// Returns when this is set up, or after a second.
     private func followSessions(_ host: ServiceHost, _ place: FprintPlace) async {
         await OffPoolTimer.wait(atMost: .seconds(1)) { begun in
             Task {

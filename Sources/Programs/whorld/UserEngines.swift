@@ -10,7 +10,7 @@ import WhorlService
 import WhorlSupport
 import WhorlSystem
 
-/// The engines of the connected users, each created at the first call.
+/// The connected users' engines, each of which is created at the user's first call.
 final class UserEngines: Sendable {
     let interruptions = Interruptions()
     private let service: SystemService
@@ -21,7 +21,7 @@ final class UserEngines: Sendable {
 
     private struct Kept {
         var roots = ActiveUsers<InProcessRoot>()
-        /// The user IDs of the accounts whose state is being removed.
+        /// The user IDs of accounts whose state is being removed.
         var removed: Set<UInt32> = []
     }
 
@@ -33,11 +33,11 @@ final class UserEngines: Sendable {
         reach = ReaderReachability(lid: LoginManager(), builtIn: Set(builtIn))
     }
 
-    /// Returns the root of a user's services, whose state is in a folder named by the user ID.
+    /// Returns the root of a user's services; their state is stored in a folder named after the user ID.
     ///
     /// The account is looked up at each call, because a user ID may have been reused.
     ///
-    /// - Throws: The reason why the account has no services, such as a user database that does not answer.
+    /// - Throws: An error if the account cannot have services, for example because the user database does not respond.
     func root(of uid: UInt32) throws(ServiceError) -> InProcessRoot {
         let resident = try folders.resident(uid)
         let found = kept.withLock { kept -> InProcessRoot? in
@@ -52,7 +52,7 @@ final class UserEngines: Sendable {
         return found
     }
 
-    /// Returns the root of a connected user, or the refusal of the call.
+    /// Returns the root of a connected user's services; throws a refusal of the call if there are none.
     func rootForCaller(_ uid: UInt32) throws(ServiceRefusal) -> InProcessRoot {
         do throws(ServiceError) { return try root(of: uid) } catch { throw ServiceRefusal(error) }
     }
@@ -75,7 +75,7 @@ final class UserEngines: Sendable {
         return InProcessRoot(configuration, of: trust, interruptions: interruptions, reach: reach) { nil }
     }
 
-    /// Lifts the lock on a user's fingers, on behalf of the system's administrator.
+    /// Ends the lockout of a user's fingers on behalf of an administrator.
     func unlock(_ uid: UInt32, by asker: Asker?) async throws(ServiceError) -> Bool {
         try await root(of: uid).unlock(by: asker)
     }
@@ -90,10 +90,10 @@ final class UserEngines: Sendable {
         try await root(of: uid).takeOver(prints, isTrial: isTrial, readersWereClosed: wereClosed)
     }
 
-    /// Releases the roots of users who have no connection, and have had none for longer than any prompt lasts.
+    /// Releases the roots of users who have been disconnected for longer than any prompt lasts.
     ///
-    /// A root that is in use elsewhere, for example by a client of the bus, stays until that ends. A further call opens
-    /// the state again, as another process would.
+    /// A root that is still in use, for example by a client on the bus, is released later. The user's next call opens
+    /// the state again, as a new process would.
     func letGoIdle(_ isConnected: @escaping @Sendable (UInt32) -> Bool) {
         let patience = Duration.seconds(service.configuration.longestSeconds + 60)
         OffPoolTimer.run(after: .seconds(15)) { [self] in
@@ -103,7 +103,9 @@ final class UserEngines: Sendable {
         }
     }
 
-    /// Identifies which of several users is touching the reader; attempts are counted in root's state.
+    /// Identifies which of several users is touching the reader.
+    ///
+    /// Attempts are counted in root's state.
     func identify(
         _ users: [UInt32],
         _ request: EvaluationRequest,
@@ -117,10 +119,10 @@ final class UserEngines: Sendable {
         return try await asker.identify(people, service.configuration.groups, request, presenter)
     }
 
-    /// Returns after each engine has done some work.
+    /// Waits until each engine has done some work.
     func pulse() async { for root in all { await root.pulse() } }
 
-    /// Closes the engines' resources in the TPM.
+    /// Closes the resources that the engines have opened in the TPM.
     func close() async { for root in all { await root.services.close() } }
 
     private var all: [InProcessRoot] { kept.withLock(\.roots.all) }
@@ -143,7 +145,7 @@ extension UserEngines: AccountKeeper {
         try folders.trust(in: account).confirm()
     }
 
-    /// Removes all data of the accounts that userdel deleted while the service was not running.
+    /// Removes all data of accounts that userdel deleted while the service was not running.
     func sweep() async {
         folders.emptyTrash()
         let numbers: [UInt32]
@@ -177,7 +179,7 @@ extension UserEngines: AccountKeeper {
         ServiceManager.log(.notice, "Removed the fingers and items of deleted user \(number).")
     }
 
-    /// Returns a root for removing an account's data outside of its folder.
+    /// Returns a root with which to remove the data of an account that is stored outside its folder.
     private func former(_ number: UInt32) -> InProcessRoot? {
         guard let former = folders.former(number) else { return nil }
         if let doubt = former.doubt {

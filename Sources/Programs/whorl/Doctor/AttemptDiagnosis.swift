@@ -10,7 +10,8 @@ struct AttemptDiagnosis: Sendable {
 
     init(_ session: Session) { services = session.services }
 
-    /// Returns one check for the selected class of readers, and one for the other class if it has failed attempts.
+    /// Returns one check for the selected class of readers, and another for the other class if attempts with it have
+    /// failed.
     func checks() async -> [Check] {
         let statuses: [AttemptStatus]
         do throws(ServiceError) {
@@ -26,7 +27,7 @@ struct AttemptDiagnosis: Sendable {
         }
     }
 
-    /// Returns the selected class of readers; real readers if none is connected or the selection is unclear.
+    /// Returns the selected class of readers: real readers if no reader is connected or the selection is ambiguous.
     private func readersMeant() async -> ReaderClass {
         // The check of the reader reports why none can be selected.
         guard let reader = try? await services.readers.chosenReader() else { return .real }
@@ -85,6 +86,6 @@ struct AttemptDiagnosis: Sendable {
 }
 
 extension String {
-    /// The text for the middle of a sentence.
+    /// The text with a lowercase first letter, for use within a sentence.
     fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
 }

@@ -41,18 +41,18 @@ struct Check: Sendable, Equatable {
     enum Verdict: Sendable {
         case good
         case bad
-        /// It works, but with less protection than possible.
+        /// It works, but with less protection than is possible.
         case warning
-        /// A helpful fact, neither a fault nor a proof.
+        /// Useful information that indicates neither a fault nor success.
         case note
     }
 
-    /// The name for the user; programs get it with hyphens for spaces.
+    /// The name shown to the user; in JSON, hyphens replace the spaces.
     let name: String
     let verdict: Verdict
     /// The result as text.
     let detail: String
-    /// The step that fixes it, or that provides more information.
+    /// A step that fixes the problem or provides more information.
     var remedy: String?
 
     static func good(_ name: String, _ detail: String) -> Check {
@@ -76,7 +76,7 @@ struct Check: Sendable, Equatable {
         return .bad(name, failure.message + cause, remedy: failure.recovery)
     }
 
-    /// Whether it is not a fault.
+    /// Whether the check found no fault.
     var isOK: Bool {
         switch verdict {
         case .good, .warning, .note: true

@@ -3,7 +3,7 @@
 import FoundationEssentials
 import WhorlFingerprint
 
-/// The program that the bus starts for a client of fprintd, according to the bus's files.
+/// The program that the bus starts for a client of fprintd, according to the bus's service files.
 enum FprintdPlace: Sendable, Equatable {
     /// No program: neither fprintd nor Whorl's replacement for it is installed.
     case free
@@ -15,11 +15,11 @@ enum FprintdPlace: Sendable, Equatable {
     /// The folders that the bus searches for services, in order.
     static let folders = ["/usr/local/share/dbus-1/system-services", "/usr/share/dbus-1/system-services"]
 
-    /// The command that assigns the bus name to Whorl's service.
+    /// The command that makes Whorl's service own the bus name.
     static let remedy =
         "sudo apt install whorld-fprintd, or after make install: sudo make install-fprintd (Docs/Fprintd.md)"
 
-    /// Searches the folders of the bus.
+    /// Determines the program from the bus's service files.
     init(folders: [String] = Self.folders) {
         // An unreadable file assigns the name to no one, as for the bus.
         let texts = folders.compactMap {
@@ -33,11 +33,11 @@ enum FprintdPlace: Sendable, Equatable {
             }
     }
 
-    /// Returns whether fprintd's own daemon also uses a reader and can delete the prints inside it.
+    /// Returns whether fprintd's own daemon also uses a reader and can delete the prints stored in it.
     ///
-    /// Before its first enrollment, fprintd clears a reader that cannot list its prints. If a reader is full, or
-    /// already knows the finger, fprintd deletes a print that it does not know. Readers without storage are safe, and
-    /// fprintd never sees a mock or a virtual reader of Whorl.
+    /// Before its first enrollment, fprintd clears a reader that cannot list its prints. If a reader is full or already
+    /// knows the finger, fprintd deletes a print that it did not enroll. Readers without storage are safe, and fprintd
+    /// never sees Whorl's mock and virtual readers.
     func endangersPrints(in reader: ReaderInfo) -> Bool {
         self == .fprintd && reader.storage == .reader && reader.kind == .hardware
     }

@@ -2,7 +2,7 @@
 
 import WhorlSupport
 
-/// Running programs.
+/// The running processes.
 enum Processes {
     /// Returns the first process with this name; `nil` if none is running.
     static func named(_ name: String) -> Int? {

@@ -6,7 +6,7 @@ import WhorlRemote
 import WhorlSupport
 import WhorlUSB
 
-/// The checks of readers: which exist, whether they can be opened, and which prints they store.
+/// The checks of the readers: which ones exist, whether they can be opened, and which prints they store.
 struct ReaderDiagnosis: Sendable {
     let session: Session
     private var services: Services { session.services }
@@ -27,7 +27,7 @@ struct ReaderDiagnosis: Sendable {
             + (await chosen())
     }
 
-    /// Returns a check for each reader in which fprintd's own daemon can delete fingers of the service.
+    /// Returns a check for each reader from which fprintd's own daemon can delete the service's fingers.
     private func shared(with place: FprintdPlace) async -> [Check] {
         guard session.place == .system, place == .fprintd else { return [] }
         // A failure was already reported with the reader.
@@ -39,7 +39,8 @@ struct ReaderDiagnosis: Sendable {
         return checks
     }
 
-    /// Returns the check of a reader that fprintd's own daemon also uses; `nil` if it can do no harm.
+    /// Returns the check of a reader that fprintd's own daemon also uses; `nil` if the daemon cannot delete prints from
+    /// it.
     static func shared(_ reader: ReaderInfo, with place: FprintdPlace) -> Check? {
         guard place.endangersPrints(in: reader) else { return nil }
         let way =
@@ -53,8 +54,8 @@ struct ReaderDiagnosis: Sendable {
         )
     }
 
-    /// Returns the check of the lock that prevents two programs from using one reader at the same time; `nil` without a
-    /// problem.
+    /// Returns the check of the lock that prevents two programs from using one reader at the same time; `nil` if the
+    /// lock works.
     private func readerLock() -> Check? {
         guard let trouble = services.readers.readerLockTrouble else { return nil }
         return .bad(
@@ -91,7 +92,7 @@ struct ReaderDiagnosis: Sendable {
             : "Unplug it, plug it in again, and run `whorl doctor` again."
     }
 
-    /// Returns the check of who can open a USB reader; `nil` if this program may open it, and has the engine.
+    /// Returns the check of who can open a USB reader; `nil` if the engine runs in this program and may open it.
     private func node(_ device: USBReaders.Device) -> Check? {
         guard session.place != .system, !ServiceInstallation().isInstalled else {
             return Self.check(device.access, of: device)
@@ -104,7 +105,7 @@ struct ReaderDiagnosis: Sendable {
         )
     }
 
-    /// Returns the check of a reader that the service owns.
+    /// Returns the check of who can open a reader that the service owns.
     static func check(_ access: ReaderAccess, of device: USBReaders.Device) -> Check {
         let name = "reader's node"
         let details = DisplayText.clean(access.details.joined(separator: ", "), limit: 200)
@@ -148,7 +149,7 @@ struct ReaderDiagnosis: Sendable {
         return checks
     }
 
-    /// Returns the check of how likely a stranger matches; `nil` if the reader compares nothing.
+    /// Returns the check of how likely a stranger's finger matches; `nil` if the reader does not compare fingers.
     static func strength(_ info: ReaderInfo) -> Check? {
         switch info.strength {
         case .minutiaeScore(let threshold) where threshold >= 40:
@@ -180,7 +181,7 @@ struct ReaderDiagnosis: Sendable {
         }
     }
 
-    /// Returns the checks of the prints in a match-in-reader device, compared with the store.
+    /// Returns the checks that compare the prints stored in a reader with the enrolled fingers.
     private func storage(_ reader: any FingerprintReader) async -> [Check] {
         let name = "stored prints"
         do {
@@ -199,7 +200,7 @@ struct ReaderDiagnosis: Sendable {
         }
     }
 
-    /// Returns the prints in the reader; if nothing was ever enrolled, all of them are foreign.
+    /// Returns the prints in the reader; if no finger was ever enrolled, all of them are foreign.
     private func stored(in reader: any FingerprintReader) async throws -> [StoredPrint] {
         let prints = await Result {
             try await reader.open()

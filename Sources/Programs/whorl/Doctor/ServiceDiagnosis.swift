@@ -6,7 +6,7 @@ import WhorlRemote
 import WhorlService
 import WhorlSupport
 
-/// The check of where the engine runs, and how to run it out of other programs' reach.
+/// The check of where the engine runs, with a suggestion for how to isolate it from other programs.
 struct ServiceDiagnosis {
     let session: Session
 
@@ -51,7 +51,7 @@ struct ServiceDiagnosis {
         return .good("service", "The service is running; no other program can read what a finger unlocks.")
     }
 
-    /// Returns the check of fprintd's bus name; `nil` if the name is free or this is not the system service.
+    /// Returns the check of who owns fprintd's bus name; `nil` if the name is free or the system service is not in use.
     func fprintdsPlace() -> Check? {
         guard session.place == .system else { return nil }
         return switch FprintdPlace() {
@@ -67,7 +67,7 @@ struct ServiceDiagnosis {
         }
     }
 
-    /// The missing step for using the system service.
+    /// The step that is still needed to use the system service.
     private var remedy: String {
         ServiceInstallation().isInstalled
             ? "sudo systemctl enable --now whorld.socket"
@@ -75,12 +75,12 @@ struct ServiceDiagnosis {
     }
 }
 
-/// The check of the administrator's configuration file for the system service.
+/// The check of the system service's configuration file.
 struct ConfigurationDiagnosis {
     /// The path of the file.
     var path = "/etc/whorl/whorld.conf"
 
-    /// Returns one check, or none if the file does not exist, because the service then uses the defaults.
+    /// Returns the checks of the file; none if it does not exist, because the service then uses the defaults.
     func checks() -> [Check] {
         guard access(path, F_OK) == 0 else { return [] }
         // The service reads its own file (`whorld --check-config`).

@@ -29,7 +29,7 @@ struct StateDiagnosis: Sendable {
         ] + (await fingers()) + (await turns()) + (await AttemptDiagnosis(session).checks())
     }
 
-    /// Returns the check for a problem with the file by which evaluations take turns.
+    /// Returns a check if the file that makes evaluations take turns has a problem.
     private func turns() async -> [Check] {
         let fault: ServiceError?
         do throws(ServiceError) {
@@ -60,7 +60,7 @@ struct StateDiagnosis: Sendable {
             : .good("key", "The prints are protected by the TPM.")
     }
 
-    /// Returns the check for the first problem; the rest cannot be checked.
+    /// Returns the check for a problem that prevents all further checks.
     private func problem(_ error: ServiceError) -> Check {
         let name =
             switch error.code {
@@ -85,7 +85,7 @@ struct StateDiagnosis: Sendable {
         return [.good("fingers", "\(fingers.count) enrolled: \(names).")] + (await places(of: fingers))
     }
 
-    /// Returns the checks for fingers whose reader is missing.
+    /// Returns the checks for fingers whose reader is not connected.
     private func places(of fingers: [EnrolledFinger]) async -> [Check] {
         // The check of the readers reports why they cannot be listed.
         let readers = (try? await services.readers.readers()) ?? []

@@ -4,7 +4,9 @@ import Glibc
 import WhorlService
 import WhorlSupport
 
-/// The checks of the TPM and of how the state directory uses it; neither is changed.
+/// The checks of the TPM and of how the state directory uses it.
+///
+/// They change neither of the two.
 struct TPMDiagnosis: Sendable {
     let session: Session
 
@@ -27,7 +29,7 @@ struct TPMDiagnosis: Sendable {
 
     /// Returns the check for a TPM that cannot be reached.
     ///
-    /// Passcodes, secrets and keys, and data protected by a TPM do not work then; everything else does.
+    /// Passcodes, secrets, keys, and data protected by the TPM are then not available; everything else works.
     private func unreachable(_ status: VaultStatus, _ facts: MaintenanceFacts) -> Check {
         let failure = Failure(status.obstacle ?? ServiceError(.noChip))
         let loss = "The prints are protected by a file; passcodes, secrets and keys are not available."
@@ -118,10 +120,9 @@ struct TPMDiagnosis: Sendable {
 }
 
 extension MaintenanceFacts {
-    /// The name of the TPM as specified.
+    /// The TPM's name, as specified by the user.
     fileprivate var tpmName: String { DisplayText.clean(tpmAddress, limit: 60) }
-    /// The reason why this user cannot open the device, and the command that fixes it; `nil` if it is not a device or
-    /// can be opened.
+    /// The reason why this user cannot open the device, and the fix; `nil` if the TPM is not a device or can be opened.
     fileprivate var deviceTrouble: (detail: String, remedy: String)? {
         guard tpmAddress.hasPrefix("device:") else { return nil }
         let node = String(tpmAddress.dropFirst("device:".count))
@@ -139,6 +140,6 @@ extension MaintenanceFacts {
         }
         return nil
     }
-    /// Whether the TPM was disabled explicitly.
+    /// Whether the user disabled the TPM explicitly.
     fileprivate var isWithoutTPM: Bool { tpmAddress == "none" }
 }

@@ -4,7 +4,7 @@ import ArgumentParser
 import Glibc
 import WhorlSupport
 
-/// The option that names the certificate authorities of a server.
+/// The option that specifies the certificate authorities to trust for a server.
 struct AuthoritiesOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -15,7 +15,7 @@ struct AuthoritiesOption: ParsableArguments {
     )
     var cacert: String?
 
-    /// The number of bytes in which the first certificate must begin; a bundle of all common authorities has 200 KiB.
+    /// The first certificate must begin within this many bytes; a bundle of all common authorities is about 200 KiB.
     private static let searched = 262_144
 
     /// Returns the path of the file; `nil` if none is specified.

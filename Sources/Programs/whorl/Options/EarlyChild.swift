@@ -4,9 +4,11 @@ import Synchronization
 import WhorlRemote
 import WhorlSupport
 
-/// The child with the engine, started while the arguments are still being parsed, because both take a few milliseconds.
+/// The child process that runs the engine.
 ///
-/// It is a guess, and the parsed arguments decide. An unused child exits with this program.
+/// It starts while the arguments are still being parsed, because both take a few milliseconds.
+///
+/// Whether a child is needed is a guess until the arguments are parsed. An unused child exits with this program.
 enum EarlyChild {
     private struct Started {
         let choices: ServiceChoices
@@ -15,11 +17,11 @@ enum EarlyChild {
 
     private static let started = Mutex<Started?>(nil)
 
-    /// Starts a child if a command uses an engine, and the system service is neither installed nor selected.
+    /// Starts a child if the command uses an engine and the system service is neither installed nor selected.
     ///
     /// - Parameters:
-    ///   - command: The intended command, as far as its words were recognized.
-    ///   - arguments: The arguments of the program.
+    ///   - command: The intended command, as far as it could be recognized.
+    ///   - arguments: The program's arguments.
     static func begin(_ command: IntendedCommand, _ arguments: [String]) {
         guard command.asksEngine(arguments) else { return }
         var choices = ServiceChoices()
@@ -31,7 +33,7 @@ enum EarlyChild {
         started.withLock { $0 = Started(choices: choices, transport: transport) }
     }
 
-    /// Takes the child that was started with these settings; `nil` if there is none.
+    /// Takes over the child that was started with these settings; returns `nil` if there is none.
     static func take(_ choices: ServiceChoices) -> (any ServiceTransport)? {
         let started = started.withLock { started in
             defer { started = nil }
@@ -42,7 +44,7 @@ enum EarlyChild {
 }
 
 extension ServiceChoices {
-    /// Parses the options for settings, in both of their forms; the last one with a name counts.
+    /// Parses the options for settings, as `--name value` or `--name=value`; the last occurrence of an option wins.
     fileprivate mutating func take(_ arguments: [String]) {
         let names: [String: WritableKeyPath<ServiceChoices, String?>] = [
             "--state-dir": \.stateDirectory, "--profile": \.profile, "--reader": \.reader, "--tcti": \.tpm,

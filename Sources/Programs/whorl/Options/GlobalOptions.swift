@@ -5,7 +5,7 @@ import WhorlRemote
 import WhorlService
 import WhorlSupport
 
-/// The options of every command.
+/// The options that every command accepts.
 struct GlobalOptions: ParsableArguments {
     @Option(
         name: .customLong("state-dir"),
@@ -61,7 +61,7 @@ struct GlobalOptions: ParsableArguments {
         }
     }
 
-    /// Returns the reason why a name cannot be a profile name; `nil` if it can.
+    /// Returns why a name cannot be used as a profile name; `nil` if it can.
     static func problem(withProfile name: String) -> String? {
         guard !DisplayText.clean(name).allSatisfy(\.isWhitespace) else { return "must not be empty." }
         guard name.count <= 100 else { return "must not be longer than 100 characters." }
@@ -78,7 +78,7 @@ struct GlobalOptions: ParsableArguments {
         )
     }
 
-    /// Returns the settings from options and variables; options take precedence.
+    /// Returns the settings from options and environment variables; options take precedence.
     func choices() throws(Failure) -> ServiceChoices {
         if let problem = ProcessInput.problem(withVariables: variables) { throw problem }
         var choices = ServiceChoices()
@@ -93,7 +93,7 @@ struct GlobalOptions: ParsableArguments {
         return choices
     }
 
-    /// The variables that apply, unless an option overrides them.
+    /// The environment variables that apply unless an option overrides them.
     private var variables: [String] {
         let choices = [
             ("WHORL_PROFILE", profile), ("WHORL_READER", reader), ("WHORL_TCTI", tcti),

@@ -6,17 +6,17 @@ import WhorlSecretMemory
 import Synchronization
 import WhorlSupport
 
-/// A transport that runs the program `whorl-login-http` for each request: one process, one request, over two pipes.
+/// A transport that runs the program `whorl-login-http` once for each request and communicates with it over two pipes.
 ///
 /// No part of a request is passed as an argument or a variable, except the name of the certificate file, which is not
-/// secret. The network libraries are loaded in that process and not in this one. The process that reads a server's
-/// bytes has access neither to the vault nor to the reader.
+/// secret. The network libraries are loaded in that process, not in this one. The process that reads data from a server
+/// has no access to the vault or the reader.
 struct HelperTransport: LoginTransport {
     private let program: HelperProgram
     private let arguments: [String]
 
     /// - Parameter authorities: A PEM file of the certificate authorities to trust; `nil` for the system's.
-    /// - Throws: An error if the program is missing.
+    /// - Throws: An error if the program is not installed.
     init(trusting authorities: String?) throws(Failure) {
         guard let program = HelperProgram(named: "whorl-login-http") else {
             throw Failure(
@@ -79,7 +79,7 @@ private final class Helper: Sendable {
         }
     }
 
-    /// Writes the request, reads the reply to its end, and waits for the process; blocks the caller.
+    /// Writes the request, reads the entire reply, and waits for the process to exit; blocks the caller.
     ///
     /// - Returns: The reply of the process; empty if it failed.
     func exchange(_ frame: SecretBox) -> SecretBox {

@@ -20,14 +20,14 @@ struct AccessOption: ParsableArguments {
 
     @OptionGroup var password: ApplicationPasswordOption
 
-    /// Reads the access control, and the item's application password if it has one.
+    /// Returns the access control, and the application password if the item has one.
     func read() async throws -> (AccessControl, SecretBox?) {
         let control = try AccessControl(access)
         return (control, control.needsApplicationPassword ? try await password.readNew() : nil)
     }
 }
 
-/// The options for prompting the owner before an item is released.
+/// The options for the prompt that is shown before an item is released.
 struct ReleaseOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Reason to show in the prompt", valueName: "text"))
     var reason: String?
@@ -85,22 +85,22 @@ struct ReleaseOptions: ParsableArguments {
 }
 
 extension Session {
-    /// Returns the ID of an item of the profile, after checking its name.
+    /// Returns the ID of an item in the profile after checking its name.
     func item(_ kind: ItemKind, _ name: String) throws -> ItemID {
         ItemID(kind, try ItemName(name), of: services.profile)
     }
 
-    /// Reports a missing TPM before the contents of a new item are read.
+    /// Checks that a TPM is available before the contents of a new item are read.
     func prepareItems() async throws {
         try await services.ask(PrepareVault())
     }
 
-    /// Returns the profile's items of a kind.
+    /// Returns the profile's items of the given kind.
     func items(_ kind: ItemKind) async throws -> [VaultItem] {
         try await services.ask(ListItems()).filter { $0.id.kind == kind }
     }
 
-    /// Deletes an item; its owner is prompted if the item requires it.
+    /// Deletes an item, and prompts its owner first if the item requires it.
     func delete(
         _ kind: ItemKind,
         _ name: String,

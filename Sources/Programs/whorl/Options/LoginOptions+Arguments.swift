@@ -8,7 +8,7 @@ import WhorlTerminalPrompt
 import WhorlService
 import WhorlSupport
 
-/// The options that select the server and how the owner is asked.
+/// The options that select the server and the text of the prompt.
 struct ServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -40,7 +40,7 @@ struct ServerOptions: ParsableArguments {
     }
 }
 
-/// The option that selects the user, if there may be several logins.
+/// The option that selects the user if there may be more than one login.
 struct UserOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -56,14 +56,14 @@ struct UserOption: ParsableArguments {
     }
 }
 
-/// The options of a sign-in: the server, the user, and how the owner is recognized.
+/// The options for signing in: the server, the user, and how to authenticate.
 struct SignInOptions: ParsableArguments {
     @OptionGroup var server: ServerOptions
     @OptionGroup var who: UserOption
     @OptionGroup var password: PasswordOption
     @OptionGroup var passcode: PasscodeOption
 
-    /// Returns the server's client, and the selected user.
+    /// Returns a client for the server, and the selected user.
     func client(
         _ session: Session,
         _ global: GlobalOptions
@@ -90,15 +90,15 @@ extension LoginName {
 }
 
 extension Session {
-    /// Returns a client of one server, with this command's reader, TPM, state directory and prompt.
+    /// Returns a client for one server that uses this command's reader, TPM, state directory and prompt.
     ///
     /// - Parameters:
     ///   - server: The server.
-    ///   - options: The options of its logins.
+    ///   - options: The options for its logins.
     ///   - authorities: A PEM file of the certificate authorities to trust; `nil` for the system's.
     ///   - passcode: The passcode, if it was given in advance.
     /// - Returns: The client.
-    /// - Throws: An error if the network program is missing.
+    /// - Throws: An error if the network program is not installed.
     func login(
         _ server: LoginOrigin,
         _ options: LoginOptions,
@@ -111,9 +111,9 @@ extension Session {
     }
 }
 
-/// This machine.
+/// The machine that runs this program.
 enum Host {
-    /// The machine's name, for the user.
+    /// The machine's name, as shown to the user.
     static var name: String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "this device" }

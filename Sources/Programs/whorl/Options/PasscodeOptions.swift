@@ -4,7 +4,7 @@ import ArgumentParser
 import WhorlSecretMemory
 import WhorlTerminalPrompt
 
-/// The source of the passcode: the terminal or an open descriptor.
+/// The source of the passcode: the terminal or an open file descriptor.
 struct PasscodeOption: ParsableArguments {
     @Option(
         name: .customLong("passcode-fd"),
@@ -29,7 +29,7 @@ struct PasscodeOption: ParsableArguments {
         try await line(descriptor) { try await $0.readNew() }
     }
 
-    /// Returns the passcode if it comes from a descriptor; `nil` if the prompt asks for it.
+    /// Returns the passcode if it comes from a descriptor; `nil` if the user enters it in the prompt.
     func preset() async throws -> SecretBox? {
         descriptor == nil ? nil : try await read()
     }
@@ -63,7 +63,7 @@ struct ApplicationPasswordOption: ParsableArguments {
     }
 }
 
-/// The source of the user's password at the server.
+/// The source of the user's password for the server.
 struct PasswordOption: ParsableArguments {
     @Option(
         name: .customLong("password-fd"),
@@ -83,7 +83,7 @@ struct PasswordOption: ParsableArguments {
     }
 }
 
-/// Reads a line from a descriptor, or from the user at the terminal.
+/// Reads a line from a descriptor, or prompts for it on the terminal.
 private func line(
     _ descriptor: Int32?,
     _ ask: (PasscodeReader) async throws -> SecretBox

@@ -3,15 +3,15 @@
 import Glibc
 import WhorlRemote
 
-/// The program that prompts for the user's password on this terminal if polkit requires it (pkttyagent(1)).
+/// The program that prompts for a password on this terminal if polkit requires one (pkttyagent(1)).
 ///
-/// `systemctl` starts it in the same way. If the session has its own agent, that one prompts.
+/// `systemctl` starts it in the same way. If the session already has an agent, that agent prompts instead.
 enum PasswordAgent {
     private static let program = "/usr/bin/pkttyagent"
-    /// The time that the agent has to register, in milliseconds.
+    /// The maximum time to wait for the agent to register, in milliseconds.
     private static let patience: Int32 = 5_000
 
-    /// Runs work for which polkit may require a password, with the agent running at the same time.
+    /// Runs an operation for which polkit may require a password, with the agent running in the meantime.
     static func beside<Value>(
         _ session: Session,
         _ body: () async throws -> Value
@@ -21,9 +21,9 @@ enum PasswordAgent {
         return try await body()
     }
 
-    /// Starts the agent, if a user at a terminal calls the system service.
+    /// Starts the agent if a user at a terminal calls the system service.
     ///
-    /// It returns `nil` in any other case, or if the agent cannot be started: polkit's own error then says what is
+    /// It returns `nil` in any other case, and if the agent cannot be started. Polkit's error message then says what is
     /// missing.
     private static func start(_ session: Session) -> pid_t? {
         guard session.place == .system, !session.console.isJSON, geteuid() != 0,

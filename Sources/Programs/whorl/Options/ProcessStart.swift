@@ -4,13 +4,13 @@ import Glibc
 import WhorlService
 import WhorlSupport
 
-/// Prevents other files from getting the descriptors of the three standard streams.
+/// Prevents other files from being opened with the descriptors of the three standard streams.
 enum StandardStreams {
-    /// Opens missing standard streams; must be called before anything is opened.
+    /// Opens missing standard streams; must be called before any other file is opened.
     ///
-    /// A program that is started with `>&-` has a free descriptor. The next file, pipe or reader to be opened would get
-    /// it, and with it every text meant for the user. So `/dev/null` is opened there, in the wrong direction: writing
-    /// to a closed output still fails, and a lost answer is still reported.
+    /// In a program started with `>&-`, the descriptor of standard output is free. The next file, pipe or reader to be
+    /// opened would get that descriptor, and receive all text meant for the user. So `/dev/null` is opened in its
+    /// place, in the wrong direction: writing to a closed output still fails, so that lost output is still reported.
     static func fillGaps() {
         for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(number, F_GETFD) < 0 {
             // open(2) returns the lowest free number, which is this one: those below are filled.
@@ -19,15 +19,16 @@ enum StandardStreams {
     }
 }
 
-/// Checks at the start that the program may open enough files: GLib and libdispatch abort the process, instead of
-/// returning an error, if they get no descriptor.
+/// Checks at startup that the program can open enough files.
+///
+/// GLib and libdispatch abort the process instead of returning an error if no descriptor is available.
 enum OpenFiles {
-    /// The number of descriptors to check for: more than any command opens at the same time.
+    /// The number of descriptors that must be available, which is more than any command uses at the same time.
     private static let needed = 32
-    /// The value to which a lower limit is raised; every process may raise it up to its hard limit.
+    /// The limit is raised to this value if it is lower; any process may raise its limit up to the hard limit.
     private static let comfortable: rlim_t = 256
 
-    /// Raises the limit if allowed; returns the failure if there are too few descriptors.
+    /// Raises the limit if allowed, and returns a failure if too few descriptors are available.
     static func makeRoom() -> Failure? {
         var limit = rlimit()
         if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < comfortable {
@@ -37,7 +38,7 @@ enum OpenFiles {
         return isRoom() ? nil : shortage(errno, limit: limit.rlim_cur)
     }
 
-    /// Returns whether the needed descriptors are available now; if not, `errno` says why.
+    /// Returns whether the required descriptors are available now; if not, `errno` contains the reason.
     private static func isRoom() -> Bool {
         var taken: [CInt] = []
         taken.reserveCapacity(needed)
@@ -76,10 +77,10 @@ enum OpenFiles {
 
 /// Checks that the arguments and variables are valid UTF-8.
 ///
-/// Linux passes bytes. Swift silently replaces invalid UTF-8 with U+FFFD, which produces another name: another
-/// directory, another profile.
+/// Linux passes them as bytes. Swift silently replaces invalid UTF-8 with U+FFFD, so the program would use a different
+/// name, and with it a different directory or profile.
 enum ProcessInput {
-    /// Returns the failure for arguments that are not text; `nil` if all of them are.
+    /// Returns the failure for the first argument that is not valid UTF-8; `nil` if all of them are valid.
     static func problemWithArguments() -> Failure? {
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[index], String(validatingCString: argument) == nil
@@ -91,7 +92,7 @@ enum ProcessInput {
         return nil
     }
 
-    /// Returns the failure for the first of these variables that is not text; `nil` if all of them are.
+    /// Returns the failure for the first of these variables that is not valid UTF-8; `nil` if all of them are valid.
     static func problem(withVariables names: [String]) -> Failure? {
         for name in names {
             guard let value = getenv(name), String(validatingCString: value) == nil else { continue }

@@ -12,7 +12,7 @@ import WhorlSupport
 enum StandardInput {
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Reads all of it into locked memory, up to one byte more than `limit`.
+    /// Reads all input into locked memory, up to one byte more than `limit`.
     static func read(atMost limit: Int) async throws -> SecretBox {
         let room = Mutex(SecretBuffer(capacity: limit + 1))
         try await drain { descriptor in
@@ -21,7 +21,7 @@ enum StandardInput {
         return SecretBox(room.withLock { $0.take() })
     }
 
-    /// Returns the SHA-256 digest of all input, 32 bytes; the input may have any size.
+    /// Returns the 32-byte SHA-256 digest of all input, which may be of any size.
     static func digest() async throws -> Data {
         let state = Mutex(SHA256())
         try await drain { descriptor in
@@ -35,7 +35,7 @@ enum StandardInput {
         return Data(state.withLock { $0.finalize() })
     }
 
-    /// Calls `take` until it returns 0, on a separate thread; cancelling the task ends it.
+    /// Calls `take` on a separate thread until it returns 0 or the task is cancelled.
     private static func drain(_ take: @escaping @Sendable (CInt) -> Int) async throws {
         let isCancelled = Mutex(false)
         let reason = await withTaskCancellationHandler {

@@ -6,25 +6,25 @@ import WhorlTerminalPrompt
 import WhorlService
 import WhorlSupport
 
-/// Shows longer work at a reader: progress for the user, events for programs.
+/// Shows the progress of a longer operation on a reader, to the user or as events to programs.
 final class Activity: Sendable {
     private let title: String
     private let console: Console
     private let stream: AsyncStream<ScanActivityUpdate>
     private let updates: AsyncStream<ScanActivityUpdate>.Continuation
-    /// The task that shows the updates, once the work has begun.
+    /// The task that shows the updates; `nil` until the work has begun.
     private let display = Mutex<Task<Void, Never>?>(nil)
 
-    /// Creates a display that shows nothing before ``begin(at:)``.
+    /// Creates a display that shows nothing until ``begin(at:)`` is called.
     ///
-    /// The title names the work, such as `Enroll the right index finger`.
+    /// The title describes the work, such as `Enroll the right index finger`.
     init(_ title: String, console: Console) {
         self.title = title
         self.console = console
         (stream, updates) = AsyncStream.makeStream(of: ScanActivityUpdate.self)
     }
 
-    /// Runs `work` at a reader, and shows its updates until it ends.
+    /// Runs `work` on a reader, and shows its updates until it ends.
     static func run<Value: Sendable>(
         _ title: String,
         at info: ReaderInfo,
@@ -38,9 +38,9 @@ final class Activity: Sendable {
         return try await activity.run(success: success, failure: failure) { try await work(activity) }
     }
 
-    /// Runs `work`, and shows its outcome in a last line.
+    /// Runs `work`, and shows its outcome in the last line.
     ///
-    /// For a `failure`, the reason follows as the command's error.
+    /// For a `failure`, the command's error then shows the reason.
     func run<Value: Sendable>(
         success: (Value) -> ScanActivityUpdate,
         failure: String,
@@ -78,19 +78,19 @@ final class Activity: Sendable {
         display.withLock { $0 = task }
     }
 
-    /// Shows an event of the reader.
+    /// Shows an event from the reader.
     func scan(_ event: ScanEvent) {
         console.event(.event(event))
         updates.yield(.scan(event))
     }
 
-    /// Shows the part of the finger that the next presentations should cover.
+    /// Shows which part of the finger the next touches should cover.
     func area(_ area: FingerArea) {
         console.event(["event": "area", "area": .string(area.rawValue)])
         updates.yield(.area(area))
     }
 
-    /// Shows the test touches so far, and requests another one if necessary.
+    /// Shows the results of the test touches so far, and requests another touch if necessary.
     func tested(_ recognized: Int, _ tested: Int, _ total: Int) {
         if tested > 0 {
             console.event(["event": "tested", "recognized": .integer(recognized), "tested": .integer(tested)])
@@ -104,14 +104,14 @@ final class Activity: Sendable {
         }
     }
 
-    /// Shows that another part begins.
+    /// Shows that the next part of the work begins.
     func part(_ text: String) { updates.yield(.part(text)) }
 }
 
-/// Runs one operation of a reader, and cancels it if no finger comes.
+/// Runs one operation on a reader, and cancels it if no finger touches the reader in time.
 ///
-/// The time limit restarts with every event. When it expires, the error is `timedOut`; otherwise it is the operation's
-/// error.
+/// The time limit restarts with every event. When it expires, the function throws `timedOut`; otherwise it throws the
+/// operation's own error.
 func patiently<Value: Sendable>(
     _ limit: Duration,
     observer: @escaping ScanObserver,

@@ -7,11 +7,13 @@ import WhorlService
 struct Answer: Sendable {
     /// The members of `{"result": …}`.
     var result: JSONValue
-    /// The lines for the user.
+    /// The lines shown to the user.
     var text: [String]
     /// The exit status: 0, or 1 if the answer itself reports a problem.
     var status = ExitStatus.success
-    /// The bytes of the answer, if any; they replace the text, and become another member of the result.
+    /// The bytes of the answer, if any.
+    ///
+    /// They replace the text, and become another member of the result in JSON.
     var product: Product?
 }
 
@@ -26,7 +28,7 @@ struct Protection: Sendable {
         usedSimulatedTPM = facts.usedSimulatedTPM
     }
 
-    /// The member that names a simulated TPM.
+    /// The member that reports the use of a simulated TPM.
     var usedTPM: JSONValue? { usedSimulatedTPM ? "simulated" : nil }
 }
 
@@ -35,7 +37,7 @@ struct Product: Sendable {
     /// The representation of the bytes in JSON.
     enum Form: Sendable {
         case base64
-        /// Unchanged: characters that need no escaping in JSON.
+        /// Unchanged; the bytes must need no escaping in JSON.
         case text
     }
 
@@ -44,7 +46,7 @@ struct Product: Sendable {
     let bytes: SecretBox
     var form = Form.base64
 
-    /// Returns the line of a result with this product as its last member.
+    /// Returns the line of a result with this product added as its last member.
     func line(closing line: String) -> SecretBytes {
         let end = "}}"
         precondition(line.hasSuffix(end), "the line is no result")

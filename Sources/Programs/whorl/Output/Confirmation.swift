@@ -6,13 +6,15 @@ import WhorlSupport
 
 /// A yes-or-no question on the terminal.
 enum Confirmation {
-    /// Whether there is a terminal that can show the question and read the answer.
+    /// Whether a terminal is available to show the question and read the answer.
     static var isPossible: Bool { StandardInput.isTerminal && isatty(STDERR_FILENO) == 1 }
 
     /// The maximum length of an answer.
     private static let longest = 64
 
-    /// Asks the question, and returns `true` only for `y` or `yes`; keys typed before the question are discarded.
+    /// Asks the question, and returns `true` only if the answer is `y` or `yes`.
+    ///
+    /// Discards keys typed before the question.
     static func ask(_ question: String, on console: Console) async throws -> Bool {
         tcflush(STDIN_FILENO, TCIFLUSH)
         console.ask(question)

@@ -10,10 +10,10 @@ import WhorlSupport
 
 /// The output of a command.
 ///
-/// The answer goes to standard output, everything else to standard error. With `--json`, only lines of JSON go to
-/// standard output.
+/// The answer is written to standard output, everything else to standard error. With `--json`, standard output receives
+/// only lines of JSON.
 final class Console: Sendable {
-    /// Whether output is for programs.
+    /// Whether the output is JSON for programs.
     let isJSON: Bool
     /// Whether to print each note, even if it was printed before.
     private let isVerbose: Bool
@@ -21,7 +21,7 @@ final class Console: Sendable {
     private let readerKind = Mutex<ReaderInfo.Kind?>(nil)
     /// The protection of the state, once it is known.
     private let protection = Mutex<Protection?>(nil)
-    /// The lock for writing one line at a time, from any thread.
+    /// The lock that lets only one thread write a line at a time.
     private let writing = Mutex(())
     /// The errno of a failed write to the output; 0 if all writes succeeded.
     private let outputError = Mutex<CInt>(0)
@@ -31,12 +31,12 @@ final class Console: Sendable {
         isVerbose = verbose
     }
 
-    /// Whether a user sees the output on a terminal.
+    /// Whether the output is shown to a user on a terminal.
     var isForPerson: Bool { !isJSON && isatty(STDERR_FILENO) == 1 }
 
     /// Records the kind of reader that was used, so that a virtual one is reported at the end.
     ///
-    /// Hardware used in addition to a virtual reader does not hide it.
+    /// Using a real reader as well does not suppress that report.
     func used(_ kind: ReaderInfo.Kind?) {
         guard let kind else { return }
         readerKind.withLock { used in
@@ -44,7 +44,7 @@ final class Console: Sendable {
         }
     }
 
-    /// Reports a successful evaluation: its reader, and the failed attempts before it.
+    /// Reports the reader of a successful evaluation, and the failed attempts before it.
     func succeeded(_ evaluation: Evaluation) {
         used(evaluation.readerKind)
         guard !isJSON, evaluation.failedTries > 0 else { return }
@@ -52,17 +52,17 @@ final class Console: Sendable {
         write("whorl: note: \(tries) since the last success; 'whorl log' shows them\n", to: STDERR_FILENO)
     }
 
-    /// Records the protection of the state, for the last line.
+    /// Records how the state is protected, for the note at the end.
     func isProtected(by protection: Protection) { self.protection.withLock { $0 = protection } }
 
-    /// Writes an event, if events are enabled.
+    /// Writes an event if the output is JSON.
     func event(_ event: JSONValue) {
         if isJSON { write(event.line + "\n", to: STDOUT_FILENO) }
     }
 
     /// Writes the command's answer.
     ///
-    /// - Returns: The exit status of the program: the answer's own, or that of a failed write.
+    /// - Returns: The exit status of the program: the answer's status, or that of a failed write.
     func finish(_ answer: Answer) -> ExitStatus {
         let kind = readerKind.withLock(\.self)
         let protection = protection.withLock(\.self)
@@ -80,13 +80,14 @@ final class Console: Sendable {
         return status == .success ? answer.status : status
     }
 
-    /// Writes lines of an answer unchanged, such as a help text.
+    /// Writes the lines of an answer unchanged, such as a help text.
     func finish(lines: [String]) -> ExitStatus {
         write(lines.map { $0 + "\n" }.joined(), to: STDOUT_FILENO)
         return outputStatus
     }
 
-    /// Writes bytes of an answer unchanged; on a terminal, the shell's prompt starts on a new line after them.
+    /// Writes the bytes of an answer unchanged; on a terminal, adds a line break so that the shell's prompt starts on a
+    /// new line.
     private func finish(product: SecretBox) -> ExitStatus {
         let endsLine = product.bytes.withUnsafeBytes { bytes in
             write(bytes, to: STDOUT_FILENO)
@@ -96,13 +97,13 @@ final class Console: Sendable {
         return outputStatus
     }
 
-    /// Writes a line of the result unchanged.
+    /// Writes the result's line unchanged.
     private func finish(line: borrowing SecretBytes) -> ExitStatus {
         line.withUnsafeBytes { write($0, to: STDOUT_FILENO) }
         return outputStatus
     }
 
-    /// The exit status that reports whether all of the answer could be written.
+    /// The exit status, which reports whether the entire answer could be written.
     private var outputStatus: ExitStatus {
         let reason = outputError.withLock(\.self)
         guard reason != 0 else { return .success }
@@ -114,7 +115,7 @@ final class Console: Sendable {
         return .storeFailed
     }
 
-    /// Writes the failure of the command.
+    /// Writes the command's failure.
     ///
     /// - Returns: The exit status of the program.
     func finish(_ failure: Failure) -> ExitStatus {
@@ -133,22 +134,22 @@ final class Console: Sendable {
         return failure.status
     }
 
-    /// Writes a line that the user should read before a prompt; for programs, it is part of the result.
+    /// Writes a line that the user should read before a prompt; programs get this information in the result.
     func tell(_ line: String) {
         if !isJSON { write("whorl: \(DisplayText.clean(line, limit: 1000))\n", to: STDERR_FILENO) }
     }
 
-    /// Shows lines of a JSON value, without characters that control a terminal.
+    /// Shows the lines of a JSON value without characters that control a terminal.
     func show(_ value: JSONValue) {
         if !isJSON { write(value.lines().map { $0 + "\n" }.joined(), to: STDERR_FILENO) }
     }
 
-    /// Writes a question, after which the answer is typed.
+    /// Writes a question; the user types the answer after it.
     func ask(_ question: String) {
         write("whorl: \(DisplayText.clean(question, limit: 1000)) [y/N] ", to: STDERR_FILENO)
     }
 
-    /// Writes a warning, which is neither the command's answer nor a failure.
+    /// Writes a warning, which does not affect the command's answer or exit status.
     func warn(_ sentence: String) {
         if !isJSON { say("warning", sentence) }
     }
@@ -166,7 +167,7 @@ final class Console: Sendable {
         }
     }
 
-    /// Writes a note, once a day to a terminal, and each time to other outputs.
+    /// Writes a note: once a day on a terminal, and every time to other outputs.
     private func note(_ name: String, _ sentence: String) {
         if isVerbose || DailyNote.isDue(name) { say("note", sentence) }
     }
@@ -176,7 +177,8 @@ final class Console: Sendable {
         write("whorl: \(what): \(Console.phrase(translated(sentence)))\n", to: STDERR_FILENO)
     }
 
-    /// Converts a sentence to command-line style: it begins in lower case unless with a name, and has no period.
+    /// Converts a sentence to command-line style: it begins in lower case, unless the first word is a name, and has no
+    /// period.
     static func phrase(_ sentence: String) -> String {
         var phrase = Substring(DisplayText.clean(sentence, limit: 1000))
         if phrase.hasSuffix(".") { phrase = phrase.dropLast() }
@@ -212,7 +214,7 @@ final class Console: Sendable {
     }
 }
 
-/// Times in local form for the user; programs get ISO 8601 in UTC.
+/// Times in the local time zone for the user; programs get ISO 8601 in UTC.
 enum LocalTime {
     /// Returns the day, such as `2026-03-01`.
     static func day(_ date: Date) -> String { text(date, "%F") }

@@ -3,18 +3,18 @@
 import Glibc
 import WhorlSupport
 
-/// A note that a terminal shows once a day, so that a user who works with a virtual reader does not see it with each
-/// command.
+/// A note that is shown on a terminal only once a day, so that a user who works with a virtual reader does not see it
+/// with every command.
 ///
-/// The time is recorded by an empty file in the user's runtime directory, which the system empties at the end of the
-/// login. If that fails, or the terminal is unknown, the note is printed.
+/// The time is recorded as an empty file in the user's runtime directory, which the system clears when the user logs
+/// out. If the file cannot be written, or the terminal is unknown, the note is printed.
 enum DailyNote {
     private static let day: time_t = 86_400
 
-    /// Returns whether to print a note on standard error now; if so, records it as printed.
+    /// Returns whether to print a note on standard error now, and if so, records the time.
     ///
-    /// - Parameter name: The name of the note, in letters.
-    /// - Returns: `true` also if this is unknown.
+    /// - Parameter name: The name of the note, which contains only letters.
+    /// - Returns: Whether to print the note; `true` if it is unknown when the note was last printed.
     static func isDue(_ name: String) -> Bool {
         guard let path = path(of: name) else { return true }
         var file = stat()
@@ -31,7 +31,7 @@ enum DailyNote {
     /// Returns the file for a note on this terminal; `nil` if standard error is not a terminal, or no directory is
     /// available.
     ///
-    /// The session distinguishes a terminal from an earlier one with the same number.
+    /// The file's name includes the session, because terminal numbers are reused.
     private static func path(of name: String) -> String? {
         var terminal = stat()
         guard isatty(STDERR_FILENO) == 1, fstat(STDERR_FILENO, &terminal) == 0,

@@ -4,7 +4,7 @@ import WhorlFingerprint
 import WhorlService
 
 extension JSONValue {
-    /// Returns the event that is reported to programs while a reader works.
+    /// Returns the JSON event that programs receive for an event from a reader.
     static func event(_ event: ScanEvent) -> JSONValue {
         switch event {
         case .touch: ["event": "touch"]
@@ -17,9 +17,9 @@ extension JSONValue {
     }
 }
 
-/// The prompt of `--json`: events for the calling program, which shows them to the user in its own way.
+/// The prompt for `--json`: events for the calling program, which shows its own prompt to the user.
 ///
-/// It counts as interactive: a program that requests events shows the prompt itself.
+/// It counts as interactive, because a program that requests events shows the prompt itself.
 struct EventPresenter: PromptPresenter {
     let console: Console
 

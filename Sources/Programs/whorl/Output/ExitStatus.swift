@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The exit status of the program; scripts rely on it, so a number never changes its meaning.
+/// The exit status of the program.
+///
+/// Scripts rely on it, so the meaning of a number never changes.
 enum ExitStatus: Int32, Sendable, CaseIterable {
     case success = 0
     /// A failure without a specific status.
@@ -28,10 +30,10 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     /// The system's rules do not allow it.
     case notPermitted = 36
     case usage = 64
-    /// The server of a login cannot be reached, or does not answer like a login server.
+    /// The login server cannot be reached, or its response is not that of a login server.
     case serverUnavailable = 69
-    /// The disk or the store failed.
+    /// The disk or the database failed.
     case storeFailed = 74
-    /// The server of a login refused the request.
+    /// The login server refused the request.
     case serverRefused = 77
 }

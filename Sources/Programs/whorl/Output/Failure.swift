@@ -7,23 +7,27 @@ import WhorlRemote
 package import WhorlService
 import WhorlSupport
 
-/// A failure of a command, described by the layer where it happened.
+/// A command's failure, described by the layer where it occurred.
 struct Failure: Error, Sendable, Equatable {
     /// The name in JSON; for an evaluation's error, Apple's name if it has one.
     var code: String
-    /// Apple's number, if it has one.
+    /// Apple's error number, if there is one.
     var rawValue: Int?
     var status = ExitStatus.failure
     /// One sentence that says what happened.
     var message: String
-    /// The text of a lower layer; may be empty, and may contain external text.
+    /// The message from a lower layer.
+    ///
+    /// It may be empty, and may contain external text.
     var reason = ""
     /// One sentence that says what the user can do.
     var recovery: String
-    /// Whether it only reports that the caller cancelled; it is then replaced by the name of a signal.
+    /// Whether the failure only reports that the caller cancelled.
+    ///
+    /// If a signal caused this, the signal's failure replaces it.
     var isCancellation = false
 
-    /// Returns the failure of a command that cannot be parsed.
+    /// Returns the failure for a command that cannot be parsed.
     static func usage(_ message: String, hint: String) -> Failure {
         Failure(code: "usage", status: .usage, message: message, recovery: hint)
     }
@@ -42,7 +46,9 @@ struct Failure: Error, Sendable, Equatable {
 }
 
 extension Failure {
-    /// Creates the failure from any error that ends a command: the only place where an error becomes an answer.
+    /// Creates the failure from any error that ends a command.
+    ///
+    /// No other place converts an error to an answer.
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
@@ -82,7 +88,7 @@ extension Failure {
         )
     }
 
-    /// Creates the failure for an invalid selection of the engine's place.
+    /// Creates the failure for an invalid choice of where the engine runs.
     private init(_ fault: ServicePlace.Fault) {
         switch fault {
         case .unknown(let other):
@@ -110,7 +116,7 @@ extension PasscodeReadingError: ReportedError {
     /// The name of the code.
     package var codeName: String { code.rawValue }
 
-    /// The category of the failure, by how to handle it.
+    /// The category of the failure, which depends on how a program should handle it.
     package var category: ErrorCategory {
         switch code {
         case .cancelled: .cancelled

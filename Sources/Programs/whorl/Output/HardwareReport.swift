@@ -6,26 +6,26 @@ import WhorlFingerprint
 import WhorlService
 import WhorlSupport
 
-/// A report on a reader and a TPM for the table in Docs/Readers.md, with models and versions only.
+/// A report on a reader and a TPM for the table in Docs/Readers.md; it contains only models, versions and results.
 ///
 /// It contains nothing that identifies a device, machine or person: no serial number, no name or ID of the reader, no
 /// free text, no time. `scripts/hardware` checks such files, and generates the table.
 struct HardwareReport {
     let reader: ReaderInfo
     let steps: [ReaderExercise.StepResult]
-    /// The TPM's description of itself; `nil` without one.
+    /// The TPM's description of itself; `nil` if there is no TPM.
     let chip: ChipStatus?
     let isSimulatedTPM: Bool
     /// The version of libfprint, if it is known.
     let libfprint: String?
 
-    /// The file's usual name.
+    /// The default name of the report's file.
     var fileName: String {
         let model = reader.usb.map { $0.description.replacing(":", with: "-") }
         return "reader-\(model ?? Self.plain(reader.driver)).json"
     }
 
-    /// The report as it is saved.
+    /// The content of the report's file.
     var json: JSONValue {
         [
             "format": 1,
@@ -86,7 +86,7 @@ struct HardwareReport {
 
 /// The version of the installed libfprint, which the library itself does not report.
 enum LibfprintVersion {
-    /// The maximum size of a package list that is read.
+    /// The maximum size, in bytes, of a package list to read.
     private static let largest = 64 << 20
 
     /// Returns the version from the package list of a system with dpkg or pacman; `nil` on others.

@@ -2,11 +2,11 @@
 
 import ArgumentParser
 
-/// The help printed by `whorl`: the parser's, with the global options in one place.
+/// The help that `whorl` prints: the parser's, with the global options described in a single place.
 enum HelpText {
-    /// Converts a page from the parser for display.
+    /// Returns a help page from the parser, rewritten for display.
     ///
-    /// - Parameter page: The text of the parser.
+    /// - Parameter page: The parser's text.
     /// - Returns: An overview instead of the program's own page; the page of a command without the global options.
     static func shown(_ page: String) -> String {
         if page.contains("\nUSAGE: whorl [") || page.hasPrefix("USAGE: whorl [") { return overview }
@@ -14,7 +14,7 @@ enum HelpText {
         return withoutCommonOptions(page)
     }
 
-    /// The commands by task, on one screen.
+    /// An overview of the commands by task, which fits on one screen.
     static var overview: String {
         let configuration = Whorl.configuration
         var lines = ["OVERVIEW: " + configuration.abstract, "", "USAGE: whorl [<options>] <command> ..."]
@@ -33,7 +33,7 @@ enum HelpText {
         return lines.joined(separator: "\n")
     }
 
-    /// An example for each group.
+    /// An example for each group of commands.
     private static let examples = [
         "Set up": "whorl doctor && whorl enroll right-index-finger",
         "Authenticate": "whorl evaluate --reason \"unlock the vault\" && echo welcome",
@@ -70,7 +70,9 @@ enum HelpText {
         common.contains { entry.hasPrefix("  \($0) ") || entry.hasPrefix("  \($0)\n") || entry == "  \($0)" }
     }
 
-    /// Returns the options of a page, each with its lines: the first has two spaces before the name, the others more.
+    /// Returns the options of a page, each with all of its lines.
+    ///
+    /// The first line of an option is indented by two spaces, the others by more.
     private static func entries(in page: String) -> [String] {
         var entries: [String] = []
         var isInside = false

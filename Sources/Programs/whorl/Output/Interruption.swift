@@ -4,9 +4,10 @@ import Glibc
 import Synchronization
 import WhorlSupport
 
-/// Turns the signals that ask a program to terminate into the cancellation of its work.
+/// Cancels the program's work when a signal asks the program to terminate.
 ///
-/// The first signal cancels, so that the reader is closed and the terminal restored; a second one ends the process.
+/// The first signal cancels the work, so that the reader is closed and the terminal restored. A second one ends the
+/// process.
 enum Interruption {
     private struct State {
         var status: ExitStatus?
@@ -17,16 +18,17 @@ enum Interruption {
 
     /// The descriptor to which the signal handlers write the signal's number.
     ///
-    /// It is set before they are installed, and never closed. It is plain memory, because a signal handler must not
-    /// take a lock.
+    /// It is set before the handlers are installed, and never closed. It is an unprotected variable, because a signal
+    /// handler must not take a lock.
     ///
-    /// `sigwait` does not work here: the main thread of a Swift program sleeps in libdispatch with all signals
+    /// `sigwait` cannot be used here, because the main thread of a Swift program sleeps in libdispatch with all signals
     /// unblocked.
     nonisolated(unsafe) private static let notices = allocated(CInt(-1))
 
-    /// Starts to handle signals; must be called first.
+    /// Starts handling signals; must be called before any work begins.
     ///
-    /// A signal that the parent process has set to be ignored (`nohup`, a background job) stays ignored.
+    /// A signal that the parent process has set to be ignored (as `nohup` does, or a shell for a background job) stays
+    /// ignored.
     static func listen() {
         signal(SIGPIPE, SIG_IGN)
         guard let ends = PipeEnds() else { return }
@@ -38,8 +40,9 @@ enum Interruption {
         for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] where !isIgnored(number) { handle(number) }
     }
 
-    /// Returns the status for a signal; the first two are sent by keys on a terminal (^C and ^\), and mean that the
-    /// user cancelled.
+    /// Returns the exit status for a signal.
+    ///
+    /// The first two signals are sent by keys on a terminal (^C and ^\), and mean that the user cancelled.
     private static func status(of number: CInt) -> ExitStatus {
         [SIGINT, SIGQUIT].contains(number) ? .userCancel : .systemCancel
     }
@@ -72,7 +75,7 @@ enum Interruption {
         return memory
     }
 
-    /// Cancels the work, because no one reads the output any longer.
+    /// Cancels the work, because the output can no longer be written.
     static func outputIsGone() {
         interrupt(.systemCancel)
     }
@@ -80,7 +83,7 @@ enum Interruption {
     /// The exit status after an interruption; `nil` if there was none.
     static var status: ExitStatus? { state.withLock(\.status) }
 
-    /// Runs `work` so that an interruption cancels it.
+    /// Runs `work`, and cancels it if the program is interrupted.
     static func cancelling<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
         let task = Task { await work() }
         let isLate = state.withLock { state in

@@ -2,7 +2,7 @@
 
 import WhorlSupport
 
-/// A JSON value whose members keep their order, so that output can be compared as text.
+/// A JSON value that preserves the order of its members, so that output can be compared as text.
 enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -18,7 +18,7 @@ enum JSONValue: Sendable, Equatable {
         let value: JSONValue
     }
 
-    /// The value on one line (RFC 8259).
+    /// The value as JSON text on one line (RFC 8259).
     var line: String {
         switch self {
         case .null: "null"
@@ -32,7 +32,7 @@ enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// The value on several lines, with a member or an element on each.
+    /// Returns the value as JSON text on several lines, with one member or element on each.
     func lines(indent: Int = 0) -> [String] {
         let inner: [(start: String, value: JSONValue)]
         let (open, close): (String, String)
@@ -56,7 +56,7 @@ enum JSONValue: Sendable, Equatable {
         return result + [String(margin.dropLast(2)) + close]
     }
 
-    /// Whether it is a nonempty array or object.
+    /// Whether the value is a nonempty array or object.
     private var hasParts: Bool {
         switch self {
         case .array(let values): !values.isEmpty
@@ -105,14 +105,14 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
     init(integerLiteral value: Int) { self = .integer(value) }
     init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-    /// Creates an object with the members in the order of the literal; `nil` leaves a member out.
+    /// Creates an object with its members in the order of the literal; members with the value `nil` are omitted.
     init(dictionaryLiteral elements: (String, JSONValue?)...) {
         self = .object(elements.compactMap { name, value in value.map { Member(name: name, value: $0) } })
     }
 
-    /// Returns the object with another member; `nil` leaves it out.
+    /// Returns the object with one more member; if its value is `nil`, returns the object unchanged.
     ///
-    /// Other values are returned unchanged.
+    /// A value that is not an object is returned unchanged.
     func adding(_ name: String, _ value: JSONValue?) -> JSONValue {
         guard case .object(let members) = self, let value else { return self }
         return .object(members + [Member(name: name, value: value)])

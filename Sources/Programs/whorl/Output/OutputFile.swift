@@ -2,22 +2,22 @@
 
 import Glibc
 
-/// A file that a command writes completely or not at all, and that only this user may read.
+/// A file that a command writes completely or not at all, and that only this user can read.
 struct OutputFile {
     let path: String
-    /// The name of the content, for error messages.
+    /// The description of the file's content, for error messages.
     let content: String
 
     /// Checks whether the file can be written, before any prompt.
     ///
-    /// Only a regular file is replaced: renaming over a device, a pipe or a link would take it away.
-    /// A file of another user is not replaced either: what is written would be that user's, or the file would no longer be.
+    /// Only a regular file is replaced, because renaming another file over a device, a pipe or a link would remove it.
+    /// A file of another user is not replaced either: that user would own the new content, or lose the file.
     func check() throws(Failure) { _ = try owner() }
 
     /// Checks as ``check()`` does.
     ///
-    /// - Returns: The user and the group of the file that is replaced, if they are those of the person who ran sudo; `nil` to
-    ///   keep this process's.
+    /// - Returns: The user and the group to which the new file must belong, if it replaces a file of the user who ran
+    ///   sudo; `nil` for those of this process.
     private func owner() throws(Failure) -> (user: UInt32, group: UInt32)? {
         var present = stat()
         let exists = lstat(path, &present) == 0
@@ -34,10 +34,12 @@ struct OutputFile {
         return (present.st_uid, present.st_gid)
     }
 
-    /// The person who ran sudo, who sets this variable; another program with root's rights can set it only for itself.
+    /// The user who ran sudo, according to the variable that sudo sets.
+    ///
+    /// Another program with root privileges can set it too, but only for itself.
     private static var sudoUser: UInt32? { getenv("SUDO_UID").flatMap { UInt32(String(cString: $0)) } }
 
-    /// Writes beside the place and then renames, so that half a file is never seen.
+    /// Writes a new file next to the old one and then renames it, so that no other program sees an incomplete file.
     func replace(with bytes: [UInt8]) throws(Failure) {
         let owner = try owner()
         let draft = path + "." + String(UInt64.random(in: .min ... .max), radix: 16)
@@ -54,7 +56,7 @@ struct OutputFile {
         }
     }
 
-    /// Writes everything; returns 0 or the `errno`.
+    /// Writes all bytes, and returns 0 or the `errno`.
     private static func write(_ bytes: [UInt8], to file: CInt) -> CInt {
         var done = 0
         while done < bytes.count {

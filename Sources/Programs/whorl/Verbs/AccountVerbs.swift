@@ -106,7 +106,7 @@ extension Verb {
         try await RemoteAccounts().accounts()
     }
 
-    /// Returns the only account that matches.
+    /// Returns the account that matches a word; throws unless there is exactly one.
     fileprivate func only(_ found: [StoredAccount], _ word: String) throws(Failure) -> StoredAccount {
         guard let first = found.first, found.count == 1 else {
             let word = DisplayText.clean(word, limit: 60)

@@ -41,7 +41,7 @@ struct Agent: Verb {
         return try await show(on: prompt, session.console)
     }
 
-    /// Shows prompts, and continues after the service was restarted.
+    /// Shows prompts, and continues to do so after the service is restarted.
     private func show(on prompt: TerminalPrompt, _ console: Console) async throws -> Answer {
         let hasBegun = Atomic(false)
         while true {

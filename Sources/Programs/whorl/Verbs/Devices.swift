@@ -62,9 +62,9 @@ extension ReaderInfo {
     }
 }
 
-/// Columns of text.
+/// Text in aligned columns.
 enum Table {
-    /// Returns the rows with aligned columns, without empty columns; control characters are removed.
+    /// Returns the rows as lines with aligned columns, without empty columns and control characters.
     static func lines(_ rows: [[String]]) -> [String] {
         let rows = rows.map { $0.map { DisplayText.clean($0, limit: 120) } }
         let count = rows.map(\.count).max() ?? 0
@@ -139,7 +139,9 @@ struct DevicesCapture: Verb {
     }
 }
 
-/// Closes a reader after its work, cancelled or not; an error from closing does not change the result.
+/// Closes a reader after an operation, even if that was cancelled.
+///
+/// An error from closing does not change the result.
 func closeAnyway(_ reader: any FingerprintReader) async {
     await Task { try? await reader.close() }.value
 }
@@ -292,7 +294,7 @@ struct DevicesExercise: Verb {
 }
 
 extension HardwareReport {
-    /// Creates the report of a test; it needs no further touch.
+    /// Creates the report of a test, which does not require another touch.
     fileprivate init(
         _ reader: ReaderInfo,
         _ steps: [ReaderExercise.StepResult],

@@ -91,7 +91,7 @@ struct Enroll: Verb {
         )
     }
 
-    /// Refuses to enroll if fprintd's own daemon can delete the finger.
+    /// Throws if fprintd's own daemon could delete the finger.
     private func requireOwnReader(_ session: Session) async throws {
         let place = FprintdPlace()
         guard session.place == .system, place == .fprintd else { return }
@@ -99,9 +99,9 @@ struct Enroll: Verb {
         if let refusal = Self.refusal(of: reader, with: place) { throw refusal }
     }
 
-    /// Returns the failure if fprintd's own daemon can delete the finger; otherwise `nil`.
+    /// Returns the failure if fprintd's own daemon could delete the finger; otherwise `nil`.
     ///
-    /// It is the same on a terminal and in JSON, without a question.
+    /// The failure is the same on a terminal and in JSON; the user is not asked whether to continue.
     static func refusal(of reader: ReaderInfo, with place: FprintdPlace) -> Failure? {
         guard place.endangersPrints(in: reader) else { return nil }
         return Failure(
@@ -143,7 +143,7 @@ struct TestTouches: Sendable {
         }
     }
 
-    /// Returns the sentence with the number of touches.
+    /// Returns the sentence with the number of recognized test touches.
     static func count(_ recognized: Int, of tested: Int) -> String {
         translated("%1$@ of %2$@ test touches recognized.", with: String(recognized), String(tested))
     }

@@ -45,7 +45,7 @@ struct ImportFprintd: Verb {
     /// The result for one user's prints.
     private struct Outcome {
         let prints: FprintdPrints.OfUser
-        /// One per print; empty if none was imported for a reason that concerns the user.
+        /// One outcome for each print; empty if nothing was imported for a reason that concerns the user.
         let takings: [ImportOutcome]
         let refusal: String?
     }

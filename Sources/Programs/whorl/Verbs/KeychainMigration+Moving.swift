@@ -4,15 +4,15 @@ import WhorlSecretMemory
 import WhorlService
 
 extension KeychainMigration {
-    /// The way in which the owner is asked.
+    /// The settings for prompting the owner.
     struct Asking: Sendable {
-        /// The maximum wait for a touch.
+        /// The maximum time to wait for a touch.
         let timeout: Duration
-        /// Whether the user's own directory has a finger or a passcode to recognize the owner.
+        /// Whether the user's own directory has a finger or a passcode by which to recognize the owner.
         let hasOwner: Bool
-        /// Creates the presenter of one prompt.
+        /// Creates the presenter for one prompt.
         let presenter: @Sendable () -> any PromptPresenter
-        /// Called for each answer.
+        /// Called with each successful evaluation.
         let onAnswer: @Sendable (Evaluation) -> Void
     }
 
@@ -22,29 +22,32 @@ extension KeychainMigration {
         let failure: Failure
     }
 
-    /// The result of a run.
+    /// The result of one migration run.
     struct Outcome: Sendable {
         var moved: [KeychainItemName] = []
         var refused: [Refused] = []
     }
 
-    /// The owner during one run: one touch or passcode counts for all items that it unlocks within its time.
+    /// The owner during one run.
+    ///
+    /// One touch or passcode counts for every item that it can unlock until it expires.
     private struct Owner {
         let session = OwnerSession()
-        /// The end of the time for which an answer counts for items without prompts; `nil` before the first answer.
+        /// The time until which an answer counts for items that do not prompt themselves; `nil` before the first
+        /// answer.
         var shownUntil: ContinuousClock.Instant?
-        /// The reason why the owner was not recognized; after that, there are no further prompts.
+        /// The error that explains why the owner was not recognized; once it is set, the owner is not prompted again.
         var refusal: ServiceError?
     }
 
-    /// Moves the items of a plan, each after its owner has unlocked it.
+    /// Moves the items of a plan, each after the owner has unlocked it.
     ///
     /// - Parameters:
     ///   - plan: The plan.
-    ///   - asking: The way in which the owner is asked.
+    ///   - asking: The settings for prompting the owner.
     ///   - onMove: Called for each item that the service has stored.
     /// - Returns: The items that were moved, and those that were not.
-    /// - Throws: A cancellation, which ends the run.
+    /// - Throws: An error if the run was cancelled, which ends it.
     func move(
         _ plan: KeychainMigrationPlan,
         _ asking: Asking,
@@ -89,10 +92,10 @@ extension KeychainMigration {
         }
     }
 
-    /// Prompts the owner for the items that need no prompt themselves, and again when the time of the answer has
-    /// expired.
+    /// Prompts the owner once for the items that do not prompt themselves, and again when that answer has expired.
     ///
-    /// It prompts in the user's own directory, or in the service if the directory has neither a finger nor a passcode.
+    /// It authenticates the owner with the user's own directory, or with the service if the directory has neither a
+    /// finger nor a passcode.
     private func ask(_ asking: Asking, _ owner: inout Owner) async throws {
         if let end = owner.shownUntil, ContinuousClock.now < end { return }
         var request = request(asking)
@@ -107,9 +110,9 @@ extension KeychainMigration {
         owner.shownUntil = .now + ProofLimits.standard.unused
     }
 
-    /// Opens an item in the user's own directory and seals it in the service with the same access control.
+    /// Opens an item from the user's own directory and seals it in the service with the same access control.
     ///
-    /// Its value is only in locked memory.
+    /// The value is stored only in locked memory.
     private func resealed(
         _ item: SealedItem,
         _ asking: Asking,
@@ -145,14 +148,14 @@ extension KeychainMigration {
 }
 
 extension Failure {
-    /// The failure for an item that another program changed after the plan was made.
+    /// The failure for an item that another program changed after the plan was created.
     fileprivate static let changedMeanwhile = Failure(
         code: "changedMeanwhile",
         message: "Another program changed the item during the migration.",
         recovery: "Run `whorl migrate` again to continue."
     )
 
-    /// The failure for an item that a program stored in the service after the plan was made.
+    /// The failure for an item that another program stored in the service after the plan was created.
     fileprivate static let takenMeanwhile = Failure(
         code: "itemExists",
         status: .existsAlready,

@@ -4,22 +4,22 @@ import Dispatch
 import WhorlRemote
 import WhorlService
 
-/// Moves the keychain's items from a user's own directory into the system service.
+/// Moves the keychain's items from a user's own directory to the system service.
 ///
-/// Nothing in the own directory is changed. Each item is stored in the service by one transaction, which refuses an
-/// item that already exists. So a run that is interrupted has moved some items and lost none, and the next one
-/// continues.
+/// The user's own directory is not changed. Each item is stored in the service by one transaction, which refuses an
+/// item that already exists. So an interrupted run does not lose any items, and the next run continues where it
+/// stopped.
 struct KeychainMigration: Sendable {
-    /// The services of the user's own directory.
+    /// The services for the user's own directory.
     let own: Services
-    /// The keychain rows there, of all programs.
+    /// The keychain rows that all programs have stored in that directory.
     let stored: StoredKeychain
-    /// The services of the system service.
+    /// The services that the system service provides.
     let service: Services
-    /// Returns the service's rows in an access group.
+    /// Returns the system service's rows for an access group.
     let keychain: @Sendable (String) throws -> any KeychainRowService
 
-    /// Reads the items on both sides, and decides; the owner is not prompted.
+    /// Reads the items on both sides and decides which to move, without prompting the owner.
     func plan() async throws -> KeychainMigrationPlan {
         let own = try await ownItems()
         guard stored.count > 0 else {
@@ -60,7 +60,7 @@ struct KeychainMigration: Sendable {
         return found
     }
 
-    /// Checks whether an item's value can be read, one value at a time.
+    /// Checks whether an item's value can be read; only one value is in memory at a time.
     private func item(_ row: KeychainRow) async throws -> KeychainMigrationPlan.Own {
         guard let sealed = row.contents.item else {
             let isWhole = try await value(of: row) != nil
@@ -79,7 +79,7 @@ struct KeychainMigration: Sendable {
 
     /// Returns the current state of an item, with the value that the directory's key encrypts.
     ///
-    /// It returns `nil` if the item has changed since it was read, or cannot be decrypted.
+    /// Returns `nil` if the item has changed since it was read, or cannot be decrypted.
     func value(of row: KeychainRow) async throws -> KeychainContents? {
         var match = KeychainMatch(row.record.itemClass, groups: [row.record.accessGroup])
         match.id = row.id
@@ -107,7 +107,7 @@ struct KeychainMigration: Sendable {
     }
 }
 
-/// Accesses the keychain's rows, which blocks, on a thread outside of the shared pool.
+/// Runs a blocking access to the keychain's rows on a thread outside the shared pool.
 func blocking<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
 ) async throws -> Value {

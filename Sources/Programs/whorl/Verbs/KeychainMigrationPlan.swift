@@ -4,14 +4,14 @@ import FoundationEssentials
 import WhorlService
 import WhorlSupport
 
-/// The keychain items of a user's own directory that move into the system service, and those that stay.
+/// The keychain items in a user's own directory that can be moved to the system service, and those that cannot.
 ///
-/// This is decided before any item moves.
+/// The plan is made before any item is moved.
 struct KeychainMigrationPlan: Sendable {
     /// An item in the user's own directory, without its value.
     struct Own: Sendable {
         let row: KeychainRow
-        /// Whether the value can be read, as far as this is known without prompting the owner.
+        /// The state of the value, as far as it can be determined without prompting the owner.
         let standing: VaultItem.Standing
     }
 
@@ -21,19 +21,19 @@ struct KeychainMigrationPlan: Sendable {
         var hasFingers: Bool
     }
 
-    /// The items to move: first those without a prompt, then those that require the owner.
+    /// The items to move: first those that do not prompt, then those that require the owner.
     private(set) var moves: [KeychainRow] = []
     /// The items that already exist in the service; they are left unchanged.
     private(set) var there: [KeychainItemName] = []
-    /// The items that stay.
+    /// The items that cannot be moved.
     private(set) var rests: [MigrationPlan.Rest] = []
 
     /// Creates the plan.
     ///
     /// - Parameters:
-    ///   - own: The items of the user's own directory.
-    ///   - unreadable: The number of rows there that were tampered with, so that no program finds them.
-    ///   - service: The items that the service has for the user, in the same access groups.
+    ///   - own: The items in the user's own directory.
+    ///   - unreadable: The number of rows in that directory that programs cannot find because they were tampered with.
+    ///   - service: The user's items in the service, in the same access groups.
     ///   - conditions: The conditions in the service.
     init(own: [Own], unreadable: Int, service: [KeychainRow], conditions: Conditions) {
         let taken = Set(service.map { PrimaryKey($0.record) })
@@ -57,7 +57,7 @@ struct KeychainMigrationPlan: Sendable {
     }
 }
 
-/// The attributes that identify an item of a keychain.
+/// The attributes that identify an item in a keychain.
 private struct PrimaryKey: Hashable {
     private let itemClass: KeychainClass
     private let group: Data
@@ -76,7 +76,8 @@ private struct PrimaryKey: Hashable {
 }
 
 extension MigrationPlan.Rest {
-    /// Creates the entry for an item that is bound to its TPM's object, or usable only with one; `nil` for any other.
+    /// Creates the entry for an item that is bound to an object in its TPM or can only be used with one; `nil` for any
+    /// other item.
     fileprivate init?(notOutside row: KeychainRow) {
         let name = KeychainItemName(row.record)
         let service = row.record.itemClass == .genericPassword ? row.record.words("svce") : nil
@@ -106,7 +107,7 @@ extension MigrationPlan.Rest {
         }
     }
 
-    /// Creates the entry for an item that cannot move now, or ever; `nil` for one that can.
+    /// Creates the entry for an item that cannot be moved now or at all; `nil` for one that can.
     fileprivate init?(_ item: KeychainMigrationPlan.Own, _ conditions: KeychainMigrationPlan.Conditions) {
         let access = item.row.contents.item?.access ?? .none
         let again = "save it again from its program"
@@ -142,13 +143,13 @@ extension MigrationPlan.Rest {
     }
 }
 
-/// The description of a keychain item, built from its attributes but not from its value.
+/// The description of a keychain item, which is created from its attributes but not from its value.
 struct KeychainItemName: Sendable, Hashable {
     /// The kind of item: a password, a key or a certificate.
     let kind: String
     /// The access group, which identifies the program that stored the item.
     let group: String
-    /// The text that the program assigned to the item.
+    /// The name that the program gave the item.
     let text: String
 
     init(_ record: KeychainRecord) {
@@ -173,17 +174,17 @@ struct KeychainItemName: Sendable, Hashable {
         text = known.allSatisfy(\.isWhitespace) ? "without a name" : known
     }
 
-    /// The text with the program's name.
+    /// The item's name, followed by the program's.
     var whole: String { "\(text) (\(DisplayText.clean(group)))" }
 
-    /// The kind, and the text with the program's name.
+    /// The kind of item, its name and the program's name.
     var words: String { "the \(kind) \(whole)" }
 
     var json: JSONValue { ["kind": .string(kind), "group": .string(group), "name": .string(text)] }
 }
 
 extension KeychainRecord {
-    /// Returns the text of an attribute; `nil` if it is missing, empty or not text.
+    /// Returns the text of an attribute; `nil` if the attribute is missing, empty or not text.
     func words(_ name: String) -> String? {
         switch attributes[name] {
         case .text(let text)? where !text.isEmpty: text

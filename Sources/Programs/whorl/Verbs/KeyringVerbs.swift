@@ -72,7 +72,7 @@ struct Keyring: AsyncParsableCommand {
 }
 
 extension Session {
-    /// Returns the answer with the state of the keyring.
+    /// Returns the keyring's state as the command's answer.
     fileprivate func keyring() async throws -> Answer {
         let status = try await services.ask(ReadKeyringStatus())
         return Answer(result: ["keyring": .string(status.rawValue)], text: [status.sentence])
@@ -80,7 +80,7 @@ extension Session {
 }
 
 extension KeyringStatus {
-    /// The state, for the user.
+    /// The sentence that describes the state to the user.
     fileprivate var sentence: String {
         switch self {
         case .off: "A login by touch does not unlock the keyring."

@@ -2,7 +2,9 @@
 
 import Glibc
 
-/// The system's libpam, loaded only if a trial needs it; nothing else in this program uses it.
+/// The system's libpam.
+///
+/// It is loaded only for a trial, because the rest of this program does not use it.
 struct LibPAM {
     private typealias Talk =
         @convention(c) (
@@ -28,7 +30,7 @@ struct LibPAM {
     private let end: Authenticate
     private let errorText: ErrorText
 
-    /// Loads the library; `nil` if it does not exist, or cannot read another folder (before 1.4).
+    /// Loads the library; returns `nil` if it is not installed, or cannot read files from another folder (before 1.4).
     init?() {
         guard let library = dlopen("libpam.so.0", RTLD_NOW | RTLD_LOCAL) else { return nil }
         guard let start = dlsym(library, "pam_start_confdir"), let setItem = dlsym(library, "pam_set_item"),
@@ -42,7 +44,7 @@ struct LibPAM {
         self.errorText = unsafeBitCast(errorText, to: ErrorText.self)
     }
 
-    /// Authenticates a user with a service's file in a folder; `nil` after a success, otherwise libpam's message.
+    /// Authenticates a user with a service's file in a folder; returns `nil` on success, otherwise libpam's message.
     func authenticate(
         _ service: String,
         _ user: String,

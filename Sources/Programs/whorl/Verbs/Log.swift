@@ -56,7 +56,7 @@ extension AuditEntry {
         ]
     }
 
-    /// The name that the system assigns to the program, or in quotation marks the one that it claims.
+    /// The name that the system assigns to the program; otherwise the name that it claims, in quotation marks.
     private var name: String { asker?.confinedAs ?? DisplayText.quoted(application, limit: 60) }
 }
 

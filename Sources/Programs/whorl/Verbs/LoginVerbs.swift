@@ -230,7 +230,7 @@ struct Login: AsyncParsableCommand {
 }
 
 extension EnabledLogin {
-    /// The members of a login in JSON.
+    /// The login's members in JSON.
     fileprivate var members: [JSONValue.Member] {
         var members: [JSONValue.Member] = [
             .init(name: "user", value: .string(user.text)),

@@ -29,7 +29,7 @@ struct Migrate: Verb {
     @OptionGroup var passcode: PasscodeOption
     @OptionGroup var global: GlobalOptions
 
-    /// A secret that was not moved, and the reason.
+    /// A secret that was not copied, and the reason.
     private struct Refused {
         let name: String
         let failure: Failure
@@ -83,7 +83,7 @@ struct Migrate: Verb {
         return answer(plan, moved, refused, items, outcome)
     }
 
-    /// Lists the parts that stay.
+    /// Reports something that cannot be copied.
     private func tell(_ rest: MigrationPlan.Rest, _ session: Session) {
         session.console.event(["event": "stays", "stays": rest.json])
         session.console.tell(rest.words)
@@ -101,9 +101,9 @@ struct Migrate: Verb {
         )
     }
 
-    /// Returns the system service, as seen by a program.
+    /// Returns the system service's services for a program.
     ///
-    /// - Parameter program: The program whose keychain items are moved; `nil` is this one.
+    /// - Parameter program: The program whose keychain items are moved; `nil` for this one.
     /// - Returns: The services.
     /// - Throws: An error if no service is available.
     private static func service(for program: String? = nil) throws -> Services {
@@ -129,7 +129,7 @@ struct Migrate: Verb {
         )
     }
 
-    /// Copies a secret, which is only in locked memory between the two vaults.
+    /// Copies a secret; between the two vaults, it is stored only in locked memory.
     private func move(
         _ item: VaultItem,
         _ own: Services,

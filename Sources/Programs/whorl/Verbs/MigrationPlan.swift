@@ -3,11 +3,11 @@
 import WhorlFingerprint
 import WhorlService
 
-/// The parts of a user's own directory that move into the system service, and those that stay.
+/// The contents of a user's own directory that can be moved to the system service, and those that cannot.
 ///
-/// This is decided before any part moves.
+/// The plan is made before anything is moved.
 struct MigrationPlan: Sendable {
-    /// A part that does not move, and how to deal with it.
+    /// Something that cannot be moved, and how to replace it in the service.
     struct Rest: Sendable, Equatable {
         let kind: String
         let name: String
@@ -15,23 +15,23 @@ struct MigrationPlan: Sendable {
         let remedy: String
     }
 
-    /// The secrets to move, each after its owner has unlocked it.
+    /// The secrets to move, each after the owner has unlocked it.
     private(set) var moves: [VaultItem] = []
     /// The names of secrets that already exist in the service, for example after an interrupted run; they are left
     /// unchanged.
     private(set) var there: [String] = []
-    /// The parts that stay.
+    /// The contents that cannot be moved.
     private(set) var rests: [Rest] = []
-    /// Whether the directory has a finger or a passcode to recognize its owner.
+    /// Whether the directory has a finger or a passcode by which to recognize its owner.
     let hasOwner: Bool
 
     /// Creates the plan.
     ///
     /// - Parameters:
-    ///   - own: The items of the user's own directory.
-    ///   - service: The items that the service has for the user.
-    ///   - fingers: The fingers of the user's own directory.
-    ///   - hasPasscode: Whether a passcode is set there.
+    ///   - own: The items in the user's own directory.
+    ///   - service: The user's items in the service.
+    ///   - fingers: The fingers enrolled in the user's own directory.
+    ///   - hasPasscode: Whether a passcode is set in the user's own directory.
     init(own: [VaultItem], service: [VaultItem], fingers: [Finger], hasPasscode: Bool) {
         let taken = Set(service.filter { $0.id.kind == .secret }.map(\.id.name.text))
         hasOwner = !fingers.isEmpty || hasPasscode
@@ -79,7 +79,7 @@ extension MigrationPlan.Rest {
         )
     }
 
-    /// Creates the entry for a secret that cannot move; `nil` for one that can.
+    /// Creates the entry for a secret that cannot be moved; `nil` for one that can.
     fileprivate init?(secret item: VaultItem) {
         let (reason, remedy): (String, String)
         switch item.standing {

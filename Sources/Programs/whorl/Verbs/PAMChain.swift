@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The authentication lines of a service's file and of all files that it includes, in the order in which libpam runs
+/// The authentication lines in a service's file and in all files that it includes, in the order in which libpam runs
 /// them.
 struct PAMChain {
-    /// A line that names a module.
+    /// An authentication line that names a module.
     struct Link {
         let module: String
         /// The name of the file that contains the line.
         let file: String
-        /// Whether the line can skip lines after it.
+        /// Whether the line can make libpam skip later lines.
         let canJump: Bool
-        /// The number of the line in the service's own file, either this line or the one that includes it.
+        /// The number of this line in the service's own file, or of the line there that includes this one.
         let top: Int
     }
 
     let links: [Link]
 
-    /// The modules that prompt for a finger, so that a second one would prompt again.
+    /// Other modules that prompt for a finger; together with Whorl's module, the user would be prompted twice.
     private static let fingers: Set = [
         "pam_fprintd.so", "pam_fprint.so", "pam_thinkfinger.so", "pam_biometric.so",
     ]
-    /// The modules that a touch may skip: they neither check nor count anything, and open only a keyring.
+    /// The modules that may be skipped after a touch: they do not check or count anything, or only open a keyring.
     private static let harmless: Set = [
         "pam_cap.so", "pam_deny.so", "pam_env.so", "pam_faildelay.so", "pam_gnome_keyring.so",
         "pam_kwallet.so",
         "pam_kwallet5.so", "pam_permit.so", "pam_rootok.so", "pam_systemd_loadkey.so", "pam_warn.so",
     ]
-    /// The modules that choose between the lines after them; those lines are checked one by one.
+    /// The modules that only choose which of the later lines run; those lines are checked one by one.
     private static let choosing: Set = ["pam_localuser.so", "pam_succeed_if.so", "pam_usertype.so"]
 
-    /// Reads the whole chain of a service.
+    /// Reads the entire chain of a service.
     ///
-    /// - Throws: `unreadable` for an included file that cannot be read or includes itself; `unclear`.
+    /// - Throws: `unreadable` if an included file cannot be read or includes itself; `unclear` if libpam may read a
+    ///   line differently.
     init(of stack: PAMStack, named name: String, in folder: PAMFolder) throws(PAMStack.Fault) {
         var links: [Link] = []
         try Self.read(stack, name, in: folder, depth: 0, top: nil, into: &links)
@@ -60,10 +61,10 @@ struct PAMChain {
     /// The first module from another project that prompts for a finger.
     var otherFinger: Link? { links.first { Self.fingers.contains($0.module) } }
 
-    /// Throws unless the line can be inserted before a line of the service's own file, where a touch then ends the
-    /// authentication.
+    /// Checks that Whorl's line can be inserted before a line of the service's own file, so that a touch ends the
+    /// authentication there.
     ///
-    /// - Throws: `asksFinger`, `skips`, `withoutPassword`.
+    /// - Throws: `asksFinger`, `skips` or `withoutPassword` if the line cannot be inserted.
     func check(before place: Int) throws(PAMStack.Fault) {
         if let other = otherFinger { throw .asksFinger(other.module, other.file) }
         let rest = links.filter { $0.top >= place }

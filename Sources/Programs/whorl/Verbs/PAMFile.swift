@@ -3,7 +3,7 @@
 import Glibc
 import WhorlSupport
 
-/// A service's file, which is replaced by a new file with the same owner, permissions and labels.
+/// A service's PAM file, which can be replaced by a new file with the same owner, permissions and labels.
 ///
 /// The new file is written next to it and then renamed.
 struct PAMFile: ~Copyable {
@@ -11,16 +11,18 @@ struct PAMFile: ~Copyable {
     private let folder: String
     private let draft: String
     private let model: Glibc.stat
-    /// Whether files get the labels of this one, which are those of its location.
+    /// Whether new files get the labels of this file, which are those for its location.
     private let givesLabels: Bool
 
-    /// Opens the file; a link is not followed, because the link would be replaced instead of its target.
+    /// Opens the file.
+    ///
+    /// A symbolic link is not followed, because it would be replaced instead of its target.
     ///
     /// - Parameters:
-    ///   - folder: The folder of the service's file.
+    ///   - folder: The folder that contains the service's file.
     ///   - service: The name of the service.
-    ///   - vendor: The file in another folder that is copied to this one; by default, the service's file is opened.
-    /// - Throws: The reason why the file cannot be opened or replaced.
+    ///   - vendor: The file in another folder to copy to this one; `nil` to open the service's file.
+    /// - Throws: A failure if the file cannot be opened or replaced.
     init(folder: String, service: String, copying vendor: String? = nil) throws(Failure) {
         let file = vendor ?? "\(folder)/\(service)"
         givesLabels = vendor == nil
@@ -40,7 +42,8 @@ struct PAMFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Writes a file like this one to a place in its folder, replacing an existing one completely or not at all.
+    /// Writes a file with the same attributes to a path in its folder; an existing file is replaced completely or not
+    /// at all.
     func write(_ stack: PAMStack, to place: String) throws(Failure) {
         // The draft of a killed run.
         unlink(draft)
@@ -60,7 +63,9 @@ struct PAMFile: ~Copyable {
         settle()
     }
 
-    /// Writes the folder to disk; a change is made even if this fails.
+    /// Writes the folder's changes to disk.
+    ///
+    /// If this fails, the changes are in effect anyway.
     private func settle() {
         let opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard opened >= 0 else { return }
@@ -82,7 +87,7 @@ struct PAMFile: ~Copyable {
 
 /// The extended attributes of a file, such as access control lists and SELinux labels.
 ///
-/// The C library's module does not export these functions, so they are looked up by name.
+/// The functions are looked up by name, because the C library's module does not export them.
 enum FileLabels {
     private typealias List = @convention(c) (CInt, UnsafeMutablePointer<UInt8>, Int) -> Int
     private typealias Get =
@@ -90,12 +95,12 @@ enum FileLabels {
     private typealias Set =
         @convention(c) (CInt, UnsafePointer<CChar>, UnsafePointer<UInt8>, Int, CInt) -> CInt
 
-    /// The hashes of a file's content, which the kernel creates for each file.
+    /// The attributes with hashes of a file's content, which the kernel creates for each file.
     private static let sums = ["security.ima", "security.evm"]
-    /// The maximum size of an attribute, and of the list of names.
+    /// The maximum size of an attribute, and of the list of attribute names.
     private static let largest = 65_536
 
-    /// Copies all attributes of a file to another; `false` if one cannot be set, with the reason in `errno`.
+    /// Copies all attributes of a file to another; returns `false` if one cannot be set, with the reason in `errno`.
     static func copy(from file: CInt, to other: CInt) -> Bool {
         guard let list = gnuFunction("flistxattr", as: List.self),
             let get = gnuFunction("fgetxattr", as: Get.self),

@@ -2,17 +2,19 @@
 
 import Glibc
 
-/// The folder of PAM's files, each of which is replaced completely or not at all.
+/// A folder with PAM's files, each of which is replaced completely or not at all.
 struct PAMFolder {
-    /// The folder of this system.
+    /// The folder that this system uses.
     static let own = "/etc/pam.d"
 
     let path: String
-    /// The folders of the files installed by this system's packages; libpam uses one of these if `/etc/pam.d` has no
-    /// file of the same name.
+    /// The folders in which this system's packages install files; libpam uses such a file if `/etc/pam.d` has none with
+    /// the same name.
     let vendors: [String]
 
-    /// Describes a folder; the folder of another system has no vendor folders.
+    /// Creates a description of a folder.
+    ///
+    /// A folder that belongs to another system has no vendor folders.
     init(path: String, vendors: [String]? = nil) {
         self.path = path
         self.vendors =
@@ -27,7 +29,9 @@ struct PAMFolder {
         try Self.stack(vendorFile(of: service) ?? "\(path)/\(service)")
     }
 
-    /// Returns the packaged file of a service, if this folder has no file for it; a package update replaces it.
+    /// Returns the path of the packaged file of a service if this folder has no file for the service.
+    ///
+    /// A package update replaces that file.
     func vendorFile(of service: String) -> String? {
         var found = Glibc.stat()
         // A broken link is also a file here, and is not skipped.
@@ -35,14 +39,14 @@ struct PAMFolder {
         return original(of: service)
     }
 
-    /// Returns the packaged file of a service, whatever this folder contains.
+    /// Returns the path of the packaged file of a service, regardless of what this folder contains.
     private func original(of service: String) -> String? {
         vendors.lazy.map { (folder: String) -> String in "\(folder)/\(service)" }.first {
             access($0, F_OK) == 0
         }
     }
 
-    /// Returns the packaged file of a service whose copy is in this folder, if the package has changed it since.
+    /// Returns the path of a service's packaged file if it was copied to this folder and has changed since.
     func changedVendorFile(of service: String) -> String? {
         guard let copied = Self.read(vendorCopy(of: service)),
             let file = original(of: service), let now = Self.read(file), now != copied
@@ -50,7 +54,7 @@ struct PAMFolder {
         return file
     }
 
-    /// Returns the file that libpam uses for the name in an include; `nil` if it cannot be read.
+    /// Returns the file that libpam uses for an included name; `nil` if it cannot be read.
     func included(_ name: String) -> PAMStack? {
         // The chain with this file is refused as a whole, and the file is named.
         guard name.hasPrefix("/") else { return try? stack(of: name) }
@@ -65,7 +69,7 @@ struct PAMFolder {
         return PAMStack(text: text)
     }
 
-    /// Returns whether a file included by a service's file names the module, to any depth that libpam accepts.
+    /// Returns whether any file that a service's file includes names the module, at any depth that libpam accepts.
     func includesModule(_ stack: PAMStack, depth: Int = 0) -> Bool {
         stack.included.contains { name in
             // An unreadable file has no known lines.
@@ -74,7 +78,8 @@ struct PAMFolder {
         }
     }
 
-    /// Returns whether a file contains or includes authentication lines; an unreadable one may contain some.
+    /// Returns whether a file contains or includes authentication lines; `true` for an unreadable file, which may
+    /// contain some.
     func hasLogins(_ name: String, depth: Int = 0) -> Bool {
         // As above, but in the other direction: an unknown file may contain a line that must not be skipped.
         guard depth < 32, let stack = included(name) else { return true }
@@ -87,9 +92,9 @@ struct PAMFolder {
     /// Returns the path of the packaged file as it was when it was copied to this folder.
     func vendorCopy(of service: String) -> String { "\(path)/.\(service).copied-by-whorl" }
 
-    /// Replaces a service's file, and keeps a backup of the earlier one.
+    /// Replaces a service's file after saving a backup of the old one.
     ///
-    /// The packaged file stays unchanged: libpam uses the one in this folder instead.
+    /// A packaged file is not changed: libpam uses the file in this folder instead.
     func replace(_ service: String, _ old: PAMStack, by new: PAMStack) throws(Failure) {
         let vendor = vendorFile(of: service)
         try requireUnchanged(service, old)
@@ -106,9 +111,9 @@ struct PAMFolder {
         }
     }
 
-    /// Replaces a service's file, and removes the backup if it is the same.
+    /// Replaces a service's file, and removes the backup if it is identical to the new file.
     ///
-    /// If it was copied from the packaged file and is identical to it, the copy is removed.
+    /// If the file was copied from the packaged file and is identical to it again, the copy is removed.
     func restore(_ service: String, _ old: PAMStack, to stack: PAMStack) throws(Failure) {
         if let vendor = vendorFile(of: service) {
             throw .vendorFile(vendor, copied: "\(path)/\(service)")
@@ -127,7 +132,7 @@ struct PAMFolder {
         }
     }
 
-    /// Throws if a service's file has changed since it was read.
+    /// Checks that a service's file has not changed since it was read; throws if it has.
     private func requireUnchanged(_ service: String, _ old: PAMStack) throws(Failure) {
         guard try stack(of: service) == old else {
             throw .pam("\(path)/\(service) was changed by another program", EAGAIN)
@@ -165,7 +170,7 @@ extension Failure {
         )
     }
 
-    /// Returns the failure for a PAM file.
+    /// Returns the failure for an operation on a PAM file.
     static func pam(_ message: String, _ cause: Int32) -> Failure {
         Failure(
             code: "pamFailed",

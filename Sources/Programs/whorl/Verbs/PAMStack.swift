@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file of `/etc/pam.d`, in which the line of Whorl's module is inserted or removed; every other line stays
-/// unchanged.
+/// A file from `/etc/pam.d`.
+///
+/// Whorl's line can be inserted into it or removed from it; all other lines stay unchanged.
 struct PAMStack: Equatable {
-    /// The reason why a line cannot be inserted or removed.
+    /// The reason why the line cannot be inserted or removed.
     enum Fault: Error, Equatable {
         /// The line already exists.
         case there
-        /// No line of the file prompts for a password, which must remain as the alternative.
+        /// The file has no line that prompts for a password, which must remain available as the alternative.
         case withoutPassword
-        /// Further lines follow the password's line, and a touch would skip them.
+        /// Other lines follow the one that prompts for the password, and a touch would skip them.
         case linesFollow
-        /// An earlier line skips a number of lines, and its target would change.
+        /// An earlier line skips a fixed number of lines, so an inserted line would change its target.
         case linesCounted
-        /// A line that libpam does not know, or reads differently than it looks.
+        /// The file has a line that libpam does not know, or reads differently than it appears.
         case unclear
         /// An included file cannot be read, or includes itself.
         case unreadable(String)
-        /// Another module already prompts for a finger, in the file with this name.
+        /// Another module already prompts for a finger; the values are its name and the file's.
         case asksFinger(String, String)
-        /// A touch would skip this module, in the file with this name.
+        /// A touch would skip a module; the values are its name and the file's.
         case skips(String, String)
     }
 
-    /// The line: a touch ends the authentication, anything else continues with the lines below.
+    /// The line to insert: a touch ends the authentication; otherwise the lines below it run.
     static let line = "auth\t[success=done conv_err=die default=ignore]\tpam_whorl.so"
     private static let module = "pam_whorl.so"
     /// The modules that prompt for a password.
@@ -33,35 +34,37 @@ struct PAMStack: Equatable {
 
     let text: String
 
-    /// The lines, split by bytes, because a carriage return and a line feed would be a single character.
+    /// The lines.
+    ///
+    /// They are split by bytes, because Swift treats a carriage return with a line feed as a single character.
     private var lines: [String] {
         text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether a line of the file makes the module prompt for a touch.
+    /// Whether a line in the file makes the module prompt for a touch.
     var hasModule: Bool { lines.contains { Self.promptsForTouch(PAMLine($0)) } }
 
-    /// Whether the module is named in a file with a line that libpam reads differently than it looks, so that its
+    /// Whether the file names the module but also has a line that libpam reads differently than it appears, so that the
     /// effect is unknown.
     var isModuleUnclear: Bool {
         lines.contains { $0.utf8.contains(Self.module.utf8) } && (try? clearLines()) == nil
     }
 
-    /// Whether a line of the file takes part in authentication.
+    /// Whether any line in the file takes part in authentication.
     var hasLogins: Bool { lines.contains { PAMLine($0).isLogin } }
 
-    /// The files that this one includes for authentication.
+    /// The names of the files that this one includes for authentication.
     var included: [String] {
         lines.map { PAMLine($0) }.compactMap { $0.wholeFile ?? $0.loginFile }
     }
 
-    /// Returns the file with the line before the one that prompts for the password.
+    /// Returns the file with Whorl's line inserted before the one that prompts for the password.
     ///
-    /// - Parameter hasLogins: Returns whether a file that this one includes as a whole has a line that takes part in
-    ///   authentication.
+    /// - Parameter hasLogins: Returns whether the file with a given name, which this one includes as a whole, has lines
+    ///   that take part in authentication.
     /// - Returns: The new file.
-    /// - Throws: The reason why the line cannot be inserted.
+    /// - Throws: A fault if the line cannot be inserted.
     func adding(hasLogins: (String) -> Bool = { _ in false }) throws(Fault) -> PAMStack {
         guard !isModuleUnclear else { throw .unclear }
         guard !hasModule else { throw .there }
@@ -94,14 +97,15 @@ struct PAMStack: Equatable {
         return PAMStack(text: rest.joined(separator: "\n"))
     }
 
-    /// Returns the lines, each of which libpam reads as it looks.
+    /// Returns the parsed lines; throws `unclear` if libpam reads one of them differently than it appears.
     func clearLines() throws(Fault) -> [PAMLine] {
         let read = lines.map { PAMLine($0) }
         guard !read.contains(where: { $0.goesOn || $0.isUnclear }) else { throw .unclear }
         return read
     }
 
-    /// Returns whether it is an authentication line with the module, and not the one that only stores the password.
+    /// Returns whether a line is an authentication line with the module, other than the one that only stores the
+    /// password.
     private static func promptsForTouch(_ line: PAMLine) -> Bool {
         line.isLogin && line.module == module && !line.arguments.contains("keep")
     }
@@ -113,16 +117,16 @@ struct PAMStack: Equatable {
     }
 }
 
-/// A line of a file of `/etc/pam.d`, parsed like libpam does: by bytes, without its comment.
+/// A line in a file from `/etc/pam.d`, parsed as libpam does it: by bytes, and without the comment.
 struct PAMLine {
-    /// The words; one that begins with a bracket ends with the matching bracket.
+    /// The words of the line; a word that begins with a bracket extends to the matching bracket.
     private let words: [String]
     /// Whether libpam reads the next line as a continuation of this one.
     let goesOn: Bool
-    /// Whether libpam reads bytes of the line differently than an editor shows them, truncates the line, or does not
-    /// know it.
+    /// Whether libpam does not know the line, truncates it, or reads some of its bytes differently than an editor shows
+    /// them.
     ///
-    /// libpam 1.5 reads a line of more than 1,022 bytes as two, and refuses every user if it does not know a line.
+    /// libpam 1.5 reads a line of more than 1,022 bytes as two lines, and refuses all users if it does not know a line.
     let isUnclear: Bool
 
     init(_ text: String) {
@@ -136,7 +140,8 @@ struct PAMLine {
             || !Self.isKnown(words)
     }
 
-    /// The maximum length of a line, in bytes, that every libpam reads as one (BUF_SIZE in libpam's pam_private.h).
+    /// The maximum length, in bytes, of a line that every version of libpam reads as one (BUF_SIZE in libpam's
+    /// pam_private.h).
     private static let longest = 1022
 
     private static let kinds: Set = ["auth", "account", "password", "session"]
@@ -165,13 +170,13 @@ struct PAMLine {
         return words[2]
     }
 
-    /// The file name of the module, without its folder.
+    /// The module's file name, without its folder.
     var module: String? {
         guard wholeFile == nil, words.count > 2 else { return nil }
         return words[2].split(separator: "/").last.map(String.init)
     }
 
-    /// Whether the line can skip lines after it.
+    /// Whether the line can make libpam skip later lines.
     var canJump: Bool {
         guard isLogin, words.count > 1, words[1].hasPrefix("[") else { return false }
         return words[1].filter { $0 != " " && $0 != "\t" }.split(separator: "=").dropFirst().contains {

@@ -5,14 +5,14 @@ import WhorlSupport
 
 /// A trial authentication with a file that is not in effect yet.
 ///
-/// libpam reads it in a folder that only root can access, next to links to the files in effect. Nothing in `/etc/pam.d`
-/// is changed before the trial has succeeded, and a killed trial leaves nothing there.
+/// libpam reads the file from a folder that only root can access and that also has links to the files in effect.
+/// `/etc/pam.d` is not changed before the trial has succeeded, and a trial that is killed leaves nothing there.
 struct PAMTrial {
     let files: PAMFolder
     let service: String
     let stack: PAMStack
 
-    /// Authenticates the user at the terminal; returns only after a success.
+    /// Authenticates the user at the terminal; throws unless this succeeds.
     func run() throws(Failure) {
         guard isatty(STDIN_FILENO) == 1, let terminal = ttyname(STDIN_FILENO).map({ String(cString: $0) })
         else {
@@ -40,7 +40,7 @@ struct PAMTrial {
         }
     }
 
-    /// The user whose finger or password is required: the one who ran sudo, or logged in.
+    /// The user who must authenticate: the one who ran sudo, or who logged in.
     private static var person: UInt32 {
         if geteuid() == 0 {
             let named = getenv("SUDO_UID").flatMap { UInt32(String(cString: $0)) }
@@ -50,7 +50,7 @@ struct PAMTrial {
         return getuid()
     }
 
-    /// The user who logged in, as recorded by the kernel, even after switching to another user.
+    /// The user who logged in, as recorded by the kernel; it stays the same after switching to another user.
     private static var login: UInt32? {
         let file = open("/proc/self/loginuid", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -60,9 +60,9 @@ struct PAMTrial {
         return UInt32(String(decoding: digits.prefix(max(count, 0)), as: UTF8.self))
     }
 
-    /// Runs a function with the rights of a root-owned program started by a user.
+    /// Runs a function with the privileges of a set-user-ID root program that the user started.
     ///
-    /// Otherwise, modules that let root in without authentication would test nothing.
+    /// Otherwise, modules that admit root without authentication would make the trial succeed without testing anything.
     private static func asProgramOf<Value>(_ person: UInt32, _ body: () -> Value) -> Value {
         guard geteuid() == 0 else { return body() }
         let nobody: UInt32 = 65_534
@@ -130,14 +130,15 @@ extension Failure {
     }
 }
 
-/// The signals that terminate a program, forwarded to one thread while a PAM module prompts there.
+/// Forwards the signals that terminate a program to one thread while a PAM module prompts in that thread.
 ///
-/// A module blocks them only in its own thread until the terminal echoes keys again; another thread of this program
-/// would receive them instead. Each one ends the module's prompt, and the program continues.
+/// A module blocks these signals only in its own thread until the terminal echoes keys again, so another thread of this
+/// program would receive them. Each signal ends the module's prompt, and the program continues.
 struct ForwardedSignals {
     private static let ending = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
-    /// Plain memory, because a signal handler must not take a lock: it is written before the handlers are installed,
-    /// and they only read it.
+    /// An unprotected variable, because a signal handler must not take a lock.
+    ///
+    /// It is written before the handlers are installed, and they only read it.
     nonisolated(unsafe) private static let thread = {
         let memory = UnsafeMutablePointer<pthread_t>.allocate(capacity: 1)
         memory.initialize(to: pthread_self())
@@ -147,7 +148,7 @@ struct ForwardedSignals {
     private let before: [(number: CInt, action: sigaction)]
     private let mask: sigset_t
 
-    /// Starts to forward signals to this thread.
+    /// Starts forwarding signals to the current thread.
     init() {
         Self.thread.pointee = pthread_self()
         var all = sigset_t()
@@ -174,7 +175,7 @@ struct ForwardedSignals {
         }
     }
 
-    /// Restores the previous handling.
+    /// Restores the previous signal handlers.
     func end() {
         var mask = mask
         pthread_sigmask(SIG_SETMASK, &mask, nil)

@@ -110,7 +110,9 @@ struct PAMCommand: AsyncParsableCommand {
         @OptionGroup var place: Place
         @OptionGroup var global: GlobalOptions
 
-        /// The folder of another system has lines for that system's modules.
+        /// Whether to test the new file.
+        ///
+        /// A folder that belongs to another system names that system's modules, so it is not tested.
         private var isTried: Bool { !dryRun && tries ?? (place.folder == PAMFolder.own) }
 
         func answer(_ session: Session) async throws -> Answer {
@@ -213,7 +215,7 @@ struct PAMCommand: AsyncParsableCommand {
 }
 
 extension Failure {
-    /// Returns the failure for a file into which the line cannot be inserted, or from which it cannot be removed.
+    /// Returns the failure for a file in which the line cannot be inserted or removed.
     fileprivate static func stack(_ fault: PAMStack.Fault, _ service: String) -> Failure {
         guard fault != .there else {
             return Failure(

@@ -18,10 +18,10 @@ struct Passcode: AsyncParsableCommand {
         subcommands: [Set.self, Change.self, Verify.self, Remove.self]
     )
 
-    /// The length from which a new passcode is accepted without advice.
+    /// The length below which the command advises using a longer passcode.
     private static let recommendedSize = 8
 
-    /// Returns a line of advice for a short passcode, which is accepted anyway.
+    /// Returns a line of advice if a new passcode is short; it is accepted anyway.
     private static func advice(on new: SecretBox) -> [String] {
         guard new.bytes.count < recommendedSize else { return [] }
         return [
@@ -153,7 +153,7 @@ struct Passcode: AsyncParsableCommand {
 }
 
 extension Session {
-    /// Throws unless a passcode is set, before the user types anything.
+    /// Checks that a passcode is set, so that the command fails before the user types anything.
     func requirePasscode() async throws {
         guard try await isPasscodeSet() else {
             throw ServiceError(.passcodeNotSet, services.profile)

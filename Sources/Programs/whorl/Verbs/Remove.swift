@@ -37,7 +37,7 @@ struct Remove: Verb {
         return answer(try await session.ask(handing: preset) { RemoveFingers(selection, force: force, $0) })
     }
 
-    /// The reader selected for this command; a mock's script is not an ID.
+    /// The ID of the reader selected for this command; `nil` for a mock reader, because its script is not an ID.
     private var namedReader: ReaderID? {
         guard let reader = global.reader, reader != "mock", !reader.hasPrefix("mock:") else { return nil }
         return ReaderID(rawValue: reader)

@@ -114,7 +114,7 @@ struct Secret: AsyncParsableCommand {
         }
     }
 
-    /// Reads a pipe or a file unchanged, or one line that the user types without echo.
+    /// Returns the content of a pipe or a file unchanged, or one line that the user types without echo.
     private static func fromStandardInput() async throws -> SecretBox {
         guard StandardInput.isTerminal else {
             return try await StandardInput.read(atMost: SecretSize.allowed.upperBound)

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// PAM's questions to the user, on the controlling terminal.
+/// Shows PAM's questions to the user on the controlling terminal.
 enum TerminalConversation {
     /// A question, in libpam's memory layout.
     private struct Message {
@@ -20,12 +20,12 @@ enum TerminalConversation {
 
     private static let success: CInt = 0
     private static let failure: CInt = 19
-    /// The maximum length of an answer in PAM.
+    /// The maximum length of an answer that PAM accepts.
     private static let longest = 512
     /// The maximum number of questions in one call.
     private static let most = 32
 
-    /// Asks the user all of libpam's questions, or answers none.
+    /// Asks the user all of libpam's questions; if one fails, returns no answers.
     static func answer(
         _ count: CInt,
         _ messages: UnsafePointer<UnsafeRawPointer?>?,
@@ -47,7 +47,7 @@ enum TerminalConversation {
         return success
     }
 
-    /// Shows one question, and reads its answer if it has one.
+    /// Shows one message, and reads the answer if the message is a question.
     private static func put(_ message: Message, _ response: inout Response) -> Bool {
         let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard terminal >= 0, let style = Style(rawValue: message.style) else { return false }
@@ -74,7 +74,7 @@ enum TerminalConversation {
         if let text = message.text { _ = write(terminal, text, strlen(text)) }
     }
 
-    /// Reads a line without echo; keys typed before are discarded.
+    /// Reads a line without echo, after discarding keys typed before.
     private static func hiding<Value>(_ terminal: CInt, _ body: () -> Value?) -> Value? {
         var before = termios()
         guard tcgetattr(terminal, &before) == 0 else { return nil }
@@ -88,7 +88,8 @@ enum TerminalConversation {
         return body()
     }
 
-    /// Reads a line into memory for libpam, without any other copy; `nil` after a signal, or if the line is too long.
+    /// Reads a line directly into memory for libpam, without making other copies; returns `nil` after a signal, or if
+    /// the line is too long.
     private static func readLine(_ terminal: CInt) -> UnsafeMutablePointer<CChar>? {
         guard let memory = calloc(longest, 1) else { return nil }
         let line = memory.bindMemory(to: CChar.self, capacity: longest)

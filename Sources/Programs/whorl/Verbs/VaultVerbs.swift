@@ -171,7 +171,7 @@ extension VaultStatus {
         return lines + problems.flatMap { ["problem: \($0.message)", "  → \($0.recovery)"] }
     }
 
-    /// The location of the state key, in words.
+    /// The location of the state key, as shown to the user.
     var stateKeyWords: String {
         switch stateKey {
         case .none: "none yet"

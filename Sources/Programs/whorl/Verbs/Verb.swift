@@ -9,26 +9,26 @@ import WhorlRemote
 import Synchronization
 import WhorlService
 
-/// A command with one answer: a result or a failure.
+/// A command that ends with one answer: a result or a failure.
 protocol Verb: AsyncParsableCommand, Sendable {
-    /// The side that handles the command.
+    /// The component that handles the command.
     static var asks: Asked { get }
-    /// The options of every command.
+    /// The options that every command accepts.
     var global: GlobalOptions { get }
 
     /// Runs the command.
     func answer(_ session: Session) async throws -> Answer
 }
 
-/// The side that handles a command.
+/// The component that handles a command.
 enum Asked {
-    /// The services of this user: the system service, or an engine in a child of this program.
+    /// The user's services: either the system service, or an engine in a child process of this program.
     case engine
-    /// The same, for a command that limits its wait for any answer.
+    /// The same, for a command that limits how long it waits for any answer.
     case engineBriefly
-    /// Only the system service.
+    /// The system service only.
     case systemService
-    /// None; the command only reads and writes files.
+    /// No service; the command only reads and writes files.
     case nothing
 }
 
@@ -59,21 +59,21 @@ extension Verb {
 }
 
 extension Result where Failure == any Error {
-    /// Runs asynchronous work, and keeps its value or its error.
+    /// Runs asynchronous work, and returns its value or its error.
     init(_ work: () async throws -> Success) async {
         do { self = .success(try await work()) } catch { self = .failure(error) }
     }
 }
 
 extension Verb {
-    /// Throws unless root has started the command.
+    /// Checks that root has started the command; throws if not.
     func requireRoot(_ message: String) throws(Failure) {
         guard geteuid() == 0 else {
             throw .usage(message, hint: "Run it as root: `sudo whorl \(Self._commandName)`.")
         }
     }
 
-    /// Throws unless the system service is selected.
+    /// Checks that the system service is selected; throws if not.
     func requireSystemService(_ message: String) throws(Failure) {
         guard ServiceInstallation().isInstalled else {
             throw .usage(
@@ -85,14 +85,14 @@ extension Verb {
 }
 
 extension Failure {
-    /// Returns the failure for the signal, if a signal ended the work.
+    /// Returns the failure for a signal if one ended the work; otherwise the failure itself.
     func interrupted(by status: ExitStatus?) -> Failure {
         guard isCancellation, let status else { return self }
         return Failure(ServiceError(status == .userCancel ? .userCancel : .systemCancel))
     }
 }
 
-/// The environment of one command.
+/// The environment in which one command runs.
 struct Session: Sendable {
     let options: GlobalOptions
     let console: Console
@@ -121,18 +121,20 @@ struct Session: Sendable {
         services = choices.services(over: transport)
     }
 
-    /// Returns the engine in this program's child.
+    /// Returns the engine in this program's child process.
     ///
-    /// In addition to the system service, it is needed by `whorl migrate`, and by root for using a reader.
+    /// Even if the system service is in use, `whorl migrate` needs this engine, and so does root to use a reader.
     func own() throws -> PrivateChildServices {
         let transport = try child.transport()
         return PrivateChildServices(choices.services(over: transport), over: transport)
     }
 }
 
-/// The ways in which a command asks the owner.
+/// The ways in which a command prompts the owner.
 extension Session {
-    /// Returns the prompt: on the terminal, or as events for the calling program; a known passcode is submitted.
+    /// Returns the prompt: on the terminal, or as events for the calling program.
+    ///
+    /// A passcode that was given in advance is submitted.
     func presenter(handing passcode: SecretBox?) -> any PromptPresenter {
         let presenter: any PromptPresenter =
             console.isJSON
@@ -141,7 +143,9 @@ extension Session {
         return passcode.map { PresetPasscode($0, on: presenter) } ?? presenter
     }
 
-    /// Returns a request for the owner's consent; if a passcode comes from an open file, nothing else is prompted for.
+    /// Returns a request for the owner's consent.
+    ///
+    /// If the passcode is read from a descriptor, the user is not prompted.
     func consentRequest(handing passcode: SecretBox?) -> ConsentRequest {
         ConsentRequest(
             application: services.application,
@@ -150,7 +154,9 @@ extension Session {
         )
     }
 
-    /// Runs an operation that requires the owner's consent; a known passcode is submitted.
+    /// Runs an operation that requires the owner's consent.
+    ///
+    /// A passcode that was given in advance is submitted.
     @discardableResult
     func ask<Asked: OwnerOperation>(
         handing passcode: SecretBox?,
@@ -162,16 +168,16 @@ extension Session {
     }
 }
 
-/// The child of this program that contains the engine, started when a command first needs it.
+/// The child process of this program that runs the engine; it is started when a command first needs it.
 private final class EngineProcess: Sendable {
     private let choices: ServiceChoices
     private let started = Mutex<(any ServiceTransport)?>(nil)
 
     init(_ choices: ServiceChoices) { self.choices = choices }
 
-    /// Returns the transport to the child.
+    /// Returns the transport to the child process.
     ///
-    /// - Throws: `noChild`.
+    /// - Throws: `noChild` if the child cannot be started.
     func transport() throws(ServicePlace.Fault) -> any ServiceTransport {
         try started.withLock { started throws(ServicePlace.Fault) -> any ServiceTransport in
             if let started { return started }
