@@ -32,7 +32,7 @@ struct BadInputTests {
         ),
         (
             ["evaluate"], "missing expected argument '--reason <text>'",
-            "`whorl evaluate --help` shows what it takes"
+            "`whorl evaluate --help` shows its arguments and options"
         ),
         (
             ["domain-state", "--since", "AAAA"], "invalid digest in --since",
@@ -45,19 +45,19 @@ struct BadInputTests {
         ),
         (
             ["fingers", "--timeout", "0"], "--timeout must be more than 0 and at most 86400 seconds",
-            "`whorl fingers --help` shows what it takes"
+            "`whorl fingers --help` shows its arguments and options"
         ),
         (
             ["fingers", "--timeout", "nan"], "--timeout must be more than 0 and at most 86400 seconds",
-            "`whorl fingers --help` shows what it takes"
+            "`whorl fingers --help` shows its arguments and options"
         ),
         (
             ["fingers", "--profile", ""], "--profile must not be empty",
-            "`whorl fingers --help` shows what it takes"
+            "`whorl fingers --help` shows its arguments and options"
         ),
         (
             ["fingers", "--profile", String(repeating: "x", count: 101)],
-            "--profile must not be longer than 100 characters", "`whorl fingers --help` shows what it takes"
+            "--profile must not be longer than 100 characters", "`whorl fingers --help` shows its arguments and options"
         ),
         (
             ["devices", "exercise", "--skip", "delete"], "unknown step “delete”",

@@ -12,7 +12,7 @@ struct WhorlSimulate: ParsableCommand {
         abstract: "Touch libfprint's virtual image reader with a synthetic finger.",
         discussion: """
             FP_VIRTUAL_IMAGE must name the same socket here and in the program that scans. The command waits for a \
-            scan and ends when the touch was read. The same seed always produces the same finger. Example:
+            scan and ends when the touch has been read. The same seed always produces the same finger. Example:
 
               export FP_VIRTUAL_IMAGE="$XDG_RUNTIME_DIR/finger"
               whorl evaluate --reason "try it" &

@@ -56,7 +56,7 @@ enum Program {
         let meant = IntendedCommand(arguments)
         let failure =
             meant.unknownWord.map { unknown($0, of: meant) }
-            ?? .usage(Whorl.message(for: error), hint: "`\(meant.help)` shows what it takes.")
+            ?? .usage(Whorl.message(for: error), hint: "`\(meant.help)` shows its arguments and options.")
         return end(failure, arguments)
     }
 

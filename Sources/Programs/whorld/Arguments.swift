@@ -174,7 +174,7 @@ extension Arguments {
             "  " + option.usage + String(repeating: " ", count: width - option.usage.count) + option.help
         }
         return """
-            The fingerprint service. It holds fingers, secrets and keys, and releases them to other programs after a touch.
+            The fingerprint service. It stores fingers, secrets and keys, and lets other programs use them after a touch.
 
             systemd starts it when a program connects to /run/whorl/io.whorl; it exits when it is idle. If it is not
             installed, whorl starts it as a child with --private. See whorld(8).

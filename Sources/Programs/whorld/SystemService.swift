@@ -140,7 +140,7 @@ struct SystemService {
     private func beginAnew(_ server: ServiceServer, _ roots: UserEngines) async {
         ServiceManager.log(
             .warning,
-            "Clients hold too much memory that the service has sent; restarting without it."
+            "Clients hold too much of the data that the service has sent them; restarting."
         )
         let begin = ContinuousClock.now
         while !server.usersWhoseFilesClose.isEmpty

@@ -59,7 +59,7 @@ enum OpenFiles {
         let recovery: String
         if reason == ENFILE {
             message = "The system has too many files open."
-            recovery = "Quit programs that hold many; `cat /proc/sys/fs/file-nr` shows the total."
+            recovery = "Quit programs that have many files open; `cat /proc/sys/fs/file-nr` shows the total."
         } else {
             message =
                 "This process may have only \(limit) open files; whorl needs \(needed) free."

@@ -138,9 +138,9 @@ extension StoredAccount {
         return switch state {
         case .same: "in use"
         case .renamed: "renamed to “\(current)”; run `whorl account renamed` to use its fingers again"
-        case .other: "the number is “\(current)”’s now, who gets nothing of it"
+        case .other: "the ID now belongs to “\(current)”, who cannot use this data"
         case .missing: "no such account"
-        case .unknown: "unknown: the user database does not answer"
+        case .unknown: "unknown: the user database does not respond"
         }
     }
 }

@@ -32,7 +32,7 @@ extension ServiceError {
             recovery = "Close some of them, or raise the limit: `ulimit -n 1024`."
         case ENFILE:
             whose = "the system has too many files open."
-            recovery = "Quit programs that hold many; `cat /proc/sys/fs/file-nr` shows the total."
+            recovery = "Quit programs that have many files open; `cat /proc/sys/fs/file-nr` shows the total."
         default: return nil
         }
         return ServiceError(
