@@ -57,7 +57,8 @@ struct BadInputTests {
         ),
         (
             ["fingers", "--profile", String(repeating: "x", count: 101)],
-            "--profile must not be longer than 100 characters", "`whorl fingers --help` shows its arguments and options"
+            "--profile must not be longer than 100 characters",
+            "`whorl fingers --help` shows its arguments and options"
         ),
         (
             ["devices", "exercise", "--skip", "delete"], "unknown step “delete”",
