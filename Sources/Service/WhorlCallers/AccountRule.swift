@@ -4,20 +4,21 @@ import Glibc
 package import WhorlIPC
 import WhorlSupport
 
-/// The rule for which users the system service serves: root, and the accounts of people.
+/// The rule that determines which users the system service serves: root, and the accounts of people.
 ///
-/// A daemon's user has no finger. A user ID without an account, such as a subordinate one (subuid(5)), is not a person:
-/// a single user has 65,536 of those, and each would get a separate share.
+/// A daemon's user has no fingers. A user ID without an account, such as a subordinate one (subuid(5)), does not stand
+/// for a person. A single user has 65,536 subordinate IDs, each of which would get a separate share.
 package struct AccountRule: Sendable {
-    /// The first user ID of people's accounts (login.defs(5)).
+    /// The lowest user ID of people's accounts (login.defs(5)).
     let firstPerson: UInt32
     private let hasAccount: @Sendable (UInt32) -> Bool?
 
     /// Creates the rule.
     ///
     /// - Parameters:
-    ///   - definitions: The file with the first user ID of people's accounts.
-    ///   - hasAccount: Returns whether the user database has a user ID; `nil` if it does not answer.
+    ///   - definitions: The file that specifies the lowest user ID of people's accounts.
+    ///   - hasAccount: Returns whether the user database has an account with a user ID; `nil` if the database does not
+    ///     respond.
     package init(
         definitions: String = "/etc/login.defs",
         hasAccount: @escaping @Sendable (UInt32) -> Bool? = ThisProcess.hasAccount

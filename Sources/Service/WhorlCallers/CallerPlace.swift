@@ -7,28 +7,28 @@ package import WhorlService
 package enum CallerPlace: Sendable, Hashable {
     /// A login session of the caller's user.
     case session(LoginSession)
-    /// No login session, or another user's.
+    /// Outside any login session, or in another user's session.
     case noSession
     /// The process has not proven its identity, or has ended.
     case unknownProcess
-    /// The login manager does not answer, for this reason.
+    /// The login manager did not respond, for this reason.
     case unknownSession(String)
 
-    /// The login session; `nil` without one.
+    /// The login session; `nil` if there is none.
     var session: LoginSession? {
         guard case .session(let session) = self else { return nil }
         return session
     }
 
-    /// The reason why nothing may be prompted for from here; `nil` if something may.
+    /// The reason why programs at this place may not prompt at all; `nil` if they may.
     ///
-    /// A touch in front of a locked screen is meant for the program that unlocks it, whatever the policy is.
+    /// Regardless of the policy, a touch while the screen is locked is meant for the program that unlocks the screen.
     package var lock: ServiceError? { session?.isLocked == true ? .sessionLocked : nil }
 
-    /// Returns the reason why a finger may not be prompted for from here; `nil` if it may.
+    /// Returns the reason why programs at this place may not prompt for a finger; `nil` if they may.
     ///
-    /// Root outside any session represents the machine itself: its services, such as a login, prompt the user at the
-    /// seat. This does not apply to a program with root's rights that another user started.
+    /// Root outside any session stands for the machine itself, whose services, such as a login, prompt the user at the
+    /// seat. This does not apply to a program with root privileges that another user started.
     package func obstacle(under policy: SeatPolicy, isRoot: Bool) -> ServiceError? {
         guard policy != .any else { return nil }
         switch self {

@@ -6,11 +6,11 @@ package import WhorlRemote
 package import WhorlService
 import WhorlSupport
 
-/// The rules of the system service for its callers: which program makes a request, from where, and with which
+/// The system service's rules for its callers, based on which program makes a request, from where, and with which
 /// authorization.
 ///
-/// The place is determined again for each call, because sessions end and seats change hands during a connection. The
-/// program's identity at the time of connecting is kept.
+/// The caller's place is determined again for each call, because sessions can end and seats can switch to another
+/// session while a connection is open. The program's identity is the one at the time it connected.
 package struct Callers: CallerRules {
     private let sessions: any LoginSessions
     private let authority: any ActionAuthority
@@ -20,19 +20,21 @@ package struct Callers: CallerRules {
     private let flatpak: @Sendable () -> FlatpakInstallation?
     private let groups: @Sendable (UInt32) -> Set<UInt32>?
     private let looks = ProcessInspections()
-    /// The requests of each user that may prompt someone: only a few at a time, because they take minutes.
+    /// The turns of requests that may prompt someone.
+    ///
+    /// Only a few of each user's run at a time, because each may take minutes.
     private let questions = Turns<UInt32>(most: 2)
 
     /// Creates the rules.
     ///
     /// - Parameters:
     ///   - sessions: The login sessions.
-    ///   - authority: The system's rules for actions.
-    ///   - journal: Records requests and their results.
-    ///   - seats: The places from which a finger may be prompted for.
+    ///   - authority: The system's authorization rules for actions.
+    ///   - journal: The journal that records requests and their results.
+    ///   - seats: The places from which a program may prompt for a finger.
     ///   - processes: The kernel's folder of processes.
     ///   - flatpak: Returns the Flatpak programs that are installed for the whole machine.
-    ///   - groups: Returns a user's groups; `nil` where they cannot be had.
+    ///   - groups: Returns a user's groups; `nil` if they are unknown.
     package init(
         sessions: any LoginSessions = Logind(),
         authority: any ActionAuthority = Polkit(),
@@ -80,10 +82,10 @@ package struct Callers: CallerRules {
         )
     }
 
-    /// Returns the login session of polkit's agent; `nil` unless the process is the session's user's alone, with that user's groups
-    /// and no rights beyond, and is not confined.
+    /// Returns the login session of polkit's agent; `nil` unless the process has only the rights and groups of the
+    /// session's user and is not confined.
     ///
-    /// Any user may connect to polkit's helper and name any other one.
+    /// The process must be checked, because any user can connect to polkit's helper and name any other user.
     private func session(of agent: PeerProcess) async -> LoginSession? {
         // If the login manager returns anything other than a session, the place is unknown.
         guard let session = (try? await sessions.session(ofProcess: agent.pid)) ?? nil else { return nil }
@@ -126,7 +128,7 @@ package struct Callers: CallerRules {
 
     /// Returns the confinement of a caller; `nil` if it is unknown.
     ///
-    /// Such a caller has no name, and access to items is refused to it.
+    /// A caller whose confinement is unknown has no name and cannot access items.
     private func known(_ client: ServiceClientIdentity, _ seen: ProcessInspection?) -> Confinement? {
         try? confinement(of: client, seen)
     }
@@ -152,10 +154,10 @@ package struct Callers: CallerRules {
         }
     }
 
-    /// Returns the profile that confined a process when it connected, and still does; `nil` for none.
+    /// Returns the profile that has confined a process since it connected; `nil` if there is none.
     ///
-    /// - Throws: A refusal if the process now has another profile or none: it may have executed a program that is not
-    ///   confined, while its confined children still have the connection.
+    /// - Throws: A refusal if the process now has a different profile or none. It may have executed a program that is
+    ///   not confined while its confined children still have the connection.
     private func profile(
         of client: ServiceClientIdentity,
         _ now: PeerLabel
@@ -173,9 +175,9 @@ package struct Callers: CallerRules {
         }
     }
 
-    /// Examines a caller's process once, for everything that is needed; `nil` if the process is unknown.
+    /// Examines a caller's process once to find all facts that are needed; returns `nil` if the process is unknown.
     ///
-    /// Its sandbox is examined once per connection.
+    /// The sandbox is examined only once per connection.
     private func look(at client: ServiceClientIdentity) async -> ProcessInspection? {
         let (flatpak, known) = (flatpak, client.findings.finding(as: Sandbox.self))
         let (hasLabel, isRoot) = (client.label != .none, client.user.uid == 0)
@@ -190,7 +192,7 @@ package struct Callers: CallerRules {
         }
     }
 
-    /// Examines a caller's process in its user's turn; `nil` if the process is unknown.
+    /// Examines a caller's process when it is its user's turn; returns `nil` if the process is unknown.
     private func look<Value: Sendable>(
         at client: ServiceClientIdentity,
         _ work: @escaping @Sendable (ProcessFacts) -> Value
@@ -255,12 +257,14 @@ extension Confinement {
         return id
     }
 
-    /// The bytes of the ID, because IDs that look alike belong to two programs.
+    /// The bytes of the ID.
+    ///
+    /// IDs are compared by bytes, because two IDs that look alike belong to different programs.
     fileprivate var bytes: [UInt8]? { confinedAs.map { Array($0.utf8) } }
 }
 
 extension ServiceRefusal {
-    /// The refusal of a program's data to a sandbox whose program is unknown.
+    /// The refusal for a sandbox whose program is unknown: it cannot access any program's data.
     fileprivate static let unknownSandbox = ServiceRefusal(
         "io.whorl.Connection.NotProven",
         message: "The service cannot identify the program in this sandbox.",
@@ -270,14 +274,14 @@ extension ServiceRefusal {
             """
     )
 
-    /// The refusal of a program whose confinement has changed since it connected.
+    /// The refusal for a program whose confinement has changed since it connected.
     fileprivate static let changedProgram = ServiceRefusal(
         "io.whorl.Connection.NotProven",
         message: "The program has changed since it connected.",
         recovery: "Connect again: a connection belongs to the program that made it."
     )
 
-    /// The refusal of a program's data to a caller that may be any program.
+    /// The refusal for a caller that could be any program: it cannot access any program's data.
     fileprivate static let unknownProgram = ServiceRefusal(
         "io.whorl.Connection.NotProven",
         message: "The service cannot identify the calling program.",

@@ -2,22 +2,22 @@
 
 import Glibc
 
-/// The folder of the Flatpak programs that are installed system-wide, as reported by the kernel.
+/// The folder with the Flatpak programs that are installed system-wide, as reported by the kernel.
 ///
-/// A user can put any folder at `/app` of a sandbox: manually, or through Flatpak's portal (`--app-path`). Only a
-/// folder inside this one, which only root can write to, identifies the program running there.
+/// A user can mount any folder at a sandbox's `/app`, either manually or through Flatpak's portal (`--app-path`). Only
+/// a folder inside this one identifies the program in the sandbox, because only root can write to this folder.
 package struct FlatpakInstallation: Sendable {
-    /// The folder in which Flatpak stores them.
+    /// The folder in which Flatpak stores these programs.
     package static let standardFolder = "/var/lib/flatpak/app"
 
     private let folder: String
     /// The device number of the file system, such as `254:0`.
     private let device: [UInt8]
-    /// The folder's path within its file system.
+    /// The path of the folder within its file system.
     private let root: String
     private let isRoots: @Sendable (String) -> Bool
 
-    /// Finds the folder; `nil` if it does not exist.
+    /// Finds the folder; returns `nil` if it does not exist.
     ///
     /// - Parameters:
     ///   - mounts: The mounts of this process (proc_pid_mountinfo(5)).
@@ -47,13 +47,13 @@ package struct FlatpakInstallation: Sendable {
         self.isRoots = isRoots
     }
 
-    /// Returns the ID of the program whose files are stored at a path: `ID/ARCHITECTURE/BRANCH/COMMIT/files` in the
-    /// folder.
+    /// Returns the ID of the program whose files are stored at a path, which is `ID/ARCHITECTURE/BRANCH/COMMIT/files`
+    /// in the folder.
     ///
     /// - Parameters:
     ///   - place: The path within its file system.
     ///   - device: The device number of the file system.
-    /// - Returns: `nil` for any other path.
+    /// - Returns: The program's ID; `nil` for any other path.
     func program(at place: String, on device: [UInt8]) -> String? {
         guard device == self.device, let rest = Self.rest(of: place, below: root) else {
             return nil
@@ -65,7 +65,7 @@ package struct FlatpakInstallation: Sendable {
         return String(id)
     }
 
-    /// Returns the rest of a path after a folder, compared by bytes; `nil` if the path is not inside the folder.
+    /// Returns the part of a path that follows a folder, compared by bytes; `nil` if the path is not inside the folder.
     private static func rest(of path: String, below folder: String) -> String? {
         let folder = folder == "/" ? "" : folder
         guard path.utf8.starts(with: folder.utf8) else { return nil }

@@ -4,14 +4,15 @@ package import WhorlRemote
 import Synchronization
 package import WhorlService
 
-/// A journal in which each user has a share for the successes of each method, and one for its failures.
+/// A journal in which each user has, for each method, a share for successes and another for failures.
 ///
-/// The journal limits the lines of the whole unit. Without shares, one user's refusals would use up the room for
-/// another user's successes. Dropped lines are counted in the next line of the same kind (`WHORL_UNWRITTEN`).
+/// The systemd journal limits the number of lines for the whole unit. Without shares, one user's refusals could use up
+/// the space for another user's successes. The next line of the same kind contains the number of dropped lines
+/// (`WHORL_UNWRITTEN`).
 package final class JournalShares: CallJournal {
-    /// The number of lines of one kind that may be written in a row before the share applies.
+    /// The number of lines of one kind that may be written in a row before further lines are limited.
     package static let burst = 20
-    /// The time after which another line may be written.
+    /// The time after which one more line may be written.
     package static let pause = Duration.seconds(1)
 
     private struct Kind: Hashable {
@@ -26,18 +27,18 @@ package final class JournalShares: CallJournal {
         var unwritten = 0
     }
 
-    /// The maximum number of shares in memory; those that are full again are removed first.
+    /// The maximum number of shares in memory; shares that are fully available again are removed first.
     private static let most = 10_000
 
     private let journal: any CallJournal
     private let now: @Sendable () -> ContinuousClock.Instant
     private let shares = Mutex<[Kind: Share]>([:])
 
-    /// Creates shares of a journal.
+    /// Creates a journal that divides another one into shares.
     ///
     /// - Parameters:
     ///   - journal: The journal to write to.
-    ///   - now: The current time.
+    ///   - now: Returns the current time.
     package init(
         of journal: any CallJournal,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
@@ -54,9 +55,9 @@ package final class JournalShares: CallJournal {
         journal.write(record, of: asker)
     }
 
-    /// Reserves room for one line.
+    /// Reserves space for one line.
     ///
-    /// - Returns: The number of lines dropped before it; `nil` if there is no room.
+    /// - Returns: The number of lines dropped before it; `nil` if no space is left.
     private func take(_ kind: Kind) -> Int? {
         let now = now()
         return shares.withLock { shares in

@@ -4,7 +4,8 @@ import Glibc
 
 /// The bytes of a kernel file (proc(5)), read in pieces and up to a limit.
 ///
-/// The sequence also ends at the limit and at an error: ``isWhole`` says whether the whole file was read.
+/// The sequence also ends when the limit is reached or an error occurs; ``isWhole`` says whether the entire file was
+/// read.
 final class KernelFile: Sequence, IteratorProtocol {
     private static let pieceSize = 65_536
 
@@ -15,7 +16,7 @@ final class KernelFile: Sequence, IteratorProtocol {
     private var buffer = [UInt8](repeating: 0, count: pieceSize)
     private(set) var isWhole = false
 
-    /// Opens a file; `nil` if this fails.
+    /// Opens a file; returns `nil` if this fails.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
@@ -54,7 +55,7 @@ final class KernelFile: Sequence, IteratorProtocol {
 }
 
 extension Sequence<UInt8> {
-    /// Calls `body` for each line until it returns `false`, with one line in memory at a time.
+    /// Calls `body` for each line until it returns `false`; only one line is in memory at a time.
     func forEachLine(_ body: (ArraySlice<UInt8>) -> Bool) {
         var line: [UInt8] = []
         for byte in self {
@@ -69,18 +70,19 @@ extension Sequence<UInt8> {
     }
 }
 
-/// One mount, from its line in the kernel's list (proc_pid_mountinfo(5)).
+/// A mount, as described by a line of the kernel's list (proc_pid_mountinfo(5)).
 ///
-/// A process's mounts include those of other users, at paths of arbitrary bytes, so the fields are not strings.
+/// The fields are not strings, because a process's mounts include those of other users, whose paths may contain
+/// arbitrary bytes.
 struct Mount {
     /// The device number of the file system, such as `254:0`.
     let device: ArraySlice<UInt8>
-    /// The mounted folder of the file system.
+    /// The folder of the file system that is mounted.
     let root: ArraySlice<UInt8>
-    /// The path at which it is mounted.
+    /// The path where the folder is mounted.
     let point: ArraySlice<UInt8>
 
-    /// Reads a line: `36 35 98:0 /root /mount-point options …`.
+    /// Parses a line such as `36 35 98:0 /root /mount-point options …`.
     init?(_ line: ArraySlice<UInt8>) {
         let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
         guard fields.count > 4 else { return nil }

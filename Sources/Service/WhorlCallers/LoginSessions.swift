@@ -2,21 +2,21 @@
 
 package import WhorlGLib
 
-/// A login session, as known to the machine's login manager.
+/// A login session, as described by the machine's login manager.
 package struct LoginSession: Sendable, Hashable {
     /// The session's ID, such as `2`.
     package var id: String
     /// The user who logged in.
     package var user: UInt32
-    /// The seat, such as `seat0`; `nil` for a session without one, such as over a network.
+    /// The seat, such as `seat0`; `nil` for a session without a seat, such as one over a network.
     package var seat: String?
-    /// Whether the session is the active one at its seat; a session without a seat counts as active.
+    /// Whether the session is the active one on its seat; a session without a seat counts as active.
     package var isActive: Bool
     /// Whether the user is at another machine.
     package var isRemote: Bool
-    /// The class, such as `user` or `greeter`.
+    /// The session's class, such as `user` or `greeter`.
     package var role: String
-    /// The type, such as `tty` or `wayland`.
+    /// The session's type, such as `tty` or `wayland`.
     package var type: String
     /// Whether the session's screen locker reports that the screen is locked.
     package var isLocked: Bool
@@ -44,11 +44,11 @@ package struct LoginSession: Sendable, Hashable {
 
 /// The login sessions of a machine.
 package protocol LoginSessions: Sendable {
-    /// Returns the session of a process; `nil` if it belongs to none.
+    /// Returns the session of a process; `nil` if the process does not belong to one.
     ///
-    /// A process of a user's service manager belongs to that user's session at the screen, as for polkit.
+    /// As in polkit, a process started by a user's service manager belongs to that user's graphical session.
     ///
-    /// - Throws: The reason why the session is unknown.
+    /// - Throws: A fault if the session is unknown.
     func session(ofProcess pid: Int32) async throws(LoginSessionsFault) -> LoginSession?
 }
 
@@ -78,7 +78,7 @@ package struct Logind: LoginSessions {
         return try await properties("Session", path).flatMap(LoginSession.init)
     }
 
-    /// Returns the session at the screen of the user whose slice contains a process.
+    /// Returns the graphical session of the user whose slice contains a process.
     private func displaySession(_ pid: Int32) async throws(LoginSessionsFault) -> String? {
         // The login manager itself decides by this name; system services, such as a greeter, skip the query.
         guard ProcessFacts(pid: pid).mayBeInUserSlice,
@@ -125,7 +125,7 @@ package struct Logind: LoginSessions {
 }
 
 extension LoginSession {
-    /// Reads the properties of a session; `nil` if one is missing.
+    /// Creates a session from its properties; returns `nil` if one is missing.
     init?(_ properties: BusValue) {
         guard let id = properties["Id"]?.text, let user = properties["User"]?[0]?.number,
             let number = UInt32(exactly: user), let isActive = properties["Active"]?.flag,

@@ -8,7 +8,7 @@ package import WhorlService
 package struct ActionSubject: Sendable, Hashable {
     /// The process ID, which the caller has verified.
     package let pid: Int32
-    /// The time at which the process was started, which rules out a later process with the same ID.
+    /// The time when the process was started, which distinguishes it from a later process with the same ID.
     package let startTime: UInt64
     /// The user who makes the request.
     package let uid: UInt32
@@ -16,13 +16,13 @@ package struct ActionSubject: Sendable, Hashable {
 
 /// The system's authorization rules for actions.
 package protocol ActionAuthority: Sendable {
-    /// Returns only if the rules allow the action.
+    /// Checks that the rules allow an action; throws if they do not.
     ///
     /// - Parameters:
     ///   - action: The action.
     ///   - subject: The process that requests it.
     ///   - mayAsk: Whether the user may be prompted for a password.
-    /// - Throws: `notPermitted`, with the reason.
+    /// - Throws: `notPermitted` with the reason if the action is not allowed.
     func authorize(
         _ action: GuardedAction,
         _ subject: ActionSubject,
@@ -30,9 +30,9 @@ package protocol ActionAuthority: Sendable {
     ) async throws(ServiceError)
 }
 
-/// The rules of polkit, queried over the system D-Bus.
+/// polkit's authorization rules, queried over the system D-Bus.
 package struct Polkit: ActionAuthority {
-    /// The time for typing a password, in seconds.
+    /// The maximum time for the user to enter a password, in seconds.
     private static let patience: Int32 = 300
     private static let authority = SystemBus.Target(
         "org.freedesktop.PolicyKit1",

@@ -4,18 +4,18 @@ import Glibc
 import WhorlIPC
 package import WhorlRemote
 
-/// The kernel's facts about another process (proc(5)), each limited in size.
+/// Facts about another process that the kernel provides (proc(5)), each limited in size.
 ///
-/// A process ID can be reused: after reading facts, check that the process is still running.
+/// Because a process ID can be reused, check after reading facts that the process is still running.
 struct ProcessFacts: Sendable {
     let pid: Int32
-    /// The folder of all processes, which a test can replace.
+    /// The folder with all processes; tests can replace it.
     var folder = "/proc"
 
     /// The name of the process.
     var name: String? { text("comm", most: 64) }
 
-    /// The unit of systemd that the process belongs to: the last one on the way to its control group.
+    /// The systemd unit that the process belongs to, which is the last unit in the path of its control group.
     var unit: String? {
         guard
             let line = text("cgroup", most: 8192)?.split(separator: "\n").last(where: { $0.hasPrefix("0::") })
@@ -25,9 +25,10 @@ struct ProcessFacts: Sendable {
         }
     }
 
-    /// Whether the process is in a unit of polkit's helper that the system's service manager has started (polkit 127).
+    /// Whether the process runs in a unit of polkit's helper that the system's service manager has started (polkit
+    /// 127).
     ///
-    /// The whole path counts: units of a user's own manager may have any name.
+    /// The entire path is compared, because units of a user's own manager may have any name.
     var isPolkitHelper: Bool {
         let lines = text("cgroup", most: 8192)?.split(separator: "\n")
         guard let path = lines?.last(where: { $0.hasPrefix("0::/") })?.dropFirst(4).split(separator: "/"),
@@ -37,10 +38,10 @@ struct ProcessFacts: Sendable {
             && path[2].hasPrefix("polkit-agent-helper@") && path[2].hasSuffix(".service")
     }
 
-    /// Whether the process may be in the slice of an account, such as `user-1000.slice`; `true` if unknown.
+    /// Whether the process may be in the slice of an account, such as `user-1000.slice`; `true` if this is unknown.
     var mayBeInUserSlice: Bool { text("cgroup", most: 16_384)?.contains("/user-") ?? true }
 
-    /// The time at which the process was started, in ticks since boot.
+    /// The time when the process was started, in ticks since boot.
     var startTime: UInt64? {
         // The name, in parentheses, may contain anything.
         guard let fields = text("stat", most: 4096)?.split(separator: ")").last?.split(separator: " "),
@@ -49,29 +50,30 @@ struct ProcessFacts: Sendable {
         return UInt64(fields[19])
     }
 
-    /// The user who started the process; a set-user-ID program keeps this user ID here.
+    /// The user ID of the user who started the process, which stays the same in a set-user-ID program.
     var realUser: UInt32? {
         let lines = text("status", most: 16_384)?.split(separator: "\n")
         guard let line = lines?.first(where: { $0.hasPrefix("Uid:") }) else { return nil }
         return line.split(separator: "\t").dropFirst().first.flatMap { UInt32($0) }
     }
 
-    /// The capabilities that a program of an ordinary user may have, as bits (capabilities(7)).
+    /// The capabilities that an ordinary user's program may have, as bits (capabilities(7)).
     ///
-    /// systemd 254 and newer give CAP_WAKE_ALARM (35) to sessions. Some distributions give CAP_SYS_NICE (23) to the files of
-    /// desktops, such as gnome-shell, which is polkit's agent. Neither opens a file, or acts on another user's process.
+    /// systemd 254 and later grant CAP_WAKE_ALARM (35) to sessions. Some distributions grant CAP_SYS_NICE (23) to
+    /// desktop programs, such as gnome-shell, which is polkit's agent. Neither capability allows opening files or
+    /// acting on another user's process.
     private static let ordinaryCapabilities: UInt64 = 1 << 35 | 1 << 23
 
-    /// Whether the process has the rights of one user, and no more: its real, effective, saved and file-system user, its groups,
-    /// and its capabilities, as they are at one moment.
+    /// Returns whether the process has the rights of one user and no others, according to its user IDs (real,
+    /// effective, saved and file-system), groups and capabilities at one moment.
     ///
     /// - Parameters:
     ///   - user: The user.
     ///   - groups: The user's groups.
-    /// - Returns: `false` also where that cannot be told.
+    /// - Returns: Whether the process has only that user's rights; `false` if this is unknown.
     func belongsOnly(to user: UInt32, in groups: Set<UInt32>) -> Bool {
         guard let lines = text("status", most: 16_384)?.split(separator: "\n") else { return false }
-        /// The words behind a name; `nil` without such a line.
+        /// Returns the words after a name; `nil` if there is no line with that name.
         func words(_ name: String) -> [Substring]? {
             lines.first { $0.hasPrefix(name) }?.dropFirst(name.count).split { $0 == "\t" || $0 == " " }
         }
@@ -92,9 +94,9 @@ struct ProcessFacts: Sendable {
             }
     }
 
-    /// Whether the process is in a nested PID namespace, as in a sandbox or a container; `nil` if unknown.
+    /// Whether the process is in a nested PID namespace, as in a sandbox or a container; `nil` if this is unknown.
     ///
-    /// This does not change while a process runs: only its children can enter another namespace.
+    /// This does not change while a process is running, because only its children can enter another namespace.
     var isInNamespace: Bool? {
         let lines = text("status", most: 16_384)?.split(separator: "\n")
         // A kernel without such namespaces has no such line.
@@ -103,7 +105,9 @@ struct ProcessFacts: Sendable {
         }
     }
 
-    /// Returns the sandbox of the process; only Flatpak's sandboxes are known to the service.
+    /// Returns the sandbox of the process.
+    ///
+    /// The service recognizes only Flatpak's sandboxes.
     ///
     /// - Parameter flatpak: Returns the Flatpak programs that are installed system-wide.
     /// - Returns: The sandbox.
@@ -118,12 +122,15 @@ struct ProcessFacts: Sendable {
         return .program(id)
     }
 
-    /// The maximum size of a process's list of mounts, in bytes; a Flatpak has a few hundred mounts of 100 bytes each.
+    /// The maximum size of a process's list of mounts, in bytes; a Flatpak program has a few hundred mounts of about
+    /// 100 bytes each.
     static let mostMounts = 1 << 20
 
     private func path(_ file: String) -> String { "\(folder)/\(pid)/\(file)" }
 
-    /// Reads a file; invalid UTF-8 is repaired, so that a process cannot hide behind its name.
+    /// Returns the text of a file.
+    ///
+    /// Invalid UTF-8 is repaired, so that a process cannot hide its facts by choosing an invalid name.
     private func text(_ file: String, most: Int) -> String? {
         guard let contents = KernelFile(path(file), most: most) else { return nil }
         let bytes = Array(contents)
@@ -135,35 +142,36 @@ struct ProcessFacts: Sendable {
     }
 }
 
-/// The facts found in one examination of a caller's process; they belong to the process if it is still running
-/// afterwards.
+/// The facts from one examination of a caller's process, which are valid if the process is still running afterwards.
 struct ProcessInspection: Sendable {
-    /// The label of the process; `none` if the socket has one, or the kernel does not label processes.
+    /// The label of the process; `none` if the socket already has a label or the kernel does not label processes.
     let label: PeerLabel
     let sandbox: Sandbox
     let name: String?
     let unit: String?
-    /// The user who started it; only for a process with root's rights.
+    /// The user who started the process; set only if it has root privileges.
     let starter: UInt32?
 }
 
-/// The sandbox of a process, other than by a security module.
+/// The sandbox of a process, other than confinement by a security module.
 enum Sandbox: Sendable, Hashable {
     /// The process is not in a sandbox.
     case none
-    /// The process belongs to the program with this ID.
+    /// The process runs in the sandbox of the program with this ID.
     case program(String)
-    /// The process is in a sandbox whose program is unknown.
+    /// The process runs in a sandbox whose program is unknown.
     case unknown
     /// The facts of the process cannot be read, or are larger than expected.
     case unreadable
 }
 
 extension Confinement {
-    /// Reads the label of a security module; `nil` if it does not confine a program by a profile.
+    /// Creates the confinement from a security module's label; returns `nil` if the label does not mean confinement by
+    /// a profile.
     ///
-    /// AppArmor, and through it Snap, name the profile and its mode: `snap.vault.app (enforce)`. A profile in complain
-    /// mode stops nothing, and does not count. SELinux's contexts are ignored: on a desktop, all programs share one.
+    /// AppArmor labels, including those of snaps, contain the profile and its mode: `snap.vault.app (enforce)`. A
+    /// profile in complain mode is ignored, because it does not restrict the program. SELinux contexts are ignored,
+    /// because all programs on a desktop share the same one.
     package init?(label: String) {
         guard let open = label.lastIndex(of: "("), label.hasSuffix(")"), label[..<open].hasSuffix(" ") else {
             return nil
@@ -174,15 +182,16 @@ extension Confinement {
         self = .id(String(name))
     }
 
-    /// Reads the mounts of a process; `nil` if it is a Flatpak program, but not known which one.
+    /// Creates the confinement from a process's mounts; returns `nil` if it is a Flatpak program, but unknown which
+    /// one.
     ///
-    /// Flatpak mounts `/.flatpak-info` into each of its sandboxes, and the program's own files at `/app`. A sandboxed
-    /// program can have another folder mounted there, so the folder counts only if only root can have created it. A
-    /// program that is not confined can imitate all of this.
+    /// Flatpak mounts `/.flatpak-info` into each of its sandboxes, and the program's files at `/app`. A sandboxed
+    /// program can get another folder mounted there, so the folder is trusted only if no user other than root could
+    /// have created it. A program that is not confined can imitate all of this.
     ///
     /// - Parameters:
     ///   - mounts: The mounts of the process (proc_pid_mountinfo(5)).
-    ///   - installation: The programs that are installed system-wide; evaluated only for a Flatpak.
+    ///   - installation: The programs that are installed system-wide; evaluated only for a Flatpak program.
     package init?(mounts: some Sequence<UInt8>, of installation: @autoclosure () -> FlatpakInstallation?) {
         var (isFlatpak, makesSense) = (false, true)
         var app: (place: String, device: [UInt8])?

@@ -3,9 +3,9 @@
 import Dispatch
 import Synchronization
 
-/// Examines processes, one at a time for each user, on threads outside of Swift's shared pool.
+/// Examines processes on threads outside Swift's shared pool, one at a time for each user.
 ///
-/// Examining a specially prepared process may take long. Only callers of the same user wait for it then.
+/// Examining a specially crafted process may take a long time. Only callers of the same user then have to wait.
 final class ProcessInspections: Sendable {
     private struct Line {
         let queue = DispatchQueue(label: "whorl.process-looks")
@@ -18,7 +18,7 @@ final class ProcessInspections: Sendable {
     /// The number of users for whom an examination is running or waiting.
     var users: Int { lines.withLock(\.count) }
 
-    /// Runs an examination in a user's turn.
+    /// Runs an examination when it is the user's turn.
     ///
     /// - Parameters:
     ///   - uid: The user whose process is examined.

@@ -7,7 +7,7 @@ import WhorlSupport
 
 /// A destination for records of requests and their results.
 package protocol CallJournal: Sendable {
-    /// Writes one call; without a journal, nothing is written.
+    /// Writes the record of one call; does nothing if there is no journal.
     func write(_ record: CallRecord, of asker: Asker?)
 }
 
@@ -37,7 +37,9 @@ package struct SystemJournal: CallJournal {
         }
     }
 
-    /// Returns the fields of a line; each external text is put on one line, so that it cannot form a field.
+    /// Returns the fields of a record.
+    ///
+    /// Line breaks are removed from external text, so that it cannot form another field.
     static func fields(_ record: CallRecord, _ asker: Asker?) -> [(name: String, value: String)] {
         let purpose = DisplayText.clean(record.purpose)
         let name = asker?.spoken(record.application) ?? DisplayText.quoted(record.application, limit: 60)

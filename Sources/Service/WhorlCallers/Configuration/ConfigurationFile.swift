@@ -4,17 +4,17 @@ internal import WhorlGLib
 internal import Glibc
 internal import WhorlSupport
 
-/// The contents of a configuration file, with warnings.
+/// The settings from a configuration file, with warnings.
 package struct ReadConfiguration: Sendable, Hashable {
     /// The settings.
     package let configuration: ServiceConfiguration
-    /// One sentence for each unknown group and key.
+    /// The warnings: one sentence for each unknown group or key.
     package let warnings: [String]
     /// Whether the file exists.
     package let hasFile: Bool
 }
 
-/// The reason why a configuration is invalid, with the file and the allowed values.
+/// The reason why a configuration is invalid; its text includes the file's path and the allowed values.
 package struct ConfigurationFault: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
 }
@@ -23,11 +23,11 @@ extension ServiceConfiguration {
     /// The maximum size of the file, in bytes.
     package static let largest = 64 << 10
 
-    /// Reads the settings from a file; without a file, each has its default.
+    /// Reads the settings from a file; if the file does not exist, all settings have their default values.
     ///
     /// - Parameter path: The path of the file.
     /// - Returns: The settings, and warnings about unknown names.
-    /// - Throws: An error if the file cannot be read, users other than root may write it, or a value is not allowed.
+    /// - Throws: A fault if the file cannot be read, users other than root can write it, or a value is not allowed.
     package static func read(_ path: String = path) throws(ConfigurationFault) -> ReadConfiguration {
         guard let bytes = try bytes(of: path) else {
             return ReadConfiguration(configuration: ServiceConfiguration(), warnings: [], hasFile: false)
@@ -35,7 +35,7 @@ extension ServiceConfiguration {
         return try parse(bytes, path)
     }
 
-    /// Reads the settings from the content of a file.
+    /// Parses the content of a configuration file.
     package static func parse(_ bytes: [UInt8], _ path: String) throws(ConfigurationFault)
         -> ReadConfiguration
     {
@@ -68,8 +68,9 @@ extension ServiceConfiguration {
         return ReadConfiguration(configuration: configuration, warnings: warnings, hasFile: true)
     }
 
-    /// Returns the content of a file that only root, or this process's user, may write; `nil` if the file does not
-    /// exist.
+    /// Returns the content of a file; `nil` if it does not exist.
+    ///
+    /// Only root or this process's user may be able to write the file.
     private static func bytes(of path: String) throws(ConfigurationFault) -> [UInt8]? {
         func fault(_ reason: String) -> ConfigurationFault {
             ConfigurationFault(description: "\(path): \(reason)")

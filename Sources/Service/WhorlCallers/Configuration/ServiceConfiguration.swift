@@ -3,7 +3,7 @@
 package import WhorlRemote
 package import WhorlService
 
-/// The administrator's settings for the system service; each has a default.
+/// The administrator's settings for the system service, each of which has a default value.
 package struct ServiceConfiguration: Sendable, Hashable {
     /// The path of the configuration file.
     package static let path = "/etc/whorl/whorld.conf"
@@ -12,23 +12,24 @@ package struct ServiceConfiguration: Sendable, Hashable {
     package var agent = AgentPolicy.preferred
     /// The sessions that may prompt for a touch.
     package var touch = SeatPolicy.activeSeatOnly
-    /// The seconds without a connection after which the service exits; 0 means never.
+    /// The number of seconds without a connection after which the service exits; 0 means never.
     package var idleSeconds = 30
-    /// The ID of the only reader to use; `nil` uses the only connected one.
+    /// The ID of the only reader to use; `nil` for the only connected reader.
     package var reader: String?
     /// The maximum time limit of a caller's request, in seconds.
     package var longestSeconds = 120
-    /// The number of failed touches in a row that locks fingers.
+    /// The number of failed touches in a row after which fingers are locked out.
     package var tries = AttemptRules.standard.tries
-    /// The length in minutes of the first timed lock on fingers.
+    /// The duration of the first timed lockout, in minutes.
     package var lockMinutes = AttemptRules.standard.firstLockMinutes
-    /// The seconds after its last use for which a touch counts for data stored by a program; 0 prompts each time.
+    /// The number of seconds since its last use for which a touch unlocks data stored by a program; 0 prompts each
+    /// time.
     package var unusedSeconds = ProofLimits.standard.unusedSeconds
-    /// The seconds after the touch for which it counts.
+    /// The number of seconds for which a touch counts in total.
     package var wholeSeconds = ProofLimits.standard.wholeSeconds
-    /// The required strength of each touch; ``reader`` is not part of it.
+    /// The required strength of each touch, which does not include ``reader``.
     package var strength = TouchStrength.any
-    /// The limits for identifying one of several people.
+    /// The limits for identifying one of several users.
     package var groups = GroupRules()
 
     /// The rules for failed attempts.
@@ -42,9 +43,9 @@ package struct ServiceConfiguration: Sendable, Hashable {
     package init() {}
 }
 
-/// One key of the file.
+/// One key of the configuration file.
 package struct Setting: Sendable {
-    /// The group's name, without brackets.
+    /// The name of the key's group, without brackets.
     package let group: String
     /// The key's name.
     package let key: String
@@ -52,10 +53,10 @@ package struct Setting: Sendable {
     package let allowed: String
     /// The default value; empty if there is none.
     package let standard: String
-    /// Applies a value; `false` if it is not allowed.
+    /// Applies a value; returns `false` if the value is not allowed.
     let take: @Sendable (inout ServiceConfiguration, String) -> Bool
 
-    /// All keys, in the order of the documentation.
+    /// All keys, in the order in which they are documented.
     package static let all: [Setting] = [
         named("Prompt", "Agent", standard: AgentPolicy.preferred, \.agent),
         named("Sessions", "Touch", standard: SeatPolicy.activeSeatOnly, \.touch),
@@ -81,7 +82,7 @@ package struct Setting: Sendable {
 
     private typealias Place<Value> = any WritableKeyPath<ServiceConfiguration, Value> & Sendable
 
-    /// Creates a key with two allowed words, the second of which means yes, and the first of which is the default.
+    /// Creates a key with two allowed words; the first one is the default, and the second one means yes.
     private static func choice(
         _ group: String,
         _ key: String,
@@ -113,7 +114,7 @@ package struct Setting: Sendable {
         }
     }
 
-    /// Creates a key whose value consists only of decimal digits: no sign, no white space.
+    /// Creates a key whose value consists only of decimal digits, without a sign or white space.
     private static func number(
         _ group: String,
         _ key: String,
@@ -133,7 +134,7 @@ package struct Setting: Sendable {
         }
     }
 
-    /// Returns whether a text can be a real reader's ID; a mock's script cannot.
+    /// Returns whether a text can be the ID of a real reader, unlike the script of a mock reader.
     private static func isReader(_ text: String) -> Bool {
         let isPlain = text.unicodeScalars.allSatisfy { $0.isASCII && $0.value > 0x20 && $0.value < 0x7F }
         return !text.isEmpty && text.utf8.count <= 200 && isPlain && !text.hasPrefix("mock")

@@ -5,11 +5,11 @@ import Synchronization
 import WhorlIPC
 import WhorlService
 
-/// Shows the prompts of one call with the caller's presenter.
+/// Shows the prompts of one call by using the caller's presenter.
 final class RemotePrompts<Reply: Codable & Sendable>: Sendable {
     private let relay: PromptRelay
     private let observer: @Sendable (EnrollmentProgress) -> Void
-    /// The newest prompt, to which the updates of a call belong.
+    /// The ID of the newest prompt, to which the call's updates apply.
     private let newest = Mutex("")
 
     init(_ prompter: Prompter, _ client: ServiceClient) {
@@ -18,7 +18,7 @@ final class RemotePrompts<Reply: Codable & Sendable>: Sendable {
         observer = prompter.observer
     }
 
-    /// Processes an update of the call.
+    /// Handles an update of the call.
     func take(_ update: Prompted<Reply>) {
         if let shown = update.prompt {
             newest.withLock { $0 = shown.id }
@@ -33,17 +33,17 @@ final class RemotePrompts<Reply: Codable & Sendable>: Sendable {
     func finish() async { await relay.finish() }
 }
 
-/// Shows prompts of the service with a presenter, one after another, and sends the user's actions to the service.
+/// Shows the service's prompts with a presenter, one after another, and sends the user's actions to the service.
 final class PromptRelay: Sendable {
     private struct State {
         /// The prompts that have not ended.
         var entries: [String: PromptEntry] = [:]
-        /// The task of the newest prompt, which begins when the one before has ended.
+        /// The task that shows the newest prompt; it begins when the previous prompt has ended.
         var showing: Task<Void, Never>?
-        /// Whether updates of the service are being passed on, which are not actions of the user.
+        /// Whether updates from the service are being passed on, so that they are not mistaken for actions of the user.
         var isPassing = false
         var lastTyping: ContinuousClock.Instant?
-        /// The number of prompts that are shown or waiting, and the time since when there are none.
+        /// The number of prompts that are shown or waiting, followed by the time since when there have been none.
         var open = 0
         var quietSince = ContinuousClock.now
     }
@@ -53,19 +53,19 @@ final class PromptRelay: Sendable {
     private let confirmsEnds: Bool
     private let state = Mutex(State())
 
-    /// Creates a relay to a presenter.
+    /// Creates a relay that uses a presenter.
     ///
     /// - Parameters:
     ///   - presenter: Shows the prompts.
     ///   - client: The connection to the service.
-    ///   - confirmsEnds: Whether the service waits for a confirmation that a prompt it ended is gone.
+    ///   - confirmsEnds: Whether the service waits for a confirmation that a prompt that it ended is no longer shown.
     init(_ presenter: any PromptPresenter, _ client: ServiceClient, confirmsEnds: Bool) {
         self.presenter = presenter
         self.client = client
         self.confirmsEnds = confirmsEnds
     }
 
-    /// Shows a prompt after the earlier ones.
+    /// Shows a prompt when the earlier ones have ended.
     func show(_ shown: ShownPrompt) {
         let entry = PromptEntry(shown.prompt.parts) { [weak self] in self?.didType(shown.id) }
         state.withLock { state in
@@ -104,7 +104,7 @@ final class PromptRelay: Sendable {
         get async { await PresenterAbilities(of: presenter) }
     }
 
-    /// Whether no prompt was shown for a time, and none is waiting.
+    /// Returns whether no prompt has been shown for a given time and none is waiting.
     func isQuiet(for time: Duration) -> Bool {
         state.withLock { $0.open == 0 && .now - $0.quietSince >= time }
     }
@@ -165,7 +165,7 @@ final class PromptRelay: Sendable {
 }
 
 extension PresenterAbilities {
-    /// The current abilities of a presenter.
+    /// Creates the description of a presenter's current abilities.
     init(of presenter: any PromptPresenter) async {
         self.init(
             isInteractive: await presenter.isInteractive,

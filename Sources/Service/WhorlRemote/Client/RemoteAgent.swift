@@ -4,11 +4,11 @@ package import WhorlIPC
 package import WhorlService
 import WhorlSupport
 
-/// A program that shows the prompts of its session's programs.
+/// An agent, which shows the prompts of its session's programs.
 package struct RemoteAgent: Sendable {
     private let client: ServiceClient
 
-    /// Creates an agent of a service.
+    /// Creates an agent that registers with a service over a transport.
     package init(over transport: any ServiceTransport) { client = ServiceClient(transport: transport) }
 
     /// The conditions under which an agent hands over its registration while no prompt is shown.
@@ -20,20 +20,20 @@ package struct RemoteAgent: Sendable {
         ///
         /// - Parameters:
         ///   - time: The minimum time without a prompt.
-        ///   - isAllowed: Whether nothing else requires the program to keep running.
+        ///   - isAllowed: Returns whether nothing else requires the program to keep running.
         package init(after time: Duration, if isAllowed: @escaping @Sendable () -> Bool = { true }) {
             self.time = time
             self.isAllowed = isAllowed
         }
     }
 
-    /// Registers with the service, and shows prompts until the task is cancelled or the service exits.
+    /// Registers with the service and shows prompts until the task is cancelled or the service exits.
     ///
     /// - Parameters:
     ///   - presenter: Shows the prompts.
-    ///   - onRegistration: Called once, as soon as prompts will be shown.
-    /// - Throws: `agentTaken` while another agent is registered, `agentNotAllowed`, `serviceUnavailable` if the service
-    ///   does not answer or has exited, `appCancel`.
+    ///   - onRegistration: Called once, when the registration has taken effect.
+    /// - Throws: `agentTaken` if another agent is registered, `agentNotAllowed` if the service does not allow agents,
+    ///   `serviceUnavailable` if it does not answer or has exited, `appCancel` if the task is cancelled.
     package func run(
         on presenter: any PromptPresenter,
         onRegistration: @escaping @Sendable () -> Void
@@ -41,14 +41,16 @@ package struct RemoteAgent: Sendable {
         _ = try await run(on: presenter, from: nil, rest: nil, onRegistration: onRegistration)
     }
 
-    /// Shows prompts until the agent may rest.
+    /// Shows prompts until the agent may hand over its registration.
     ///
     /// - Parameters:
     ///   - presenter: Shows the prompts.
-    ///   - registration: The socket of a registration that was handed over; `nil` to register.
-    ///   - rest: The conditions under which the registration is handed over; `nil` for never.
-    ///   - onRegistration: Called once, as soon as prompts will be shown; not called for an earlier registration.
-    /// - Returns: The registration's socket. It stays registered while it is open, and the next prompt arrives there.
+    ///   - registration: The socket of an earlier registration that was handed over; `nil` to register.
+    ///   - rest: The conditions under which the registration is handed over; `nil` to keep it.
+    ///   - onRegistration: Called once, when the registration has taken effect; not called for an earlier
+    ///     registration.
+    /// - Returns: The registration's socket. The registration lasts as long as the socket is open, and the next prompt
+    ///   arrives on it.
     /// - Throws: The errors of ``run(on:onRegistration:)``.
     package func run(
         on presenter: any PromptPresenter,
@@ -71,7 +73,7 @@ package struct RemoteAgent: Sendable {
         }
     }
 
-    /// Passes on the updates of a registration, until it is handed over.
+    /// Passes on the updates of a registration until it is handed over.
     private func follow(
         _ registration: Descriptor?,
         _ relay: PromptRelay,
@@ -115,8 +117,8 @@ package struct RemoteAgent: Sendable {
 }
 
 extension RemoteAgent.Rest {
-    /// Hands over the socket of a connection once no prompt was shown for the time; `nil` if the task is cancelled
-    /// before.
+    /// Hands over the socket of a connection once no prompt has been shown for the required time; returns `nil` if the
+    /// task is cancelled before that.
     fileprivate func socket(of connection: ServiceConnection, _ relay: PromptRelay) async -> Descriptor? {
         while await OffPoolTimer.wait(time) {
             if relay.isQuiet(for: time), isAllowed(), let socket = connection.release() { return socket }
@@ -126,7 +128,7 @@ extension RemoteAgent.Rest {
 }
 
 extension ShownPrompt {
-    /// The prompt with the description of the requesting program as its heading, if the service knows it.
+    /// The prompt, with the description of the requesting program as its heading if the service knows the program.
     fileprivate var namingAsker: ShownPrompt {
         guard let asker = prompt.asker else { return self }
         let named = Prompt(

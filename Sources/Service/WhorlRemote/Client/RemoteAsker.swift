@@ -23,7 +23,7 @@ struct RemoteAsker: ServiceAsker {
 }
 
 extension ServiceClient {
-    /// Adds the ID of the operation's session at the service, which is begun if it does not exist.
+    /// Returns the operation with the ID of its session in the service; the session is begun if it does not exist.
     fileprivate func namingSession<Asked: ServiceOperation>(_ operation: Asked) async -> Asked {
         guard Asked.isInSession, var inSession = operation as? any SessionOperation else { return operation }
         inSession.sessionID = await RemoteSession.id(of: inSession.session, self)

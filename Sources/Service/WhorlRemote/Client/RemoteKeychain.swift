@@ -4,7 +4,9 @@ import FoundationEssentials
 import WhorlIPC
 import WhorlService
 
-/// The keychain rows stored by a service; calls block their thread, like those of the keychain.
+/// The keychain rows that a service stores.
+///
+/// Like the keychain's calls, its calls block their thread.
 struct RemoteKeychain: KeychainRowService {
     let client: ServiceClient
     let groups: [String]
@@ -75,7 +77,7 @@ struct RemoteKeychain: KeychainRowService {
 }
 
 extension [WireRow] {
-    /// Returns the rows with the values sent along with their message.
+    /// Returns the rows with their values, which are sent along with the message.
     fileprivate func found(beside descriptors: [Descriptor]) throws(ServiceCallError) -> [KeychainRow] {
         let file = try Data(besideMessage: descriptors)
         var rows: [KeychainRow] = []
@@ -88,7 +90,7 @@ extension [WireRow] {
 }
 
 extension Data {
-    /// Reads the values sent along with a message; empty without a memory file.
+    /// Reads the values that were sent along with a message; empty if the message has no memory file.
     init(besideMessage descriptors: [Descriptor]) throws(ServiceCallError) {
         guard let first = descriptors.first else {
             self = Data()

@@ -4,7 +4,7 @@ import WhorlFingerprint
 import WhorlIPC
 import WhorlService
 
-/// The readers of a service in another process.
+/// The readers that a service in another process uses.
 struct RemoteReaders: ReaderService {
     let client: ServiceClient
 
@@ -39,7 +39,9 @@ struct RemoteReaders: ReaderService {
     }
 }
 
-/// A reader used by a service; programs can get information about it, but cannot scan fingers with it.
+/// A reader that a service uses.
+///
+/// Programs can get information about it, but cannot scan fingers with it.
 private final class RemoteReader: FingerprintReader {
     let knownInfo: ReaderInfo
     let client: ServiceClient
@@ -60,7 +62,7 @@ private final class RemoteReader: FingerprintReader {
 
     func close() async throws(ReaderError) {}
 
-    /// Returns the metadata of the prints, without their templates, which do not leave the service.
+    /// Returns the metadata of the stored prints, without their templates, which never leave the service.
     func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint] {
         try await answer(of: ReaderInterface.Prints(value: knownInfo.id)).value.map {
             StoredPrint(template: Template(bytes: []), metadata: $0)

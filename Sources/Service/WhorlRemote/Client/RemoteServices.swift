@@ -6,14 +6,14 @@ import WhorlIPC
 package import WhorlService
 
 extension Services {
-    /// Creates the services for one user, provided by a service in another process.
+    /// Creates one user's services, which a service in another process provides.
     ///
     /// - Parameters:
     ///   - profile: The profile, which the service assigns to this user.
     ///   - application: The requesting program.
-    ///   - accessGroups: The additional keychain access groups that it may use.
+    ///   - accessGroups: The additional keychain access groups that the program may use.
     ///   - transport: Opens connections to the service.
-    /// - Returns: The services, which connect when they are used.
+    /// - Returns: The services, which connect when they are first used.
     package static func remote(
         profile: String,
         application: ApplicationID,
@@ -35,16 +35,16 @@ extension Services {
 package struct RemoteAccounts: Sendable {
     private let client: ServiceClient
 
-    /// Creates access over a transport to the service.
+    /// Creates access to the accounts over a transport to the service.
     package init(over transport: any ServiceTransport = PathTransport()) {
         client = ServiceClient(transport: transport)
     }
 
-    /// Lifts the lock on a user's fingers, if the system's rules allow it to the caller.
+    /// Ends the lockout of a user's fingers if the system's rules allow the caller to do so.
     ///
     /// - Parameter user: The user ID.
-    /// - Returns: Whether they were locked.
-    /// - Throws: `notPermitted` if polkit does not allow it; errors of the state directory.
+    /// - Returns: Whether the fingers were locked out.
+    /// - Throws: `notPermitted` if polkit does not allow it, or an error from the state directory.
     package func unlock(_ user: UInt32) async throws(ServiceError) -> Bool {
         try await client.call(LoginInterface.Unlock(value: user)).value
     }
@@ -53,10 +53,10 @@ package struct RemoteAccounts: Sendable {
     ///
     /// - Parameters:
     ///   - users: The user IDs.
-    ///   - request: The request; its policy and its reuse window are not used.
+    ///   - request: The request. Its policy and its reuse window are ignored.
     ///   - presenter: Shows the prompt.
     /// - Returns: The user who touched the reader.
-    /// - Throws: `invalidContext` if the machine does not identify so many people; otherwise the errors of an
+    /// - Throws: `invalidContext` if the machine does not allow identifying this many users; otherwise the errors of an
     ///   evaluation.
     package func identify(
         among users: [UInt32],
@@ -69,15 +69,15 @@ package struct RemoteAccounts: Sendable {
         )
     }
 
-    /// Enrolls prints created by another program, for a user without a finger and a passcode.
+    /// Enrolls prints created by another program for a user who has neither a finger nor a passcode.
     ///
     /// - Parameters:
     ///   - prints: The prints, at most 2 MiB in total.
     ///   - user: The user ID.
     ///   - isTrial: Whether this is a dry run that changes nothing.
-    ///   - readersWereClosed: Whether the administrator vouches that only root could open the readers until now.
+    ///   - readersWereClosed: Whether the administrator confirms that only root could open the readers until now.
     /// - Returns: The result for each print, in the same order.
-    /// - Throws: `ownerNeeded` for a user who has a finger or a passcode; other errors of the service.
+    /// - Throws: `ownerNeeded` if the user already has a finger or a passcode, or another error from the service.
     package func takeOver(
         _ prints: [ForeignPrint],
         for user: UInt32,

@@ -4,10 +4,11 @@ import Synchronization
 import WhorlIPC
 import WhorlService
 
-/// The service's side of an ``OwnerSession``, which lasts as long as this object.
+/// An ``OwnerSession``'s counterpart in the service, which exists as long as this object.
 ///
-/// The connection is the session: when it closes, also because the process exits, the service forgets the proofs. The
-/// session belongs only to this process, which the service recognizes by the connection.
+/// The session lasts as long as its connection. When the connection is closed, for example because the process exits,
+/// the service forgets the proofs. The session belongs only to this process, which the service recognizes by the
+/// connection.
 final class RemoteSession: Sendable {
     /// The ID that identifies the session in calls.
     let id: String
@@ -22,10 +23,12 @@ final class RemoteSession: Sendable {
 
     deinit { connection.close() }
 
-    /// Returns the ID of a session at the service, which is begun at the first use and after the service has restarted.
+    /// Returns the ID of a session in the service.
     ///
-    /// - Returns: `nil` without a session, or if the service begins none: then nothing is kept, and the owner is asked
-    ///   again.
+    /// The session is begun when it is first used, and again after the service has restarted.
+    ///
+    /// - Returns: The session's ID; `nil` if there is no session or the service cannot begin one. Proofs are then not
+    ///   stored, and the owner is prompted again.
     static func id(of session: OwnerSession?, _ client: ServiceClient) async -> String? {
         guard let session else { return nil }
         if let kept = session.content(as: RemoteSession.self), !kept.ending.hasCome {

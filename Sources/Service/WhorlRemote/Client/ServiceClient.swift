@@ -3,11 +3,11 @@
 import WhorlIPC
 import WhorlService
 
-/// Calls the methods of a service, each on a connection that no other call uses at the same time.
+/// Calls a service's methods, each over a connection that no other call uses at the same time.
 ///
-/// A call that may be repeated uses a connection whose last call was answered a moment ago, if one is left. If the
-/// service has exited or was updated in between, the call is sent again. A call that changes something, or asks the
-/// owner, gets a new connection, so that it is never sent twice.
+/// A call that may be repeated reuses an idle connection whose last call was answered recently, if there is one. If the
+/// service has exited or was updated in the meantime, the call is sent again. A call that changes something or prompts
+/// the owner uses a new connection, so that it is never sent twice.
 struct ServiceClient: Sendable {
     let transport: any ServiceTransport
     private let kept: IdleConnections
@@ -21,13 +21,13 @@ struct ServiceClient: Sendable {
         self.kept = kept
     }
 
-    /// Calls a method, and waits in a task for its reply.
+    /// Calls a method and waits for its reply without blocking a thread.
     ///
     /// - Parameters:
-    ///   - operation: The method, with the values that it takes.
-    ///   - update: Called for each update before the reply. Without it none is asked for.
+    ///   - operation: The method, with its parameters.
+    ///   - update: Called for each update before the reply; `nil` to request no updates.
     /// - Returns: The reply.
-    /// - Throws: the service's own error, or the one of a call that got no answer.
+    /// - Throws: The service's error, or the error for a call that was not answered.
     func call<Asked: ServiceOperation>(
         _ operation: Asked,
         update: ((Asked.Reply) -> Void)? = nil
@@ -42,7 +42,7 @@ struct ServiceClient: Sendable {
         _ parameters: Parameters,
         update: ((Reply) -> Void)?
     ) async throws(ServiceError) -> Reply {
-        /// Calls the method, and keeps the connection where it was answered.
+        /// Calls the method, and makes the connection available for reuse if the call was answered.
         func call(
             on connection: ServiceConnection,
             knowsProcess: Bool
@@ -69,20 +69,20 @@ struct ServiceClient: Sendable {
         }
     }
 
-    /// Calls a method, and blocks the calling thread until the reply is there.
+    /// Calls a method, and blocks the calling thread until the reply arrives.
     ///
     /// - Parameters:
     ///   - operation: The method, with its parameters.
     ///   - files: The memory files sent along with the call that are not secret.
-    ///   - update: Called for each update before the reply. Without it, no updates are requested.
-    /// - Returns: The reply, with its descriptors.
-    /// - Throws: as ``call(_:update:)``.
+    ///   - update: Called for each update before the reply; `nil` to request no updates.
+    /// - Returns: The reply, with the descriptors sent along with it.
+    /// - Throws: The errors of ``call(_:update:)``.
     func callBlocking<Asked: ServiceOperation>(
         _ operation: Asked,
         _ files: [Descriptor] = [],
         update: ((CallReply<Asked.Reply>) throws(ServiceCallError) -> Void)? = nil
     ) throws(ServiceError) -> CallReply<Asked.Reply> {
-        /// Whether a part of the answer has come.
+        /// Whether a part of the answer has arrived.
         var hasBegun = false
         let begin: (CallReply<Asked.Reply>) throws(ServiceCallError) -> Void = {
             (part) throws(ServiceCallError) in
@@ -109,7 +109,7 @@ struct ServiceClient: Sendable {
         }
     }
 
-    /// Calls a method, and keeps the connection where it was answered.
+    /// Calls a method, and makes the connection available for reuse if the call was answered.
     private func finish<Asked: ServiceOperation>(
         _ call: consuming BlockingCall,
         _ operation: Asked,
@@ -132,14 +132,14 @@ struct ServiceClient: Sendable {
         try connection(over: try socket())
     }
 
-    /// Opens a connection that knows this process.
+    /// Opens a connection over which this process has proven its identity.
     func provenConnection() async throws(ServiceCallError) -> ServiceConnection {
         let connection = try connection()
         try await connection.proveProcess()
         return connection
     }
 
-    /// Takes over a connection.
+    /// Creates a connection from an open socket.
     func connection(over socket: Descriptor) throws(ServiceCallError) -> ServiceConnection {
         try connecting(ServiceConnection(socket, watch: watch))
     }

@@ -3,15 +3,15 @@
 import Glibc
 import WhorlIPC
 
-/// The installation of the system service on this machine, judged by its files.
+/// The installation of the system service on this machine, as determined from its files.
 ///
-/// An administrator disables the service with `systemctl disable --now whorld.socket`. It stays installed: calls fail,
-/// and no program falls back to a weaker place unless it was selected.
+/// An administrator disables the service with `systemctl disable --now whorld.socket`. The service then stays
+/// installed: calls fail, and programs do not fall back to a weaker place unless one was selected.
 package struct ServiceInstallation: Sendable {
     private let root: String
     private let socket: String
 
-    /// Describes the installation in a root folder.
+    /// Creates the description of the installation in a root folder.
     package init(root: String = "", socket: String = PathTransport.systemPath) {
         self.root = root
         self.socket = root + socket
@@ -19,14 +19,14 @@ package struct ServiceInstallation: Sendable {
 
     /// Whether the service is installed, enabled or not.
     ///
-    /// Its systemd unit decides. On a machine without systemd, the service must be listening; a leftover socket file is
-    /// not enough.
+    /// It is installed if its systemd unit exists. On a machine without systemd, the service must be listening; a
+    /// leftover socket file is not enough.
     package var isInstalled: Bool { hasUnit || answers }
 
     /// Whether the service is installed, but neither enabled nor started.
     package var isSwitchedOff: Bool { hasUnit && !(isEnabled || answers) }
 
-    /// Whether the unit exists, apart from the link by which systemd masks it.
+    /// Whether the unit exists; the link by which systemd masks a unit does not count.
     private var hasUnit: Bool {
         Self.folders.contains { access("\(root)\($0)/whorld.socket", F_OK) == 0 && !isMasked(in: $0) }
     }
@@ -54,13 +54,13 @@ package struct ServiceInstallation: Sendable {
         }
     }
 
-    /// Whether a name exists; a link counts, even if it is broken.
+    /// Returns whether a file exists at a path; a link counts, even if it is broken.
     private func exists(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0
     }
 
-    /// The folders of systemd units.
+    /// The folders in which systemd units are installed.
     private static let folders = [
         "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
         "/usr/lib/systemd/system",

@@ -4,18 +4,18 @@ package import WhorlIPC
 package import WhorlService
 import WhorlSupport
 
-/// The place where the engine runs: this process, a private child, or the system service.
+/// The process in which the engine runs: this one, a private child, or the system service.
 package enum ServicePlace: String, Sendable {
-    /// In this process.
+    /// The engine runs in this process.
     case inProcess = "in-process"
-    /// In a child of this process, with the user's own directory.
+    /// The engine runs in a child of this process, with the user's own directory.
     case privateChild = "private"
-    /// In the system service.
+    /// The engine runs in the system service.
     case system = "system"
 
     /// An error in selecting a place.
     package enum Fault: Error, Sendable, Hashable, CustomStringConvertible {
-        /// `WHORL_SERVICE` has this value, which is not the name of a place.
+        /// The variable `WHORL_SERVICE` has this value, which is not the name of a place.
         case unknown(String)
         /// The system service was selected together with a directory, a profile, a reader or a TPM.
         case hasChoices
@@ -24,7 +24,7 @@ package enum ServicePlace: String, Sendable {
         /// This program was built without the engine, and no service is installed.
         case noEngine
 
-        /// One sentence, for logs and causes.
+        /// One sentence that describes the error, for logs and causes.
         package var description: String {
             switch self {
             case .unknown(let other):
@@ -36,15 +36,17 @@ package enum ServicePlace: String, Sendable {
         }
     }
 
-    /// Selects the place by `WHORL_SERVICE`; by default the system service if it is installed, otherwise this process.
+    /// Selects the place according to `WHORL_SERVICE`.
     ///
-    /// If the service is installed and does not answer, each call fails: there is no silent fallback to a weaker place.
-    /// A directory, a profile, a reader or a TPM can be selected only for an engine run by the user.
+    /// The default is the system service if it is installed, otherwise this process.
+    ///
+    /// If the service is installed but does not answer, each call fails instead of silently falling back to a weaker
+    /// place. A directory, a profile, a reader or a TPM can be selected only for an engine that the user runs.
     ///
     /// - Parameters:
-    ///   - environment: The variables.
-    ///   - hasChoices: Whether options or variables select parts that the system service selects itself.
-    /// - Throws: `unknown`, `hasChoices`.
+    ///   - environment: The environment variables.
+    ///   - hasChoices: Whether options or variables select something that the system service selects itself.
+    /// - Throws: `unknown` or `hasChoices` if the selection is invalid.
     package init(_ environment: [String: String], hasChoices: Bool) throws(Fault) {
         let wanted = environment["WHORL_SERVICE"] ?? ""
         guard !wanted.isEmpty else {
@@ -60,7 +62,7 @@ package enum ServicePlace: String, Sendable {
     ///
     /// - Parameter choices: The settings of a private child.
     /// - Returns: The transport.
-    /// - Throws: `noChild`; `noEngine` for this process.
+    /// - Throws: `noChild` if the child cannot be started; `noEngine` if the place is this process.
     package func transport(_ choices: ServiceChoices) throws(Fault) -> any ServiceTransport {
         switch self {
         case .inProcess: throw .noEngine
@@ -75,11 +77,13 @@ package enum ServicePlace: String, Sendable {
     }
 }
 
-/// A transport for an invalid selection: each call fails, without a fallback to another place.
+/// A transport for an invalid selection.
+///
+/// Each call fails instead of falling back to another place.
 package struct RefusedTransport: ServiceTransport {
     private let fault: ServicePlace.Fault
 
-    /// Creates a transport that fails with this error.
+    /// Creates a transport whose calls fail with an error.
     package init(_ fault: ServicePlace.Fault) { self.fault = fault }
 
     package func connect() throws(SystemCallError) -> Descriptor {
@@ -88,11 +92,11 @@ package struct RefusedTransport: ServiceTransport {
 }
 
 extension Services {
-    /// The services of a program that is built without the engine: those of the system service, or of a private child
+    /// The services for a program that is built without the engine: those of the system service, or of a private child
     /// if `WHORL_SERVICE` selects one.
     ///
-    /// Variables that select a directory, a profile, a reader or a TPM are for a private child. An invalid selection
-    /// makes each call fail.
+    /// Variables that select a directory, a profile, a reader or a TPM apply to a private child. If the selection is
+    /// invalid, each call fails.
     package static let withoutEngine: Services = {
         let choices = ServiceChoices()
         do throws(ServicePlace.Fault) {
@@ -104,12 +108,12 @@ extension Services {
 }
 
 extension ServicePlace {
-    /// Shows the prompts of this session's programs, for the system service, until the task is cancelled.
+    /// Shows the prompts of this session's programs on behalf of the system service until the task is cancelled.
     ///
     /// - Parameters:
     ///   - presenter: Shows the prompts.
-    ///   - onRegistration: Called once, as soon as prompts will be shown.
-    /// - Throws: The reason why no prompt is shown, or is no longer shown.
+    ///   - onRegistration: Called once, when the registration has taken effect.
+    /// - Throws: The error that explains why prompts are not shown, or no longer shown.
     package static func showPrompts(
         on presenter: any PromptPresenter,
         onRegistration: @escaping @Sendable () -> Void

@@ -11,7 +11,7 @@ package protocol ServiceTransport: Sendable {
     /// Opens another connection.
     func connect() throws(SystemCallError) -> Descriptor
 
-    /// The times after which a service that does not answer is given up; `nil` for one that is always there.
+    /// The time limits for a service that does not answer; `nil` for a service that is always available.
     var answerLimits: AnswerWatch.Limits? { get }
 }
 
@@ -29,14 +29,14 @@ package struct PathTransport: ServiceTransport {
     private let installation: ServiceInstallation
     package let answerLimits: AnswerWatch.Limits?
 
-    /// Names a service.
+    /// Creates a transport to the service at a path.
     ///
     /// - Parameters:
-    ///   - path: The path of its socket.
-    ///   - owners: The users whose process may listen there; a socket of any other is another program's trap.
-    ///   - installation: The installation that explains why no one listens there.
-    ///   - answerLimits: The times after which a service that does not answer is given up: the socket is the service
-    ///     manager's, also while the service cannot be started.
+    ///   - path: The path of the service's socket.
+    ///   - owners: The users whose processes may listen on the socket; a socket of any other user could be a trap.
+    ///   - installation: The installation, which explains why no process is listening on the socket.
+    ///   - answerLimits: The time limits for a service that does not answer. Connecting can succeed even if the service
+    ///     cannot be started, because the service manager owns the socket.
     package init(
         path: String = systemPath,
         owners: Set<UInt32> = [0],
@@ -67,13 +67,13 @@ package struct PathTransport: ServiceTransport {
     }
 }
 
-/// A service that runs in this process's child, or in this process, at the other end of a socket pair.
+/// A service at the other end of a socket pair; it runs in a child of this process, or in this process.
 ///
-/// Further connections are made by sending the service one end of a new pair.
+/// To open another connection, one end of a new pair is sent to the service.
 package final class PairTransport: ServiceTransport {
     private let control: Mutex<BlockingCall>
 
-    /// Takes over one end of a pair whose other end the service serves.
+    /// Takes over one end of a socket pair; the service serves the other end.
     package init(_ control: Descriptor) { self.control = Mutex(BlockingCall(control)) }
 
     package func connect() throws(SystemCallError) -> Descriptor {
@@ -96,28 +96,30 @@ package final class PairTransport: ServiceTransport {
     }
 }
 
-/// The program `whorld` as a child of this process, serving only this process.
+/// A child process that runs the program `whorld`, which serves only this process.
 package struct PrivateChild: Sendable {
     /// Opens connections to the child.
     package let transport: PairTransport
     /// The process ID of the child.
     ///
-    /// A thread of this process waits for its end, so that it does not remain a zombie.
+    /// A thread of this process waits for the child to exit, so that it does not become a zombie.
     package let process: Int32
 
-    /// An error in starting the child.
+    /// An error that occurred while starting the child.
     package enum Fault: Error, Sendable, Hashable {
         /// The program was not found.
         case missing
-        /// The system failed to start it.
+        /// The system failed to start the program.
         case system(SystemCallError)
     }
 
-    /// Starts the child; it ends when this process has closed all connections to it, also by ending.
+    /// Starts the child.
     ///
-    /// - Parameter choices: The choices of a directory, a profile, a reader and a TPM.
+    /// It exits when this process has closed all connections to it or has exited.
+    ///
+    /// - Parameter choices: The directory, profile, reader and TPM to use.
     /// - Returns: The child.
-    /// - Throws: `missing` where the program is not installed, `system` where it cannot be started.
+    /// - Throws: `missing` if the program is not installed, `system` if it cannot be started.
     package static func start(_ choices: ServiceChoices) throws(Fault) -> PrivateChild {
         guard let program = HelperProgram(named: "whorld") else { throw .missing }
         do throws(SystemCallError) {
@@ -129,7 +131,7 @@ package struct PrivateChild: Sendable {
         }
     }
 
-    /// The number that the socket has in the child.
+    /// The number of the socket's descriptor in the child.
     private static let descriptor: Int32 = 3
 
     private static func spawn(

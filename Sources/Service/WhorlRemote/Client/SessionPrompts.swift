@@ -4,14 +4,14 @@ import Glibc
 import WhorlIPC
 public import WhorlService
 
-/// The prompts of a login session's programs and enrollments, for a desktop program that shows them.
+/// The prompts and enrollments of a login session, for a desktop program that shows them.
 public enum SessionPrompts {
-    /// Registers with the system service, and shows prompts until the task is cancelled or the service exits.
+    /// Registers with the system service and shows prompts until the task is cancelled or the service exits.
     ///
     /// - Parameters:
     ///   - presenter: Shows the prompts; nothing that it reports makes an evaluation succeed.
-    ///   - onRegistration: Called once, as soon as prompts will be shown.
-    /// - Throws: The error that ended it; `serviceUnavailable` if the service exited.
+    ///   - onRegistration: Called once, when the registration has taken effect.
+    /// - Throws: The error that ended the registration; `serviceUnavailable` if the service exited.
     public static func show(
         on presenter: any PromptPresenter,
         onRegistration: @escaping @Sendable () -> Void
@@ -24,20 +24,24 @@ public enum SessionPrompts {
         )
     }
 
-    /// Shows prompts until none was shown for a time.
+    /// Shows prompts until none has been shown for a given time.
     ///
-    /// A program that needs much memory can hand over the registration to a small one that only waits for the next
-    /// prompt (`poll(2)` on the descriptor). For the prompt, the small one starts it again. The process must stay the
-    /// same, so use `execve(2)`.
+    /// A program that needs a lot of memory can hand over the registration to a small program that only waits for the
+    /// next prompt (by calling `poll(2)` on the descriptor). To show that prompt, the small program starts the other
+    /// one again. Both must run in the same process, so use `execve(2)`.
     ///
     /// - Parameters:
     ///   - presenter: Shows the prompts; nothing that it reports makes an evaluation succeed.
-    ///   - registration: The descriptor returned earlier by this function; `nil` to register. It is closed at the end.
-    ///   - time: The time without a prompt; `nil` to show prompts as ``show(on:onRegistration:)`` does.
-    ///   - isAllowed: Whether nothing else requires the program to keep running; called after each such time.
-    ///   - onRegistration: Called once, as soon as prompts will be shown.
-    /// - Returns: The descriptor of the registration, which lasts while it is open. The caller closes it.
-    /// - Throws: The error that ended it; `serviceUnavailable` if the service exited.
+    ///   - registration: The descriptor that an earlier call of this function returned; `nil` to register. The function
+    ///     closes it.
+    ///   - time: The time without a prompt after which the function returns; `nil` to show prompts as
+    ///     ``show(on:onRegistration:)`` does.
+    ///   - isAllowed: Called each time this time has passed; returns whether nothing else requires the program to keep
+    ///     running.
+    ///   - onRegistration: Called once, when the registration has taken effect.
+    /// - Returns: The descriptor of the registration, which lasts as long as the descriptor is open. The caller must
+    ///   close it.
+    /// - Throws: The error that ended the registration; `serviceUnavailable` if the service exited.
     public static func show(
         on presenter: any PromptPresenter,
         from registration: Int32?,
@@ -57,15 +61,15 @@ public enum SessionPrompts {
         return number
     }
 
-    /// Enrolls a finger with the system service, for a desktop program that shows the progress.
+    /// Enrolls a finger through the system service, for a desktop program that shows the progress.
     ///
     /// - Parameters:
     ///   - finger: The finger's name, and the owner's label for it.
     ///   - application: The requesting program.
-    ///   - presenter: Shows the prompt for the owner's consent, unless an agent of the session does.
-    ///   - observer: Called for each event of the enrollment, on a thread of this library.
+    ///   - presenter: Shows the prompt for the owner's consent, unless the session has an agent that shows it.
+    ///   - observer: Called for each event of the enrollment, on one of this library's threads.
     /// - Returns: The finger as it was stored.
-    /// - Throws: The errors of `EnrollFinger`. A cancelled enrollment stores nothing.
+    /// - Throws: The errors of `EnrollFinger`. If the enrollment is cancelled, nothing is stored.
     public static func enroll(
         _ finger: NewFinger,
         for application: ApplicationID,

@@ -3,14 +3,14 @@
 internal import WhorlFingerprint
 package import WhorlService
 
-/// The prints in fprintd's folder, which are read and never changed.
+/// The prints in fprintd's folder, which are read but never changed.
 package struct FprintdPrints: Sendable {
     /// The folder of an installed fprintd.
     package static let folder = "/var/lib/fprint"
 
     /// The prints of one user.
     package struct OfUser: Sendable {
-        /// The user's name, taken from the folder.
+        /// The user's name, which is the name of the folder.
         package let user: String
         /// The prints whose files could be read.
         package let prints: [ForeignPrint]

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Glibc
 package import WhorlFingerprint
 
-/// The location of a reader's prints: its driver, and the ID that the driver assigns to it.
+/// The location of a reader's prints: the reader's driver, and the ID that the driver assigns to the reader.
 package struct ReaderKey: Sendable, Hashable {
     package let driver: String
     package let number: String
@@ -17,9 +17,10 @@ package struct ReaderKey: Sendable, Hashable {
 
 /// fprintd's folders: `ROOT/user/driver/number/finger`, where a finger is one hexadecimal digit.
 ///
-/// They are read and never changed. A name that is not a plain path component is refused, and links are not followed.
+/// The folders are read but never changed. Names that are not plain path components are refused, and links are not
+/// followed.
 package struct PrintFolder: Sendable {
-    /// The maximum size of a print; those of libfprint's drivers have a few kilobytes.
+    /// The maximum size of a print, in bytes; the prints of libfprint's drivers have a few kilobytes.
     private static let largest = 4 << 20
 
     private let root: String
