@@ -4,9 +4,11 @@ import Synchronization
 import WhorlIPC
 import WhorlService
 
-/// The registered agents, at most one per session of a user.
+/// The registered agents; each session of a user has at most one.
 final class AgentBoard: Sendable {
-    /// A session of a user; `nil` stands for all of a user's programs outside any session.
+    /// A session of a user.
+    ///
+    /// If the session is `nil`, it stands for all of the user's programs outside any session.
     struct Place: Hashable, Sendable {
         let uid: UInt32
         let session: String?
@@ -14,10 +16,10 @@ final class AgentBoard: Sendable {
 
     private let agents = Mutex<[Place: RegisteredAgent]>([:])
 
-    /// Adds an agent; `false` if the session already has one.
+    /// Adds an agent; returns `false` if the session already has one.
     ///
-    /// The first one stays, so that a program that comes later cannot take over the prompts of the agent that the user
-    /// knows.
+    /// The first agent stays registered, so that another program cannot take over the prompts of the agent that the
+    /// user knows.
     func add(_ agent: RegisteredAgent, at place: Place) -> Bool {
         agents.withLock { agents in
             guard agents[place] == nil else { return false }
@@ -36,12 +38,12 @@ final class AgentBoard: Sendable {
     func agent(at place: Place) -> RegisteredAgent? { agents.withLock { $0[place] } }
 }
 
-/// A program that shows the prompts of a session, while the connection of its registration is open.
+/// A program that shows a session's prompts while the connection of its registration is open.
 final class RegisteredAgent: PromptScreen {
     private struct State {
         var abilities: PresenterAbilities
         var shown: [String: WirePrompt] = [:]
-        /// The prompts that the agent shows and has not been asked to dismiss.
+        /// The IDs of the prompts that the agent shows and has not been told to dismiss.
         var open: Set<String> = []
         var isGone = false
     }
@@ -93,10 +95,10 @@ final class RegisteredAgent: PromptScreen {
         }
     }
 
-    /// Notifies the agent that it shows the prompts from now on.
+    /// Notifies the agent that it is registered and will receive prompts.
     func welcome() { call.update(AgentInterface.Update(isRegistered: true)) }
 
-    /// Ends the agent's prompts, because it has hung up.
+    /// Ends the agent's prompts, because it has closed its connection.
     func hangUp() {
         let shown = state.withLock { state in
             state.isGone = true
@@ -107,17 +109,17 @@ final class RegisteredAgent: PromptScreen {
     }
 }
 
-/// The programs that may show the prompts of calls.
+/// The programs that may show the prompts for calls.
 package enum AgentPolicy: String, Sendable, Hashable, CaseIterable {
-    /// Only the agent of the caller's session; without one, no prompt is shown.
+    /// Only the agent of the caller's session. If there is none, prompts are not shown.
     case required = "required"
     /// The agent of the caller's session if there is one, otherwise the caller.
     case preferred = "preferred"
-    /// The caller itself; no agent may register.
+    /// Only the caller itself; agents cannot register.
     case never = "never"
 }
 
-/// The rules for prompts of a service.
+/// A service's rules for prompts.
 package struct PromptRules: Sendable {
     /// The programs that show prompts.
     package var agents = AgentPolicy.preferred

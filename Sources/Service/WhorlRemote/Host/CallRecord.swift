@@ -10,9 +10,9 @@ package struct CallRecord: Sendable, Hashable {
     package let method: String
     /// The name that the program claims.
     package let application: String
-    /// The reason given by the program, or the requested change.
+    /// The reason that the program gave, or the change that it requested.
     package let purpose: String
-    /// `done`, or the code of the error.
+    /// The outcome: `done`, or the error's code.
     package let outcome: String
     /// The number of earlier records of the same kind that were dropped because there were too many.
     package var unwritten = 0
@@ -28,19 +28,19 @@ package struct CallRecord: Sendable, Hashable {
     }
 }
 
-/// The purpose of a call, in the caller's words.
+/// The purpose of a call, as the caller describes it.
 struct CallPurpose: Sendable, Hashable {
     let application: String
     let text: String
 }
 
 extension ServiceRefusal {
-    /// The code of the failure that the refusal carries; otherwise the refusal's name.
+    /// The code of the failure that the refusal contains; otherwise the refusal's name.
     fileprivate var code: String { failure(as: ServiceError.self)?.code.rawValue ?? name }
 }
 
 extension OwnerRequest {
-    /// Returns the request with the service's knowledge about the caller, replacing the claims in the message.
+    /// Returns the request, with what the service knows about the caller in place of the message's claims.
     func asked(by caller: Caller) -> Self {
         var request = self
         request.application = caller.application(application)
@@ -52,6 +52,6 @@ extension OwnerRequest {
 }
 
 extension OwnerOperation {
-    /// The program's name, and its request.
+    /// The program's name, and the purpose of its request.
     var callPurpose: CallPurpose { CallPurpose(application: request.application.rawValue, text: purpose) }
 }

@@ -3,41 +3,40 @@
 package import WhorlIPC
 package import WhorlService
 
-/// A service's knowledge about the programs that call it, and its rules for them.
+/// Provides what a service knows about the programs that call it, and its rules for them.
 ///
-/// Rights to a user's fingers and items follow from the connected user (``ServiceHost``); these rules can only remove
-/// rights.
+/// The connected user determines the rights to fingers and items (``ServiceHost``); these rules can only restrict them.
 package protocol CallerRules: Sendable {
-    /// Returns the current knowledge about a caller.
+    /// Returns what the service currently knows about a caller.
     func caller(_ client: ServiceClientIdentity) async -> Caller
 
-    /// Returns a caller that makes a request on behalf of another process, as polkit's helper does for its agent.
+    /// Returns a caller that makes a request on behalf of another process, as polkit's helper does for an agent.
     ///
-    /// The place of the result is that of the other process.
+    /// The result has the place of the other process.
     ///
     /// - Parameters:
     ///   - client: The caller.
-    ///   - agent: The process that the caller has passed.
-    /// - Returns: `nil` if it is not certain that the caller is polkit's helper, or which user and place the process
-    ///   belongs to. The caller's place is then its own.
+    ///   - agent: The process that the caller passed with the call.
+    /// - Returns: The caller; `nil` if it may not be polkit's helper, or if the user and place of the process are
+    ///   uncertain. The caller then has only its own place.
     func caller(_ client: ServiceClientIdentity, askingFor agent: PeerProcess) async -> Caller?
 
-    /// Returns the requesting program, without its session, which takes long to find; `nil` if the service does not
-    /// look.
+    /// Returns the requesting program; `nil` if the service does not examine programs. The result does not include the
+    /// session, which takes long to determine.
     func asker(_ client: ServiceClientIdentity) async -> Asker?
 
-    /// Returns whether a caller is confined, and as which program.
+    /// Returns a caller's confinement.
     ///
-    /// - Throws: A refusal if this is unknown, so that a confined program is never mistaken for another one.
+    /// - Throws: A refusal if the confinement is unknown, so that a confined program is never mistaken for another one.
     func confinement(of client: ServiceClientIdentity) async throws(ServiceRefusal) -> Confinement
 
-    /// Returns only if the system's administration allows an action to a caller.
+    /// Checks that the system's administrator allows a caller to perform an action; throws if not.
     ///
     /// - Parameters:
     ///   - action: The action.
     ///   - client: The caller.
     ///   - mayAsk: Whether the user may be prompted for a password.
-    /// - Throws: `notPermitted`, with the reason.
+    /// - Throws: `notPermitted` with the reason if the action is not allowed.
     func authorize(
         _ action: GuardedAction,
         _ client: ServiceClientIdentity,
@@ -48,18 +47,18 @@ package protocol CallerRules: Sendable {
     func record(_ record: CallRecord, of asker: Asker?)
 }
 
-/// A caller, from the point of view of a service's rules.
+/// A caller, as a service's rules see it.
 package struct Caller: Sendable {
-    /// The requesting program; `nil` if the service does not look.
+    /// The requesting program; `nil` if the service does not examine programs.
     package var asker: Asker?
-    /// The reason why a finger may not be prompted for at the caller's place; `nil` if it may.
+    /// The reason why programs at the caller's place may not prompt for a finger; `nil` if they may.
     package var fingerObstacle: ServiceError?
     /// The reason why the caller does not run in the active session at one of this machine's seats; `nil` if it does,
     /// whatever the policy is.
     package var seatObstacle: ServiceError?
     /// The reason why nothing may be prompted for at the caller's place; `nil` if something may.
     package var obstacle: ServiceError?
-    /// Whether the program is confined; `nil` if unknown.
+    /// The program's confinement; `nil` if it is unknown.
     package var confinement: Confinement?
 
     package init(
@@ -76,13 +75,15 @@ package struct Caller: Sendable {
         self.confinement = confinement
     }
 
-    /// Returns the name of the program: for a confined one, this is its ID, whatever it claims.
+    /// Returns the name of the program.
+    ///
+    /// The name of a confined program is its ID, regardless of what it claims.
     func application(_ named: ApplicationID) -> ApplicationID {
         confinement?.application(named) ?? ApplicationID(rawValue: "")
     }
 }
 
-/// An action that changes who the owner is, for a user whose owner cannot be recognized yet.
+/// An action that could change who the owner is while the owner cannot be recognized.
 package enum GuardedAction: String, Sendable, CaseIterable {
     /// Enrolling the first finger while no passcode is set.
     case enroll = "io.whorl.enroll"
@@ -90,11 +91,11 @@ package enum GuardedAction: String, Sendable, CaseIterable {
     case setPasscode = "io.whorl.set-passcode"
     /// Deleting all items of the user.
     case reset = "io.whorl.reset"
-    /// Lifting the lock on the fingers of any user.
+    /// Ending the lockout of any user's fingers.
     case unlock = "io.whorl.unlock"
 }
 
-/// Rules that give all programs of a user the same rights, as in a service for a single program.
+/// Rules that give all of a user's programs the same rights, for a service that serves a single program.
 package struct UniformCallerRules: CallerRules {
     package init() {}
     package func caller(_ client: ServiceClientIdentity) async -> Caller { Caller() }
@@ -114,12 +115,14 @@ package struct UniformCallerRules: CallerRules {
 }
 
 extension ServiceHost {
-    /// Returns only if the system's rules allow an action, for which the user may be prompted.
+    /// Checks that the system's rules allow an action; throws if not.
+    ///
+    /// The user may be prompted for a password.
     func authorize(_ action: GuardedAction, _ call: ServiceCall) async throws(ServiceRefusal) {
         try await refusing(await rules.authorize(action, call.client, mayAsk: true))
     }
 
-    /// Returns the caller, unless nothing may be prompted for at its place, such as in a locked session.
+    /// Returns the caller; throws if programs at its place may not prompt, for example in a locked session.
     func callerOutsideLock(_ call: ServiceCall) async throws(ServiceRefusal) -> Caller {
         let caller = await rules.caller(call.client)
         if let obstacle = caller.obstacle { throw obstacle.refusal }
@@ -127,9 +130,11 @@ extension ServiceHost {
     }
 }
 
-/// The places that may prompt for a finger: the reader is attached to one machine, and so the user must be there.
+/// The places from which programs may prompt for a finger.
+///
+/// The reader is attached to this machine, so the user must be at the machine as well.
 package enum SeatPolicy: String, Sendable, Hashable, CaseIterable {
-    /// The session that is currently active at one of the machine's seats.
+    /// The session that is currently active on one of the machine's seats.
     case activeSeatOnly = "active-seat"
     /// Any login session on this machine, including those without a seat.
     case localOnly = "local"

@@ -2,17 +2,19 @@
 
 import WhorlService
 
-/// Whether a program is confined, and as which program.
+/// The confinement of a program: whether it is confined, and with which ID.
 ///
-/// A confined program sees only the data that belongs to its ID, and cannot choose the ID. An unconfined program can
-/// claim any name, and can also imitate a confined one of the same user.
+/// A confined program can access only the data that belongs to its ID, which it cannot choose. An unconfined program
+/// can claim any name, including that of the same user's confined programs.
 package enum Confinement: Sendable, Hashable {
     /// The program is not confined.
     case none
     /// The program is confined, and has this ID.
     case id(String)
 
-    /// Returns the name of the program: for a confined one, this is its ID, whatever it claims.
+    /// Returns the name of the program.
+    ///
+    /// The name of a confined program is its ID, regardless of what it claims.
     func application(_ named: ApplicationID) -> ApplicationID {
         switch self {
         case .none: named
@@ -31,10 +33,10 @@ package enum Confinement: Sendable, Hashable {
         }
     }
 
-    /// The prefix of the names under which a confined program's items are stored; `nil` for any other program.
+    /// The prefix for the names under which a confined program's items are stored; `nil` for any other program.
     ///
-    /// Letters, digits and `.-_` of the ID are kept; any other byte becomes `+` and two digits. So the first colon ends
-    /// the ID, and no two IDs share a prefix.
+    /// The ID's letters, digits and `.-_` are kept, and every other byte becomes `+` and two digits. So the first colon
+    /// ends the ID, and two IDs never have the same prefix.
     var prefix: String? {
         guard case .id(let id) = self else { return nil }
         let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_".utf8)
@@ -45,7 +47,7 @@ package enum Confinement: Sendable, Hashable {
         return "confined.\(encoded):"
     }
 
-    /// Returns an item under the name assigned by the program; `nil` for another program's item.
+    /// Returns an item with the name that the program assigned to it; `nil` for another program's item.
     func shown(_ item: VaultItem) -> VaultItem? {
         guard let prefix else { return item }
         let whole = item.id.name.text
@@ -62,7 +64,9 @@ package enum Confinement: Sendable, Hashable {
     }
 }
 
-/// The names of items that a caller may use: those of the connected user's profile, whatever profile the message names.
+/// The names of the items that a caller may use.
+///
+/// They belong to the connected user's profile, regardless of the profile that the message names.
 struct NameSpace: Sendable {
     let profile: String
     let confinement: Confinement
@@ -76,7 +80,7 @@ struct NameSpace: Sendable {
     }
 }
 
-/// The access groups of a caller: those that it names, or always a confined program's own group.
+/// The access groups of a caller: those that it names, or a confined program's own group.
 struct CallerGroups: Sendable {
     private let named: [String]
     private let own: String?
@@ -90,10 +94,10 @@ struct CallerGroups: Sendable {
             }
     }
 
-    /// The groups in which the caller may search for rows.
+    /// The groups in which the caller can search for rows.
     var searched: [String] { own.map { [$0] } ?? named }
 
-    /// Converts a filter to the stored groups.
+    /// Returns a filter, converted to the groups in which rows are stored.
     func stored(_ match: KeychainMatch) -> KeychainMatch {
         guard let own else { return match }
         var match = match
@@ -101,7 +105,7 @@ struct CallerGroups: Sendable {
         return match
     }
 
-    /// Converts a row to its stored group.
+    /// Returns a row, converted to the group in which it is stored.
     func stored(_ row: NewKeychainRow) -> NewKeychainRow {
         guard let own, named.containsBytes(of: row.record.accessGroup) else { return row }
         var row = row
@@ -109,7 +113,7 @@ struct CallerGroups: Sendable {
         return row
     }
 
-    /// Returns a row under the first group that the caller names.
+    /// Returns a row, with its group replaced by the first one that the caller names.
     func shown(_ row: KeychainRow) -> KeychainRow {
         guard own != nil, let group = named.first else { return row }
         var record = row.record
@@ -117,7 +121,7 @@ struct CallerGroups: Sendable {
         return KeychainRow(row.version, record, row.contents)
     }
 
-    /// Returns an outcome with its rows under the first group that the caller names.
+    /// Returns an outcome, with the groups of its rows replaced by the first one that the caller names.
     func shown(_ outcome: KeychainOutcome) -> KeychainOutcome {
         switch outcome {
         case .stored(let rows): .stored(rows.map(shown))
@@ -130,7 +134,7 @@ struct CallerGroups: Sendable {
 extension Preflight {
     /// Returns the result for a caller whose place does not allow prompting for a finger.
     ///
-    /// If the passcode meets the policy, the result stays the same.
+    /// If the passcode is sufficient for the policy, the result does not change.
     func with(_ obstacle: ServiceError?, _ policy: Policy) -> Preflight {
         guard let obstacle, policy == .biometrics || !isPasscodeSet else { return self }
         return Preflight(

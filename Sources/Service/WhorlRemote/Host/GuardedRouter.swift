@@ -4,18 +4,19 @@ import FoundationEssentials
 import WhorlIPC
 import WhorlService
 
-/// The methods of a service, with the programs that may call them.
+/// The methods of a service, with the rules for which programs may call them.
 ///
-/// Every method is added here. Its rule is checked before the parameters are read, so no method can forget it.
+/// Every method is added here. Its rule is checked before the parameters are read, so that no method can omit the
+/// check.
 struct GuardedRouter {
-    /// The methods, for a server.
+    /// The methods, in the form that a server uses.
     private(set) var router: Router
     /// The rules of the methods, in the order in which they were added.
     private(set) var methods: [MethodRule] = []
     private let rules: any CallerRules
     private let journal: ChangeJournal
 
-    /// The user who may call root-only methods.
+    /// The user ID that may call root-only methods.
     private let root: UInt32
 
     init(
@@ -37,7 +38,7 @@ struct GuardedRouter {
     ///
     /// - Parameters:
     ///   - operation: The method.
-    ///   - body: Receives the operation and the call of a program that may call it.
+    ///   - body: Called with the operation and the call if the program may call the method.
     mutating func on<Asked: ServiceOperation>(
         _ operation: Asked.Type,
         _ body: @escaping @Sendable (Asked, ServiceCall) async throws(ServiceRefusal) -> Asked.Reply
@@ -47,7 +48,7 @@ struct GuardedRouter {
         }
     }
 
-    /// Adds a method whose reply has descriptors that are not secret.
+    /// Adds a method whose reply can include descriptors that are not secret.
     mutating func onAttaching<Asked: ServiceOperation>(
         _ operation: Asked.Type,
         _ body:
@@ -109,7 +110,9 @@ struct GuardedRouter {
 struct MethodRule: Sendable, Hashable {
     let name: String
     let rules: OperationRules
-    /// Whether the call may prompt the owner; for a finger only at a place that allows it.
+    /// Whether the call may prompt the owner.
+    ///
+    /// It prompts for a finger only if the caller's place allows it.
     let asksOwner: Bool
 
     init<Asked: ServiceOperation>(_ operation: Asked.Type) {
@@ -119,12 +122,12 @@ struct MethodRule: Sendable, Hashable {
     }
 }
 
-/// Records changes made by calls in the journal and the owner's log.
+/// Records the changes that calls make, in the journal and the owner's log.
 private struct ChangeJournal: Sendable {
     let rules: any CallerRules
     let services: ServiceHost.ServicesOfUser
 
-    /// Records a call's change, if its operation is one.
+    /// Records the change that a call makes, if its operation makes one.
     func note<Asked: ServiceOperation>(
         _ operation: Asked,
         _ answer: Result<Void, ServiceRefusal>,
@@ -158,7 +161,8 @@ private struct ChangeJournal: Sendable {
 }
 
 extension OperationRules.Effect {
-    /// The text for the change, and the outcome for the owner's log if the operation does not write a line itself.
+    /// The description of the change, and the outcome for the owner's log if the operation does not write to the log
+    /// itself.
     var change: (text: String, outcome: String?)? {
         switch self {
         case .repeatable, .once: nil
@@ -169,7 +173,7 @@ extension OperationRules.Effect {
 }
 
 extension CallerRules {
-    /// Refuses a program whose place does not allow prompting for a finger.
+    /// Refuses a call from a place that does not allow prompting for a finger.
     fileprivate func refuseElsewhere(_ call: ServiceCall) async throws(ServiceRefusal) {
         guard let obstacle = await caller(call.client).fingerObstacle else { return }
         throw ServiceRefusal(
@@ -178,7 +182,7 @@ extension CallerRules {
         )
     }
 
-    /// Refuses a confined program, and one that may be confined.
+    /// Refuses a call by a program that is or may be confined.
     func refuseConfined(_ call: ServiceCall) async throws(ServiceRefusal) {
         guard try await confinement(of: call.client) == .none else {
             throw ServiceRefusal(

@@ -4,7 +4,7 @@ import Synchronization
 import WhorlIPC
 import WhorlService
 
-/// The prompts that are currently shown, by IDs known only to the programs that show them.
+/// The prompts that are currently shown, by IDs that only the programs that show them know.
 final class PromptBoard: Sendable {
     private let prompts = Mutex<[String: WirePrompt]>([:])
 
@@ -14,9 +14,9 @@ final class PromptBoard: Sendable {
 
     /// Returns a prompt that a process shows.
     ///
-    /// It returns `nil` for an unknown ID, a prompt shown by another user or process, and a prompt that has ended. The
-    /// process is the one that connected, as reported by the kernel: a program that learns the ID of another's prompt
-    /// cannot answer it.
+    /// Returns `nil` for an unknown ID, a prompt shown by another user or process, and a prompt that has ended. The
+    /// kernel reports which process connected, so a program that learns the ID of another program's prompt cannot
+    /// answer it.
     func prompt(_ id: String, of user: PeerUser) -> WirePrompt? {
         guard let prompt = prompts.withLock({ $0[id] }) else { return nil }
         let shower = prompt.screen.answerer
@@ -24,7 +24,7 @@ final class PromptBoard: Sendable {
     }
 }
 
-/// One prompt that is shown in another process.
+/// One prompt that another process shows.
 final class WirePrompt: Sendable {
     let id = randomID()
     let entry: PromptEntry
@@ -45,8 +45,9 @@ final class WirePrompt: Sendable {
 
     func markOver() { over.store(true, ordering: .relaxed) }
 
-    /// Processes a report that the user is typing, which counts for a limited time after the prompt began, so that
-    /// typing cannot block the reader.
+    /// Handles a report that the user is typing.
+    ///
+    /// It counts only for a limited time after the prompt began, so that typing cannot block the reader.
     ///
     /// - Returns: Whether the time limit starts again.
     func typing(within longest: Duration) -> Bool {
@@ -55,13 +56,15 @@ final class WirePrompt: Sendable {
         return true
     }
 
-    /// Records that the prompt is no longer shown; `nil` if nothing else was reported.
+    /// Records that the prompt is no longer shown; `ending` is `nil` if the program did not report how it ended.
     func end(_ ending: PromptInterface.Ended?) {
         sink.yield(ending)
         sink.finish()
     }
 
-    /// Waits until the prompt is no longer shown; the wait ends only with ``end(_:)``, even in a cancelled task.
+    /// Waits until the prompt is no longer shown.
+    ///
+    /// Even in a cancelled task, only ``end(_:)`` ends the wait.
     func waitForEnding() async -> PromptInterface.Ended? {
         // A separate task, because the stream of a cancelled task would end immediately.
         let ending = ending

@@ -29,7 +29,7 @@ func refusing<Value, Reply>(
 }
 
 extension ServiceError {
-    /// The error of a call whose prompt only an agent may show, if none is registered.
+    /// The error for a call whose prompt only an agent may show while no agent is registered.
     static let noAgent = ServiceError(
         .notInteractive,
         message:
@@ -37,18 +37,19 @@ extension ServiceError {
         recovery: "Start an agent in this session, such as `whorl agent` in another terminal."
     )
 
-    /// The error of a call whose prompt was shown by an agent that has exited.
+    /// The error for a call whose prompt was shown by an agent that has exited.
     static let agentEnded = ServiceError(
         .systemCancel,
         message: "The agent that showed the prompt has exited.",
         recovery: "Start the agent again, then try again."
     )
 
-    /// Whether the error only reports that the evaluation was stopped, or that there is no prompt.
+    /// Whether the error only reports that the evaluation was stopped or could not prompt.
     private var isStop: Bool {
         [.notInteractive, .appCancel, .userCancel, .systemCancel, .timedOut].contains(code)
     }
 
-    /// Returns this reason if the error only reports a stop; any other error is more specific.
+    /// Returns this error if the other one only reports that the evaluation was stopped; otherwise the other one, which
+    /// is more specific.
     func explaining(_ error: ServiceError) -> ServiceError { error.isStop ? self : error }
 }

@@ -5,7 +5,7 @@ import WhorlService
 
 /// The calls in each login session that are prompting the owner.
 ///
-/// A lock of the session, or another session becoming active at its seat, ends them.
+/// They end when the session is locked or another session becomes active on its seat.
 final class RunningCalls: Sendable {
     /// Ends a call with the reason that its caller receives.
     typealias End = @Sendable (ServiceError) -> Void
@@ -18,9 +18,12 @@ final class RunningCalls: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a call, which `end` ends when its session is locked, or immediately if it is already locked.
+    /// Adds a call.
     ///
-    /// - Returns: A number for ``remove(_:)``; `nil` for a call outside any session, which nothing ends.
+    /// When its session is locked, the call is ended by `end`; if the session is already locked, this happens
+    /// immediately.
+    ///
+    /// - Returns: A number for ``remove(_:)``; `nil` for a call outside any session, which is never ended in this way.
     func add(in session: String?, _ end: @escaping End) -> UInt64? {
         guard let session else { return nil }
         let (number, isLocked) = state.withLock { state in
@@ -64,13 +67,14 @@ final class RunningCalls: Sendable {
 extension ServiceHost {
     /// Ends the prompts of a login session's programs and forgets its proofs, because its screen is locked.
     ///
-    /// The session gets no new prompts until ``unlock(_:)``.
+    /// Programs in the session cannot prompt again until ``unlock(_:)`` is called.
     package func lock(_ session: String) {
         running.lock(session)
         forget(session)
     }
 
-    /// Does the same for a session whose locker is asked to lock it and may never report the unlocking.
+    /// Does the same for a session that is about to be locked, but does not wait for ``unlock(_:)``, because the screen
+    /// locker may never report that the session was unlocked.
     package func beginLocking(_ session: String) {
         running.end(in: session, because: .sessionLocked)
         forget(session)
@@ -79,12 +83,12 @@ extension ServiceHost {
     /// Allows prompts for a login session's programs again.
     package func unlock(_ session: String) { running.unlock(session) }
 
-    /// Forgets the proofs of a login session that is no longer active at its seat.
+    /// Forgets the proofs of a login session that is no longer active on its seat.
     ///
     /// - Parameters:
     ///   - session: The session.
-    ///   - endsCalls: Whether the prompts of its programs end too, for example if only the active session may prompt
-    ///     for a finger.
+    ///   - endsCalls: Whether to end the prompts of its programs as well, for example if only the active session may
+    ///     prompt for a finger.
     package func leave(_ session: String, endsCalls: Bool) {
         if endsCalls { running.end(in: session, because: .sessionInBackground) }
         forget(session)
@@ -95,7 +99,7 @@ extension ServiceHost {
         sessions.forget(in: session)
     }
 
-    /// Forgets the proofs of all login sessions, because the machine goes to sleep.
+    /// Forgets the proofs of all login sessions, because the machine is going to sleep.
     package func sleep() {
         stays.end()
         sessions.forget()

@@ -3,7 +3,7 @@
 import WhorlIPC
 package import WhorlService
 
-/// The accounts whose state a system-wide service stores, for root.
+/// Manages the accounts whose state a system-wide service stores, on behalf of root.
 package protocol AccountKeeper: Sendable {
     /// Returns information about the state of each account.
     func accounts() async throws(ServiceError) -> [StoredAccount]
@@ -16,7 +16,7 @@ package protocol AccountKeeper: Sendable {
 }
 
 extension ServiceHost {
-    /// Adds the calls with which root manages accounts that were renamed or deleted.
+    /// Adds the methods by which root manages accounts that were renamed or deleted.
     func addAccounts(_ router: inout GuardedRouter, _ logins: LoginAccess) {
         let keeper = logins.accounts
         router.on(LoginInterface.ListAccounts.self) { (_, _) async throws(ServiceRefusal) in
@@ -56,7 +56,7 @@ extension ServiceHost {
 }
 
 extension ServiceHost {
-    /// Adds the call with which an operator lifts the lock on a user's fingers, if the system's rules allow it.
+    /// Adds the method by which an operator ends the lockout of a user's fingers, if the system's rules allow it.
     func addUnlock(_ router: inout GuardedRouter, _ logins: LoginAccess) {
         router.on(LoginInterface.Unlock.self) { (user, call) async throws(ServiceRefusal) in
             let caller = await rules.caller(call.client)

@@ -26,7 +26,7 @@ extension ServiceHost {
         }
     }
 
-    /// A reader's storage holds the prints of all users and systems, so only root may clear it.
+    /// Checks that only root clears a reader, because it stores the prints of all users and systems.
     private func checkClearing(_ exercise: ReaderExercise, _ call: ServiceCall) throws(ServiceRefusal) {
         guard exercise.clearsStorage, call.client.user.uid != 0 else { return }
         throw ServiceError(
@@ -37,10 +37,10 @@ extension ServiceHost {
         ).refusal
     }
 
-    /// Returns a request to use the reader, with the system's rules for a first finger.
+    /// Returns a request to use the reader to which the system's rules for enrolling a first finger are added.
     ///
-    /// A further finger, or a first one while a passcode is set, requires the owner's consent instead. The engine
-    /// decides which case applies, from the same state of the fingers that the consent is for.
+    /// Another finger, or the first one while a passcode is set, requires the owner's consent instead. The engine
+    /// decides which case applies, based on the same state of the fingers that the consent is for.
     private func enrolling(
         _ asked: ConsentRequest,
         _ call: ServiceCall,
@@ -56,7 +56,7 @@ extension ServiceHost {
 }
 
 extension ReaderReconciliation {
-    /// Returns the comparison without the owners of other users' prints.
+    /// Returns the comparison, without the owners of other users' prints.
     fileprivate func shown(to profile: String) -> ReaderReconciliation {
         ReaderReconciliation(
             finished: finished,
@@ -68,10 +68,10 @@ extension ReaderReconciliation {
 }
 
 extension ServiceHost {
-    /// The maximum number of prints in one call: all fingers on several readers.
+    /// The maximum number of prints in one call, which is enough for all fingers on several readers.
     private static let mostPrints = 64
 
-    /// Adds the call with which root imports prints of another program.
+    /// Adds the method by which root imports another program's prints.
     func addTakeOver(_ router: inout GuardedRouter, _ logins: LoginAccess) {
         router.on(LoginInterface.TakeOver.self) {
             (asked, call) async throws(ServiceRefusal) in

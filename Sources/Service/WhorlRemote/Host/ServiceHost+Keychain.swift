@@ -47,16 +47,16 @@ extension ServiceHost {
         }
     }
 
-    /// Returns the groups that a caller may use: those that it names, or a confined program's own.
+    /// Returns the groups that a caller may use: those that it names, or a confined program's own group.
     private func groups(_ named: [String], _ call: ServiceCall) async throws(ServiceRefusal) -> CallerGroups {
         guard !named.isEmpty, named.count <= 64 else { throw .invalidParameter("groups") }
         return CallerGroups(named, try await rules.confinement(of: call.client))
     }
 
-    /// Accesses the rows of the caller's program on a thread that may block, and reads the values sent with the call
-    /// there.
+    /// Accesses the rows of the caller's program on a thread that may block; the values sent with the call are read on
+    /// the same thread.
     ///
-    /// A call that reads values (`hasValues`) already has its turn; other calls wait for theirs.
+    /// A call that reads values (`hasValues`) already has its turn; other calls first wait for theirs.
     func rows<Value: Sendable>(
         _ groups: CallerGroups,
         _ call: ServiceCall,
@@ -90,7 +90,9 @@ extension ServiceHost {
     }
 
     static let calls = DispatchQueue(label: "whorl.keychain-rows", attributes: .concurrent)
-    /// Only one of these runs at a time, because the values of many connections would fill the memory.
+    /// The queue for large calls.
+    ///
+    /// Only one runs at a time, because the values of many connections would fill the memory.
     private static let largeCalls = DispatchQueue(label: "whorl.large-keychain-rows")
 
     private static func bringsMuch(_ call: ServiceCall) -> Bool {
@@ -137,11 +139,11 @@ extension ServiceHost {
 }
 
 extension ServiceHost {
-    /// Sends the rows found by a search, one page at a time: the next page is read after the caller has read the last
-    /// one.
+    /// Sends the rows that a search finds, one page at a time; each page is read after the caller has received the
+    /// previous one.
     ///
-    /// The IDs of all rows are found first, so no row is sent twice, and a row that is deleted in the meantime is left
-    /// out.
+    /// The IDs of all rows are found first, so a row is never sent twice. A row that is deleted in the meantime is
+    /// omitted.
     func find(
         _ asked: KeychainInterface.Find,
         _ groups: CallerGroups,
@@ -197,7 +199,7 @@ extension ServiceHost {
         if try update(rows, groups, call) > 1 << 16 { await call.untilRead() }
     }
 
-    /// Sends rows, and returns the number of bytes of their values.
+    /// Sends rows, and returns the total size of their values in bytes.
     private func update(
         _ rows: [KeychainRow],
         _ groups: CallerGroups,

@@ -5,7 +5,7 @@ import WhorlIPC
 import WhorlService
 
 extension ServiceHost {
-    /// Adds the calls with which a login stores a verified password, and deletes a changed one.
+    /// Adds the methods by which a login stores a verified password, and deletes one that has changed.
     func addPasswords(_ router: inout GuardedRouter, _ logins: LoginAccess) {
         router.on(LoginInterface.Keep.self) {
             (asked, call) async throws(ServiceRefusal) in
@@ -30,8 +30,9 @@ extension ServiceHost {
         }
     }
 
-    /// Returns the password that is handed over after a matching touch; a missing password does not make the login
-    /// fail.
+    /// Returns the password to hand over after a matching touch.
+    ///
+    /// The login does not fail if there is no password.
     func password(
         _ asked: LoginInterface.Verify,
         _ caller: Caller,

@@ -6,32 +6,32 @@ import WhorlIPC
 package import WhorlService
 import WhorlSupport
 
-/// The access of logins to a system-wide service.
+/// The parts of a system-wide service that logins use.
 package struct LoginAccess: Sendable {
-    /// The only user who may make requests.
+    /// The only user ID that may make requests.
     let asker: UInt32
-    /// Returns the owner's service of a user.
+    /// Returns the service that handles a user's requests.
     let owner: @Sendable (UInt32) throws(ServiceError) -> any ServiceAsker
     /// Enrolls another program's prints for a user.
     let takeOver: TakeOver
-    /// Returns the reason why a user cannot be asked for a touch, if it is known immediately and does not depend on the
-    /// caller.
+    /// Returns the reason why a user cannot be prompted for a touch, if it is known immediately and does not depend on
+    /// the caller.
     let obstacle: Obstacle
-    /// Returns the keyring of a user; `nil` if logins have no keyring.
+    /// Returns a user's keyring; `nil` if logins do not unlock a keyring.
     let keyring: @Sendable (UInt32) throws(ServiceError) -> (any LoginKeyring)?
-    /// The failed attempts of all logins at this machine; `nil` if they are not counted.
+    /// The counter of failed attempts of all logins on this machine; `nil` if they are not counted.
     let place: (any PlaceTries)?
-    /// Lifts the lock on a user's fingers, and returns whether they were locked.
+    /// Ends the lockout of a user's fingers, and returns whether they were locked out.
     let unlock: Unlock
     /// Identifies which of several users is touching the reader.
     let identify: Identify
-    /// The accounts whose state the service stores; without them, none are reported.
+    /// The accounts whose state the service stores; `nil` to report none.
     let accounts: (any AccountKeeper)?
 
-    /// Returns the reason why the user with an ID cannot be asked for a touch; `nil` if possible.
+    /// Returns the reason why the user with an ID cannot be prompted for a touch; `nil` if the user can be.
     package typealias Obstacle = @Sendable (UInt32) async -> ServiceError?
 
-    /// Lifts the lock on the fingers of the user with an ID, for a program that the administrator has authorized.
+    /// Ends the lockout of the fingers of the user with an ID, for a program that the administrator has authorized.
     package typealias Unlock = @Sendable (UInt32, Asker?) async throws(ServiceError) -> Bool
 
     /// Identifies which of the users with these IDs is touching the reader.
@@ -44,19 +44,19 @@ package struct LoginAccess: Sendable {
         @Sendable (UInt32, [ForeignPrint], _ isTrial: Bool, _ readersWereClosed: Bool)
         async throws(ServiceError) -> [ImportOutcome]
 
-    /// Creates the access.
+    /// Creates the description of what logins use.
     ///
     /// - Parameters:
-    ///   - asker: The only user who may make requests; a test passes its own.
-    ///   - owner: Returns the owner's service of the user with an ID.
-    ///   - obstacle: Returns the reason why the user with an ID cannot be asked for a touch, if it is known
+    ///   - asker: The only user ID that may make requests; tests pass their own user ID.
+    ///   - owner: Returns the service that handles the requests of the user with an ID.
+    ///   - obstacle: Returns the reason why the user with an ID cannot be prompted for a touch, if it is known
     ///     immediately.
-    ///   - keyring: Returns the keyring of the user with an ID; by default there is no keyring.
-    ///   - place: The failed attempts of all logins at this machine; `nil` if they are not counted.
-    ///   - unlock: Lifts the lock on the fingers of the user with an ID; by default none are locked.
-    ///   - identify: Identifies which of several users is touching the reader; by default no one is identified.
-    ///   - takeOver: Enrolls prints for the user with an ID; by default no prints are imported.
-    ///   - accounts: The accounts whose state the service stores; by default there are no accounts.
+    ///   - keyring: Returns the keyring of the user with an ID; by default, there is no keyring.
+    ///   - place: The counter of failed attempts of all logins on this machine; `nil` if they are not counted.
+    ///   - unlock: Ends the lockout of the fingers of the user with an ID; by default, no fingers are locked out.
+    ///   - identify: Identifies which of several users is touching the reader; by default, identifying fails.
+    ///   - takeOver: Enrolls prints for the user with an ID; by default, no prints are imported.
+    ///   - accounts: The accounts whose state the service stores; by default, there are none.
     package init(
         asker: UInt32 = 0,
         owner: @escaping @Sendable (UInt32) throws(ServiceError) -> any ServiceAsker,
@@ -86,7 +86,7 @@ extension ServiceHost {
     /// The time that a login waits for others that use the reader; typing a password is faster than a longer wait.
     static var patience: Duration { .seconds(2) }
 
-    /// Adds the verification of logins, if the service has accounts to log in to.
+    /// Adds the methods that verify logins, if the service has accounts to log in to.
     func addLogin(_ router: inout GuardedRouter) {
         guard let logins else { return }
         addTakeOver(&router, logins)
@@ -121,9 +121,9 @@ extension ServiceHost {
         }
     }
 
-    /// Refuses a login of a user without a finger before the login manager is queried for the place.
+    /// Refuses the login of a user without a finger, before querying the login manager for the caller's place.
     ///
-    /// Most logins on a machine without a reader are like this.
+    /// This is the case for most logins on a machine without a reader.
     private func refuseAtOnce(
         _ asked: LoginInterface.Verify,
         _ call: ServiceCall,
@@ -136,10 +136,10 @@ extension ServiceHost {
         throw refusal
     }
 
-    /// Returns the caller, and the process of polkit's agent if the caller makes the request for the user there.
+    /// Returns the caller, and the process of polkit's agent if the caller makes the request for the agent's user.
     ///
-    /// If anything about a passed process is uncertain, it is ignored: the caller then has its own place, and polkit's
-    /// helper has none.
+    /// If anything about the passed process is uncertain, the process is ignored. The caller then has its own place,
+    /// which polkit's helper does not have.
     private func caller(
         _ asked: LoginInterface.Verify,
         _ call: ServiceCall
@@ -260,26 +260,26 @@ extension LoginRefused {
 }
 
 extension LoginInterface.Verify {
-    /// Whether the user is, or may be, at another machine, according to PAM.
+    /// Returns whether the user is, or may be, at another machine, according to PAM.
     ///
-    /// This machine's own host name is accepted from a locker in a session. From outside any session, it comes from
-    /// servers, such as the print server: every local user can talk to them, and so can a tunnel from elsewhere.
+    /// In a session, a screen locker may name this machine as the host. Outside any session, servers such as the print
+    /// server do so, and every local user can talk to those, as can programs on other machines through a tunnel.
     fileprivate func isRemote(_ caller: Caller) -> Bool {
         guard let remoteHost, !remoteHost.isEmpty else { return false }
         return remoteHost != "localhost" || caller.asker?.session == nil
     }
 
-    /// Whether the service makes the request outside any session, for a user whose location it does not specify.
+    /// Returns whether the PAM service makes the request outside any session and does not specify the user's location.
     ///
-    /// Mail, file and VPN servers call PAM for users at other machines, and many name no host. polkit's helper does so
-    /// for the user at an agent, whose process it may have passed. A program at this machine's own screen names a
-    /// terminal, or is a greeter, some of which have no terminal yet.
+    /// Mail, file and VPN servers call PAM for users at other machines, and many do not specify a host. polkit's helper
+    /// calls it for an agent's user, and may have passed the agent's process. A program on this machine's own screen
+    /// specifies a terminal or is a greeter; some greeters do not have a terminal yet.
     fileprivate func isForElsewhere(_ caller: Caller) -> Bool {
         guard caller.asker?.session == nil else { return false }
         return service.hasPrefix("polkit") || !(namesTerminal || isGreeter)
     }
 
-    /// Whether the terminal belongs to this machine; servers set it to their own name, such as `ssh`.
+    /// Whether the specified terminal belongs to this machine; servers specify their own name instead, such as `ssh`.
     private var namesTerminal: Bool {
         guard let terminal else { return false }
         let isScreen = terminal.first == ":" && terminal.dropFirst().first?.isNumber ?? false
@@ -289,7 +289,7 @@ extension LoginInterface.Verify {
 
     private var isGreeter: Bool { isOne(of: Self.greeters) }
 
-    /// Whether the service unlocks screens; greeters do too.
+    /// Whether the PAM service unlocks screens, which greeters also do.
     var isLocker: Bool { isOne(of: Self.greeters) || isOne(of: Self.lockers) }
 
     private func isOne(of names: [String]) -> Bool {
@@ -298,7 +298,7 @@ extension LoginInterface.Verify {
 
     private static let greeters = ["gdm", "lightdm", "sddm", "plasmalogin", "greetd", "cosmic-greeter"]
 
-    /// The PAM services of screen lockers; sudo, su and polkit are not among them, whatever the session is.
+    /// The PAM services of screen lockers, which never include sudo, su and polkit.
     private static let lockers = [
         "kde", "kscreensaver", "gnome-screensaver", "cinnamon-screensaver", "mate-screensaver",
         "xfce4-screensaver",
@@ -307,7 +307,7 @@ extension LoginInterface.Verify {
         "physlock", "vlock", "light-locker",
     ]
 
-    /// The purpose, with PAM's strings as shown in the journal.
+    /// The purpose, including PAM's strings, as shown in the journal.
     fileprivate var purpose: CallPurpose {
         let service = DisplayText.clean(service, limit: 60)
         let place = terminal.map { DisplayText.clean($0, limit: 60) }.flatMap {
@@ -347,11 +347,12 @@ extension ServiceError {
     )
 }
 
-/// The presenter of a login: it sends the messages to show to the requesting program, and accepts nothing from it.
+/// The presenter for a login, which sends messages for the user to the requesting program and does not accept anything
+/// from it.
 struct LoginPresenter: PromptPresenter {
     let call: ServiceCall
 
-    /// A program that accepts no updates shows nothing, so no one would notice the prompt.
+    /// Whether the user can see the prompt: a program that does not accept updates cannot show any messages.
     var isInteractive: Bool { get async { call.wantsMore } }
 
     func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
@@ -364,7 +365,7 @@ struct LoginPresenter: PromptPresenter {
 }
 
 extension PromptUpdate {
-    /// Whether the reply says the same.
+    /// Whether the update only reports the outcome, which the reply contains as well.
     fileprivate var isEnd: Bool {
         switch self {
         case .matched, .verified, .ended: true

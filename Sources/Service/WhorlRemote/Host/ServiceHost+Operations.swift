@@ -3,14 +3,14 @@
 import WhorlIPC
 import WhorlService
 
-/// An operation that confined programs may use too, limited to the data that belongs to them.
+/// An operation that confined programs may also use, limited to the data that belongs to them.
 ///
-/// Any other operation is refused to confined programs, whatever its rules are.
+/// Confined programs cannot use any other operation, regardless of its rules.
 protocol ConfinedOperation: ServiceOperation {
-    /// Returns the operation, limited to the data of the requesting program.
+    /// Returns the operation, limited to the requesting program's data.
     func within(_ names: NameSpace) throws(ServiceError) -> Self
 
-    /// Returns the reply without the data of other programs.
+    /// Returns the reply, without other programs' data.
     static func shown(_ reply: Reply, within names: NameSpace) -> Reply
 }
 
@@ -18,11 +18,11 @@ extension ConfinedOperation {
     static func shown(_ reply: Reply, within _: NameSpace) -> Reply { reply }
 }
 
-/// An operation that is the same for every program, because it names no data that belongs to one.
+/// An operation that is the same for every program, because it does not name data that belongs to a program.
 protocol ProgramIndependent: ServiceOperation {}
 
 extension ServiceHost {
-    /// Adds an operation that is handled by the services of the connected user.
+    /// Adds an operation that the connected user's services handle.
     func add(_ operation: any ServiceOperation.Type, _ router: inout GuardedRouter) {
         // Only a few conformances are looked up, because each lookup is slow in a large program, and the service starts
         // on demand.
@@ -81,7 +81,7 @@ extension ServiceHost {
         }
     }
 
-    /// Refuses an operation to a confined program if it does not define which data belongs to such a program.
+    /// Refuses a confined program's operation if the operation does not define which data belongs to such a program.
     private func refuseConfined<Asked: ServiceOperation>(
         _ operation: Asked.Type,
         _ call: ServiceCall
@@ -90,7 +90,7 @@ extension ServiceHost {
         try await rules.refuseConfined(call)
     }
 
-    /// Returns the names of items that a caller may use.
+    /// Returns the names of the items that a caller may use.
     private func names(_ services: Services, _ call: ServiceCall) async throws(ServiceRefusal) -> NameSpace {
         NameSpace(profile: services.profile, confinement: try await rules.confinement(of: call.client))
     }
@@ -100,7 +100,7 @@ extension ServiceHost {
     /// - Parameters:
     ///   - router: The methods.
     ///   - operation: The method.
-    ///   - prepare: Returns the operation in the form that the caller may use, or refuses it.
+    ///   - prepare: Returns the operation in the form that the caller may use; throws to refuse it.
     func prompting<Asked: OwnerOperation>(
         _ router: inout GuardedRouter,
         _ operation: Asked.Type,
@@ -120,7 +120,7 @@ extension ServiceHost {
         }
     }
 
-    /// Runs a call that may prompt the owner, with the service's knowledge about the caller.
+    /// Runs a call that may prompt the owner, with what the service knows about the caller.
     func answer<Asked: OwnerOperation>(
         _ asked: Prompting<Asked>,
         _ call: ServiceCall,
@@ -147,8 +147,8 @@ extension ServiceHost {
         return try answer.get()
     }
 
-    /// Returns the caller's operation with the session that it names, and with a time limit, so that the reader is not
-    /// blocked for others.
+    /// Returns the caller's operation with the session that it names and a time limit, so that the call does not block
+    /// the reader for others.
     private func completed<Asked: OwnerOperation>(
         _ operation: Asked,
         _ call: ServiceCall,
@@ -161,7 +161,8 @@ extension ServiceHost {
         return inSession as? Asked ?? operation
     }
 
-    /// Returns a request with the caller's stay, and with a time limit, so that the reader is not blocked for others.
+    /// Returns a request with the caller's stay and a time limit, so that the request does not block the reader for
+    /// others.
     func limited<Request: OwnerRequest>(_ request: Request) -> Request {
         var request = request
         request.timeout = min(request.timeout, promptRules.longestTimeout)
@@ -172,10 +173,10 @@ extension ServiceHost {
         return evaluation as? Request ?? request
     }
 
-    /// The stay of a program in its login session; `nil` if the service does not examine programs.
+    /// Returns the stay of a program in its login session; `nil` if the service does not examine programs.
     func stay(of asker: Asker?) -> String? { asker.map { stays.name(of: $0.session) } }
 
-    /// The owner session that a caller names, within the caller's login session.
+    /// Returns the owner session that a caller names, within the caller's login session.
     func session(_ id: String?, of call: ServiceCall, by asker: Asker?) -> OwnerSession? {
         sessions.session(id, of: call.client, in: asker?.session)
     }

@@ -6,7 +6,7 @@ package import WhorlService
 
 /// The engine of a private child, for the program that started the child.
 package protocol PrivateEngine: Sendable {
-    /// Returns the reader used for taking pictures, before any request was made to it.
+    /// Returns the reader with which to capture images, before it is used for the first time.
     func readerOfOwn() async throws(ServiceError) -> any FingerprintReader
 
     /// Returns the access groups of all programs in the keychain, and the number of rows; blocks the calling thread.

@@ -5,10 +5,11 @@ import WhorlService
 import WhorlSupport
 
 extension ServiceHost {
-    /// Returns the reason why a caller gets no result, because the screen of its session was locked in the meantime.
+    /// Returns the reason why a caller does not receive a result if the screen of its session was locked in the
+    /// meantime.
     ///
-    /// A lock ends calls as soon as the login manager's signal arrives; this check covers a late signal. If the login
-    /// manager does not answer, the session counts as locked.
+    /// Calls end as soon as the login manager's signal for a lock arrives; this check covers a signal that is late. If
+    /// the login manager does not respond, the session counts as locked.
     func lateLock(of session: String?, _ call: ServiceCall) async -> ServiceError? {
         guard let session else { return nil }
         let now = await rules.caller(call.client)
@@ -35,7 +36,7 @@ extension ServiceHost {
         prompts.prompt(id, of: call.client.user)
     }
 
-    /// Passes a report to a prompt; the result is `false` for one that is unknown or has ended.
+    /// Passes a report to a prompt; returns `false` for a prompt that is unknown or has ended.
     private func answer(_ id: String, _ call: ServiceCall, _ body: (WirePrompt) -> Void) -> Valued<Bool> {
         guard let prompt = prompt(id, call) else { return Valued(false) }
         body(prompt)
@@ -68,11 +69,11 @@ extension ServiceHost {
         AgentBoard.Place(uid: call.client.user.uid, session: session)
     }
 
-    /// Chooses the screen for the prompts of a call.
+    /// Returns the screen for the prompts of a call.
     ///
     /// - Parameters:
     ///   - call: The call.
-    ///   - session: The session of the requesting program; `nil` for none.
+    ///   - session: The session of the requesting program; `nil` if it runs outside any session.
     ///   - caller: The caller's own screen.
     /// - Returns: The screen; `nil` if an agent is required and none is registered.
     func screen(

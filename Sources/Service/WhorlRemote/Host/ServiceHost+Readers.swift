@@ -15,7 +15,7 @@ extension ServiceHost {
 }
 
 extension ReadLog: ConfinedOperation {
-    /// The maximum number of log lines in one reply, which keeps it below the maximum message size.
+    /// The maximum number of log lines in one reply, which keeps the reply below the maximum message size.
     private static let mostLines = 1000
 
     func within(_ names: NameSpace) throws(ServiceError) -> ReadLog {
@@ -58,7 +58,7 @@ extension ServiceHost {
         }
     }
 
-    /// Runs an operation of a reader, and sends a failure with all of its values.
+    /// Runs an operation on a reader; if it fails, the caller receives all values of the failure.
     func reading<Value>(
         _ answer: @autoclosure () async throws(ReaderError) -> Value
     ) async throws(ServiceRefusal) -> Value {
@@ -95,7 +95,7 @@ extension ServiceHost {
 }
 
 extension EnrollmentMetadata {
-    /// Returns the metadata of a print in a reader, without the owner of another user's print.
+    /// Returns the metadata of a print in a reader; the owner is omitted if the print belongs to another user.
     func shown(to profile: String) -> EnrollmentMetadata { userName == profile ? self : EnrollmentMetadata() }
 }
 
@@ -110,7 +110,7 @@ extension FingerprintReader {
         try await opened { reader throws(ReaderError) in try await reader.storedPrints(whenBusy: .wait) }
     }
 
-    /// Opens the reader for some work, and closes it afterwards, even if the caller has hung up.
+    /// Opens the reader for an operation, and closes it afterwards, even if the caller has closed the connection.
     func opened<Value: Sendable>(
         _ work: (Self) async throws(ReaderError) -> Value
     ) async throws(ReaderError) -> Value {

@@ -3,14 +3,14 @@
 package import WhorlIPC
 package import WhorlService
 
-/// The service's side of the connection: each user's services, by the methods of the interfaces.
+/// The service's side of the connection, which provides each user's services through the methods of the interfaces.
 ///
-/// Rights follow the connected user, as reported by the kernel; nothing in a message can name another user.
+/// Rights depend on the connected user, as reported by the kernel; a message cannot name another user.
 package struct ServiceHost: Sendable {
     /// Returns the services of a user.
     package typealias ServicesOfUser = @Sendable (PeerUser) throws(ServiceRefusal) -> Services
 
-    /// Returns the keychain rows of a user, in the access groups named by the program.
+    /// Returns the keychain rows of a user, in the access groups that the program names.
     package typealias KeychainOfUser =
         @Sendable (PeerUser, [String]) throws(ServiceRefusal) -> any KeychainPages
 
@@ -21,27 +21,29 @@ package struct ServiceHost: Sendable {
     let prompts = PromptBoard()
     let agents = AgentBoard()
     let sessions = SessionBoard()
-    /// The stays in login sessions, within which an earlier match counts.
+    /// The stays in login sessions; an earlier match counts only within the same stay.
     package let stays = SessionPeriods()
     let running = RunningCalls()
     /// The prompts of screen lockers that run as their users; a login or a prompt of the service ends them.
     let screenUnlocks = RunningCalls()
     /// The turns of searches.
     let searches = Turns<UInt32>(most: 2)
-    /// The turns of calls for keychain rows.
+    /// The turns in which calls for keychain rows run.
     ///
-    /// Only a few calls of each user wait for a queue, so that one user's many calls do not delay the others.
+    /// Only a few calls of each user wait for a queue at a time, so that a user with many calls does not delay the
+    /// others.
     let rowCalls = Turns<UInt32>(most: 4)
-    /// The access of logins; without it, the service has no accounts to log in to.
+    /// The service's side of logins; `nil` if the service does not have accounts to log in to.
     package var logins: LoginAccess?
-    /// The engine of a private child; the system service has none.
+    /// The engine of a private child; `nil` in the system service.
     package var privateEngine: (any PrivateEngine)?
 
     /// Creates a host.
     ///
     /// - Parameters:
     ///   - prompts: The rules for prompts.
-    ///   - rules: Examines the calling programs and decides their rights; by default all have the same rights.
+    ///   - rules: Examines the calling programs and decides which rights they have; by default, all have the same
+    ///     rights.
     ///   - services: Returns the services of the connected user.
     ///   - keychain: Returns the keychain rows of the connected user.
     package init(
@@ -56,10 +58,10 @@ package struct ServiceHost: Sendable {
         self.rules = rules
     }
 
-    /// The methods, for a server.
+    /// Returns the methods, in the form that a server uses.
     package func router(version: String) -> Router { guarded(version: version).router }
 
-    /// The methods, with their rules.
+    /// Returns the methods, with their rules.
     func guarded(version: String) -> GuardedRouter {
         let info = ServiceInfo(
             vendor: "Whorl",
@@ -89,6 +91,6 @@ package struct ServiceHost: Sendable {
 }
 
 extension ServiceRefusal {
-    /// Creates the refusal of a call whose user gets no services, because of the state or the account.
+    /// Creates the refusal for a call by a user who cannot use the services, because of the state or the account.
     package init(_ error: ServiceError) { self = error.refusal }
 }

@@ -4,15 +4,17 @@ import Synchronization
 import WhorlIPC
 import WhorlService
 
-/// The sessions of all users, each of which lasts as long as the connection that began it.
+/// The sessions of all users.
 ///
-/// A session belongs to the process that began it and to the login session in which it did. For every other process, it
-/// does not exist.
+/// Each lasts as long as the connection over which it was begun.
+///
+/// A session belongs to the process that began it and to the login session of that process. Other processes cannot use
+/// it.
 final class SessionBoard: Sendable {
     private struct Entry {
         let owner: ServiceClientIdentity
         let session: OwnerSession
-        /// The login session of the last request; `nil` for none.
+        /// The login session of the last request; `nil` if it was made outside any login session.
         var place: String?
     }
 
@@ -23,7 +25,7 @@ final class SessionBoard: Sendable {
 
     /// Begins a session for a process in a login session.
     ///
-    /// - Returns: Its ID: 128 random bits, which only the caller receives.
+    /// - Returns: The session's ID: 128 random bits, which only the caller receives.
     func begin(for client: ServiceClientIdentity, in place: String?) -> String {
         let id = randomID()
         entries.withLock { $0[id] = Entry(owner: client, session: OwnerSession(), place: place) }
@@ -36,9 +38,9 @@ final class SessionBoard: Sendable {
         entry?.session.forget()
     }
 
-    /// Returns the session of a process; `nil` for an ID that is unknown or another process's.
+    /// Returns the session of a process; `nil` if the ID is unknown or belongs to another process.
     ///
-    /// If the process has moved to another login session, the proofs from the previous one are forgotten.
+    /// If the process has moved to another login session, the proofs from the previous login session are forgotten.
     func session(_ id: String?, of client: ServiceClientIdentity, in place: String?) -> OwnerSession? {
         guard let id else { return nil }
         return entries.withLock { entries in
@@ -52,7 +54,8 @@ final class SessionBoard: Sendable {
         }
     }
 
-    /// Forgets the proofs of one login session or of all of them, for example when it is locked or the machine sleeps.
+    /// Forgets the proofs of one login session or of all, for example when the session is locked or the machine goes to
+    /// sleep.
     func forget(in place: String? = nil) {
         let ended = entries.withLock { entries in
             entries.values.filter { place == nil || $0.place == place }.map(\.session)
@@ -62,9 +65,9 @@ final class SessionBoard: Sendable {
 }
 
 extension ServiceClientIdentity {
-    /// Returns whether two connections are known to belong to one process that is still running.
+    /// Returns whether two connections are known to belong to the same process, which is still running.
     ///
-    /// Each holds its process, so that neither process ID can have been reused.
+    /// Each connection holds a reference to its process, so that neither process ID can have been reused.
     fileprivate func isSameProcess(as other: ServiceClientIdentity) -> Bool {
         guard let process, let theirs = other.process else { return false }
         return user.uid == other.user.uid && process.pid == theirs.pid && process.isRunning
@@ -72,7 +75,7 @@ extension ServiceClientIdentity {
     }
 }
 
-/// Creates an ID of 128 random bits, in hexadecimal.
+/// Returns a new ID of 128 random bits, in hexadecimal.
 func randomID() -> String {
     var generator = SystemRandomNumberGenerator()
     return [generator.next(), generator.next()].map { (half: UInt64) in

@@ -5,16 +5,16 @@ import WhorlIPC
 import WhorlService
 import WhorlSupport
 
-/// The presenter of a call from another process: it shows prompts at the caller, or at an agent.
+/// The presenter for a call from another process, which shows prompts in the caller or in an agent.
 ///
-/// It forwards updates, and the reports about the user's actions. No report makes an evaluation succeed: passcodes are
-/// compared by the engine, and a button ends the prompt.
+/// It forwards updates, and reports of the user's actions. No report can make an evaluation succeed: the engine
+/// compares passcodes, and a button only ends the prompt.
 final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
-    /// The time in which a screen must confirm the end of a prompt.
+    /// The maximum time for a screen to confirm that a prompt has ended.
     private static var patience: Duration { .seconds(2) }
 
     private struct State {
-        /// The screen of all prompts of the call, once it has been chosen.
+        /// The screen that shows all prompts of the call, once it has been chosen.
         ///
         /// It stays the same, so that the requesting program cannot take over a prompt from an agent that exits.
         var screen: (any PromptScreen)?
@@ -26,13 +26,13 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
 
     private let call: ServiceCall
     private let caller: CallerPromptScreen<Reply>
-    /// Whether a passcode is accepted from the requesting program.
+    /// Whether the requesting program may supply a passcode.
     ///
-    /// A program that is or may be confined could try passcodes without a prompt, so for such a program only an agent
-    /// supplies them.
+    /// A program that is or may be confined could try passcodes without prompting the user. For such a program, only an
+    /// agent may supply them.
     private let takesOwnPasscode: Bool
     private let host: ServiceHost
-    /// The session of the requesting program, whose agent shows its prompts.
+    /// The session of the requesting program; this session's agent shows the prompts.
     private let session: String?
     private let state = Mutex(State())
 
@@ -44,11 +44,11 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         takesOwnPasscode = caller.confinement == Confinement.none
     }
 
-    /// Returns the reason why the requesting program gets no result, because the screen of its session was locked in
-    /// the meantime.
+    /// Returns the reason why the requesting program does not receive the result if the screen of its session was
+    /// locked in the meantime.
     func lateLock() async -> ServiceError? { await host.lateLock(of: session, call) }
 
-    /// The reason why no prompt is shown, or is no longer shown; `nil` if there is no such reason.
+    /// The reason why prompts are not shown, or no longer shown; `nil` if there is none.
     var loss: ServiceError? { state.withLock(\.loss) }
 
     /// Whether the user can see the prompt, according to the program that shows it.
@@ -66,8 +66,9 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
 
     var handsPasscodeIn: Bool { get async { handsIn } }
 
-    /// Whether the requesting program supplies a passcode that it already has; it then shows nothing and waits for no
-    /// finger.
+    /// Whether the requesting program supplies a passcode that it already has.
+    ///
+    /// It then does not show a prompt or wait for a finger.
     private var handsIn: Bool {
         let abilities = caller.abilities
         return takesOwnPasscode && host.promptRules.agents != .required && abilities.hasPasscode == true
@@ -109,9 +110,9 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         return ending?.action
     }
 
-    /// Asks the screen to end the prompt, and waits for its confirmation no longer than ``patience``.
+    /// Tells the screen to end the prompt, and waits at most ``patience`` for its confirmation.
     ///
-    /// It does not wait for the requesting program, which gets its answer afterwards and shows one prompt after
+    /// It does not wait for the requesting program, which receives its answer afterwards and shows one prompt after
     /// another.
     private static func end(_ shown: WirePrompt) {
         shown.markOver()
@@ -120,9 +121,9 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         OffPoolTimer.run(after: patience) { shown.end(nil) }
     }
 
-    /// Returns the screen, which is chosen at the first use; `nil` if an agent is required and none is registered.
+    /// Returns the screen, which is chosen when it is first used; `nil` if an agent is required and none is registered.
     ///
-    /// An agent of the session shows every prompt for a finger.
+    /// If the session has an agent, the agent shows every prompt for a finger.
     private func screen() -> (any PromptScreen)? {
         if let screen = state.withLock(\.screen) { return screen }
         let found = host.screen(for: call, in: session, else: caller)
@@ -144,7 +145,7 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
 
     private func stop() { state.withLock(\.stop)?() }
 
-    /// Reports that the caller is gone, so that nothing waits for a confirmation.
+    /// Reports that the caller has closed its connection, so that nothing waits for a confirmation.
     func hangUp() {
         let prompt = state.withLock { state in
             state.hasHungUp = true
@@ -159,15 +160,15 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
     func report(_ progress: EnrollmentProgress) { call.update(Prompted<Reply>(progress: progress)) }
 }
 
-/// A place where a prompt is shown: the requesting program or an agent.
+/// A program that shows prompts: the requesting program or an agent.
 protocol PromptScreen: AnyObject, Sendable {
-    /// The process whose answers count, with its user.
+    /// The process whose answers are accepted, with its user.
     var answerer: PeerUser { get }
-    /// The abilities last reported.
+    /// The abilities that the program last reported.
     var abilities: PresenterAbilities { get }
-    /// Whether nothing is shown there any longer.
+    /// Whether the program can no longer show prompts.
     var isGone: Bool { get }
-    /// Whether it belongs to a program other than the requesting one.
+    /// Whether the program is an agent, not the requesting program.
     var isOfAgent: Bool { get }
 
     /// Shows a prompt.
@@ -180,7 +181,7 @@ protocol PromptScreen: AnyObject, Sendable {
     func ended(_ prompt: WirePrompt, _ ending: PromptInterface.Ended?)
 }
 
-/// The requesting program, showing its prompts itself.
+/// The requesting program, which shows its prompts itself.
 final class CallerPromptScreen<Reply: Codable & Sendable>: PromptScreen {
     private let call: ServiceCall
     private let state: Mutex<PresenterAbilities>
@@ -191,9 +192,11 @@ final class CallerPromptScreen<Reply: Codable & Sendable>: PromptScreen {
     }
 
     var answerer: PeerUser { call.client.user }
-    /// A program that accepts no updates shows no prompt, whatever it reports.
+    /// The program's abilities.
+    ///
+    /// A program that does not accept updates cannot show prompts, regardless of what it reports.
     var abilities: PresenterAbilities { call.wantsMore ? state.withLock(\.self) : .none }
-    /// The end of the call is reported to the presenter directly.
+    /// Always `false`, because the end of the call is reported directly to the presenter.
     var isGone: Bool { false }
     var isOfAgent: Bool { false }
 
@@ -208,6 +211,6 @@ final class CallerPromptScreen<Reply: Codable & Sendable>: PromptScreen {
 }
 
 extension PresenterAbilities {
-    /// The abilities if no prompt can be shown.
+    /// The abilities of a program that cannot show prompts.
     static let none = PresenterAbilities(isInteractive: false, takesPasscode: false)
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The texts of the interfaces, which are the `.varlink` files in this folder.
+/// The definitions of the interfaces, which are the `.varlink` files in this folder.
 enum InterfaceText {
-    /// The names and texts.
+    /// The names and definitions of all interfaces.
     static let all: [(name: String, text: String)] = [
         ("io.whorl", text(PackageResources.io_whorl_varlink)),
         ("io.whorl.Owner", text(PackageResources.io_whorl_Owner_varlink)),
@@ -18,7 +18,7 @@ enum InterfaceText {
         ("io.whorl.Readers", text(PackageResources.io_whorl_Readers_varlink)),
     ]
 
-    /// The text of the interface that only a private child provides.
+    /// The name and definition of the interface that only a private child provides.
     static let ofPrivateChild = (
         name: "io.whorl.Private", text: text(PackageResources.io_whorl_Private_varlink)
     )

@@ -4,11 +4,11 @@ import FoundationEssentials
 import WhorlIPC
 import WhorlService
 
-/// The keychain's rows (``KeychainRowService``), in the access groups that the program names.
+/// The interface to the keychain's rows (``KeychainRowService``) in the access groups that the program names.
 ///
-/// Their values are sent along with the messages, all in one memory file; a message contains the ranges.
+/// All values of a message are sent along with it in one memory file; the message contains their ranges.
 enum KeychainInterface {
-    /// Finds rows, which are returned in updates of a few rows each; the last reply contains no rows.
+    /// Finds rows, and sends them in updates of a few rows each; the final reply does not contain any.
     struct Find: ServiceOperation {
         typealias Reply = Valued<[WireRow]>
         static let name = "io.whorl.Keychain.Find"
@@ -46,7 +46,7 @@ enum KeychainInterface {
         )
 
         let groups: [String]
-        /// The changes: each row's version, with its new record and value.
+        /// The changes: the version of each row, with its new record and value.
         let changes: [WireRow]
         let replacing: [KeychainRowVersion]
     }
@@ -60,15 +60,16 @@ enum KeychainInterface {
         let matches: [KeychainMatch]
     }
 
-    /// The result of a change: `stored`, `taken`, `stale`, `noPasscode` or `groupRefused`, with the rows for the first
-    /// two.
+    /// The result of a change: `stored`, `taken`, `stale`, `noPasscode` or `groupRefused`.
+    ///
+    /// The first two include the rows.
     struct Outcome: Codable, Sendable {
         let outcome: String
         let rows: [WireRow]
     }
 }
 
-/// A row in a message.
+/// A row, as it is sent in a message.
 struct WireRow: Codable, Sendable {
     /// The type of the value.
     enum Kind: String, Codable, Sendable {
@@ -79,7 +80,7 @@ struct WireRow: Codable, Sendable {
     let version: KeychainRowVersion?
     let record: KeychainRecord
     let kind: Kind
-    /// The range of the value, or of the sealed item's bytes, in the memory file sent with the message.
+    /// The beginning of the value, or of the sealed item's bytes, in the memory file that is sent with the message.
     let start: Int?
     let count: Int?
     /// The sealed item without its bytes.
@@ -90,18 +91,18 @@ struct WireRow: Codable, Sendable {
 struct RowPacker {
     /// The maximum number of bytes of values sent with one message.
     ///
-    /// It has room for the largest value that a keychain accepts (16 MiB) and for the other values of its message.
+    /// This is enough for the largest value that a keychain accepts (16 MiB) and the other values of the same message.
     static let mostBytes = 17 << 20
 
     private(set) var rows: [WireRow] = []
     private var bytes = Data()
 
-    /// The number of bytes of the values.
+    /// The total size of the values, in bytes.
     var count: Int { bytes.count }
 
     /// The maximum number of rows per message.
     static let mostRows = 32
-    /// The size of the values at which a message is full, in bytes.
+    /// The total size of the values, in bytes, from which a message is full.
     static let fullBytes = 512 << 10
 
     mutating func add(_ row: KeychainRow) {
@@ -140,7 +141,7 @@ struct RowPacker {
         if let value { bytes += value }
     }
 
-    /// The memory file with the values; empty if there are no values.
+    /// Returns the memory file with the values; empty if there are no values.
     func files() throws(ServiceError) -> [Descriptor] {
         guard bytes.count <= RowPacker.mostBytes else { throw ServiceError(.malformed) }
         guard !bytes.isEmpty else { return [] }
@@ -171,7 +172,7 @@ extension WireRow {
         }
     }
 
-    /// Returns the row to be stored; `nil` if it is invalid.
+    /// Returns the row to store; `nil` if it is invalid.
     func new(_ file: Data) -> NewKeychainRow? {
         guard let bytes = bytes(in: file) else { return nil }
         switch kind {

@@ -6,7 +6,7 @@ import WhorlService
 
 /// The interface for logins, which only root may call, and for screen lockers that run as their user.
 enum LoginInterface {
-    /// Verifies a finger of the user, for a login.
+    /// Verifies one of the user's fingers for a login.
     struct Verify: ServiceOperation {
         typealias Reply = Answer
         static let name = "io.whorl.Login.Verify"
@@ -20,11 +20,12 @@ enum LoginInterface {
         let remoteHost: String?
         let timeoutMilliseconds: Int64
         let mostTries: Int?
-        /// Whether the login passes a sealed password to the modules that open a keyring.
+        /// Whether the login can pass a sealed password to the modules that unlock a keyring.
         var keyring: Bool?
         /// The day of the password's last change, in days since 1970-01-01.
         var passwordChangedOn: Int?
-        /// The process of polkit's agent, as the position of the descriptor passed by polkit's helper (polkit 127).
+        /// The position of the descriptor for the process of polkit's agent, if polkit's helper passed one (polkit
+        /// 127).
         var agent: Int?
     }
 
@@ -49,13 +50,13 @@ enum LoginInterface {
     struct Answer: Codable, Sendable {
         /// A sentence for the user.
         var message: String?
-        /// Whether a finger of the user matched; only the reply contains it.
+        /// Whether one of the user's fingers matched; set only in the reply.
         var matched: Bool?
-        /// The login password; `nil` if none is handed over.
+        /// The login password; `nil` if it is not handed over.
         var password: SecretBox?
     }
 
-    /// Stores a password that a login has verified; the reply is whether it was sealed.
+    /// Stores a password that a login has verified; the reply says whether it was sealed.
     struct Keep: ServiceOperation {
         typealias Reply = Valued<Bool>
         static let name = "io.whorl.Login.Keep"
@@ -67,7 +68,7 @@ enum LoginInterface {
         let changedOn: Int?
     }
 
-    /// Deletes the sealed password of a user.
+    /// Deletes a user's sealed password.
     struct Forget: OfUser {
         typealias Reply = NoValue
         static let name = "io.whorl.Login.Forget"
@@ -76,7 +77,9 @@ enum LoginInterface {
         let value: UInt32
     }
 
-    /// Imports prints of a user, whose bytes are sent along with the message, one after another.
+    /// Imports a user's prints.
+    ///
+    /// Their bytes are sent along with the message, one print after another.
     struct TakeOver: ServiceOperation {
         typealias Reply = Valued<[ImportOutcome]>
         static let name = "io.whorl.Login.TakeOver"
@@ -86,7 +89,7 @@ enum LoginInterface {
             let finger: Finger
             let driver: String
             let number: String
-            /// The number of bytes.
+            /// The size of the print, in bytes.
             let size: Int
         }
 
@@ -94,7 +97,7 @@ enum LoginInterface {
         let prints: [Print]
         let bytes: SecretBox
         let isTrial: Bool
-        /// Whether the administrator vouches that only root could open the readers until now.
+        /// Whether the administrator confirms that only root could open the readers until now.
         let readersWereClosed: Bool
     }
 
@@ -110,7 +113,7 @@ enum LoginInterface {
         var purpose: String { "identify one of \(users.count) people" }
     }
 
-    /// Lifts the lock on a user's fingers; the reply is whether they were locked.
+    /// Ends the lockout of a user's fingers; the reply says whether they were locked out.
     struct Unlock: OfUser {
         typealias Reply = Valued<Bool>
         static let name = "io.whorl.Login.Unlock"
@@ -144,13 +147,13 @@ enum LoginInterface {
         let value: UInt32
     }
 
-    /// An operation on the user with an ID.
+    /// An operation on a user who is identified by an ID.
     protocol OfUser: ServiceOperation {
         var value: UInt32 { get }
     }
 }
 
-/// The reason why a login gets no match.
+/// The reason why a login did not get a match.
 enum LoginReason: String, Codable, Sendable, CaseIterable {
     case notMatched = "notMatched"
     case timedOut = "timedOut"
@@ -199,10 +202,10 @@ enum LoginReason: String, Codable, Sendable, CaseIterable {
     }
 }
 
-/// An evaluation's error with the reason for a login.
+/// An evaluation's error, with the reason for the login.
 struct LoginRefused: Error, Codable, Sendable {
     static let name = "io.whorl.Login.Refused"
-    /// The name of the error for a caller that is not allowed to call.
+    /// The name of the error for a caller that may not use the interface.
     static let rootAlone = "io.whorl.Login.RootAlone"
 
     let reason: LoginReason

@@ -4,30 +4,30 @@ import WhorlFingerprint
 import WhorlSecretMemory
 import WhorlService
 
-/// The methods that only a private child provides: only the program that started it may use them.
+/// The methods that only a private child provides, and that only the program that started it can call.
 enum PrivateInterface {
-    /// Returns the reader used for taking pictures.
+    /// Returns the reader with which to capture images.
     struct Reader: ServiceOperation {
         typealias Reply = ReaderInfo
         static let name = "io.whorl.Private.Reader"
         static let rules = OperationRules(.repeatable, by: .unconfined)
     }
 
-    /// Takes a picture of a finger.
+    /// Captures an image of a finger.
     struct Capture: ServiceOperation {
         typealias Reply = CaptureStep
         static let name = "io.whorl.Private.Capture"
         static let rules = OperationRules(.once, by: .unconfined)
     }
 
-    /// Returns the keychain's access groups of all programs.
+    /// Returns the access groups of all programs in the keychain.
     struct KeychainGroups: ServiceOperation {
         typealias Reply = KeychainGroupsReply
         static let name = "io.whorl.Private.KeychainGroups"
         static let rules = OperationRules(.repeatable, by: .unconfined)
     }
 
-    /// An event of a scan, or the picture at its end.
+    /// An event of a scan, or the image at its end.
     struct CaptureStep: Codable, Sendable {
         var event: ScanEvent?
         var width: Int?
@@ -42,7 +42,7 @@ enum PrivateInterface {
             pixels = SecretBox(SecretBytes(count: image.pixels.count) { $0.copyBytes(from: image.pixels) })
         }
 
-        /// The picture; `nil` for an event, and for pixels that do not match their size.
+        /// The image; `nil` for an event, or if the number of pixels does not match the image's size.
         var image: FingerprintImage? {
             guard let width, let height, let pixels else { return nil }
             return FingerprintImage(

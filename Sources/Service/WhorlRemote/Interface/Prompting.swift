@@ -4,11 +4,11 @@ import WhorlFingerprint
 import WhorlSecretMemory
 import WhorlService
 
-/// The current abilities of the presenter at the caller's side.
+/// The current abilities of the caller's presenter.
 struct PresenterAbilities: Codable, Sendable, Equatable {
     var isInteractive: Bool
     var takesPasscode: Bool
-    /// Whether the presenter supplies a passcode that it already has, so that no other program has to prompt for it.
+    /// Whether the presenter supplies a passcode that it already has, so that no other program must prompt for it.
     var hasPasscode: Bool?
 }
 
@@ -18,34 +18,35 @@ struct Prompting<Call: Codable & Sendable>: Codable, Sendable {
     let presenter: PresenterAbilities
 }
 
-/// An update or the reply of a call that may prompt the owner; exactly one member is set.
+/// An update or the reply of a call that may prompt the owner; exactly one property is not `nil`.
 struct Prompted<Reply: Codable & Sendable>: Codable, Sendable {
-    /// A prompt begins.
+    /// The prompt that begins.
     var prompt: ShownPrompt?
-    /// A prompt begins that is shown by an agent.
+    /// Whether a prompt begins that an agent shows.
     var elsewhere: Bool?
-    /// The current prompt changes.
+    /// The change of the current prompt.
     var update: PromptUpdate?
-    /// The prompt with this ID ends; the caller confirms it with `io.whorl.Prompt.Ended`.
+    /// The ID of the prompt that ends; the caller confirms this with `io.whorl.Prompt.Ended`.
     var end: String?
     /// The progress of an enrollment.
     var progress: EnrollmentProgress?
-    /// The call has ended with this value.
+    /// The value with which the call has ended.
     var value: Reply?
 }
 
-/// A prompt with the ID by which it is answered.
+/// A prompt, with the ID that is used to answer it.
 struct ShownPrompt: Codable, Sendable {
-    /// 128 random bits, in hexadecimal; only the program that shows the prompt receives them.
+    /// The prompt's ID: 128 random bits in hexadecimal, which only the program that shows the prompt receives.
     let id: String
     let prompt: Prompt
 }
 
-/// The interface with which the program that shows a prompt answers it, on a connection other than the one it came by.
+/// The interface that a program uses to answer a prompt that it shows, over a different connection than the one that
+/// delivered it.
 ///
-/// Nothing here makes an evaluation succeed: a passcode is compared by the service, and a button ends the prompt.
+/// No method can make an evaluation succeed: the service compares passcodes, and a button only ends the prompt.
 enum PromptInterface {
-    /// Submits a passcode; the reply is whether it will be compared.
+    /// Submits a passcode; the reply says whether the service will compare it.
     struct Submit: ServiceOperation {
         typealias Reply = Valued<Bool>
         static let name = "io.whorl.Prompt.Submit"
@@ -69,7 +70,7 @@ enum PromptInterface {
         let prompt: String
     }
 
-    /// Reports that no further passcode will come.
+    /// Reports that the user will not enter another passcode.
     struct Close: ServiceOperation {
         typealias Reply = Valued<Bool>
         static let name = "io.whorl.Prompt.Close"
@@ -78,7 +79,7 @@ enum PromptInterface {
         let prompt: String
     }
 
-    /// Reports that the prompt is no longer shown, and the button that was pressed.
+    /// Reports that the prompt is no longer shown, and which button was pressed.
     struct Ended: ServiceOperation {
         typealias Reply = Valued<Bool>
         static let name = "io.whorl.Prompt.Ended"
@@ -90,12 +91,12 @@ enum PromptInterface {
     }
 }
 
-/// The interface of programs that show the prompts of others (``AgentPolicy``).
+/// The interface for programs that show other programs' prompts (``AgentPolicy``).
 ///
-/// An agent answers its prompts as a caller does, with ``PromptInterface``. Nothing that it reports makes an evaluation
-/// succeed.
+/// An agent uses ``PromptInterface`` to answer its prompts, as a caller does. Nothing that it reports can make an
+/// evaluation succeed.
 enum AgentInterface {
-    /// Registers the caller until it hangs up; there is no earlier reply.
+    /// Registers the caller until it closes the connection; the call does not return before that.
     struct Register: ServiceOperation {
         typealias Reply = AgentInterface.Update
         static let name = "io.whorl.Agent.Register"
@@ -104,26 +105,28 @@ enum AgentInterface {
         let presenter: PresenterAbilities
     }
 
-    /// An update of a registration; exactly one member is set.
+    /// An update of a registration; exactly one property is not `nil`.
     struct Update: Codable, Sendable {
-        /// The agent shows the prompts from now on.
+        /// Whether the agent is registered and will receive prompts.
         var isRegistered: Bool?
-        /// A prompt begins.
+        /// The prompt that begins.
         var prompt: ShownPrompt?
-        /// A current prompt changes.
+        /// The change of one of the current prompts.
         var change: Change?
-        /// The prompt with this ID ends; the agent confirms it with `io.whorl.Prompt.Ended`.
+        /// The ID of the prompt that ends; the agent confirms this with `io.whorl.Prompt.Ended`.
         var end: String?
     }
 
-    /// A change of one prompt; an agent may show several.
+    /// A change of one prompt, because an agent may show several at the same time.
     struct Change: Codable, Sendable {
         let prompt: String
         let update: PromptUpdate
     }
 }
 
-/// Begins a session, whose ID is the first update; it lasts until the caller hangs up, without an earlier reply.
+/// Begins a session and sends its ID as the first update.
+///
+/// The session lasts until the caller closes the connection; the call does not return before that.
 struct BeginSession: ServiceOperation {
     typealias Reply = Valued<String>
     static let name = "io.whorl.Owner.Session"

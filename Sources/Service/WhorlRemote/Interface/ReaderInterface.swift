@@ -26,7 +26,7 @@ enum ReaderInterface {
         let value: ReaderID
     }
 
-    /// Reads the metadata of the prints stored in a reader; no template leaves the service.
+    /// Reads the metadata of the prints stored in a reader; templates never leave the service.
     struct Prints: OfReader {
         typealias Reply = Valued<[EnrollmentMetadata]>
         static let name = "io.whorl.Readers.Prints"
@@ -41,14 +41,14 @@ enum ReaderInterface {
         static let rules = OperationRules(.repeatable, by: .unconfined)
     }
 
-    /// Sends an update for each reader that is connected or disconnected, until the caller hangs up.
+    /// Sends an update for each reader that is connected or disconnected, until the caller closes the connection.
     struct Watch: ServiceOperation {
         typealias Reply = NoValue
         static let name = "io.whorl.Readers.Watch"
         static let rules = OperationRules(.once, by: .unconfined)
     }
 
-    /// An operation on the reader with an ID.
+    /// An operation on a reader that the caller identifies by its ID.
     protocol OfReader: ServiceOperation {
         var value: ReaderID { get }
     }

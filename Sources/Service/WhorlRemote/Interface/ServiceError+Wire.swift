@@ -7,13 +7,13 @@ import WhorlService
 // The only error of the interfaces, as sent by the service and read by a program.
 
 extension ServiceError {
-    /// The error's qualified name.
+    /// The qualified name of the error.
     static let name = "io.whorl.Failed"
 
     /// The refusal that carries the error.
     var refusal: ServiceRefusal { ServiceRefusal(Self.name, failure: self) }
 
-    /// Creates the error of a call that failed: the service's own, or the reason why there is no answer.
+    /// Creates the error for a call that failed: the service's own error, or the reason why there is no answer.
     init(_ error: ServiceCallError) {
         switch error {
         case .refused(let refusal): self = refusal.failure
@@ -22,13 +22,13 @@ extension ServiceError {
         }
     }
 
-    /// Creates the error of a call without an answer.
+    /// Creates the error for a call that was not answered.
     fileprivate init(unanswered error: ServiceCallError) {
         let (message, recovery) = error.explanation
         self.init(.serviceUnavailable, message: message, recovery: recovery, cause: error.words)
     }
 
-    /// Creates the transferable form of a reader's failure, with all of its values.
+    /// Creates the form of a reader's failure in which it can be sent, with all of its values.
     init(crossing error: ReaderError) {
         let plain = ServiceError(error)
         self.init(
@@ -42,8 +42,9 @@ extension ServiceError {
 }
 
 extension ReaderError {
-    /// Creates a reader's failure from its transferable form; any other error becomes one of the service that uses the
-    /// reader.
+    /// Creates a reader's failure from the form in which it was sent.
+    ///
+    /// Any other error becomes a failure of the service that uses the reader.
     init(_ error: ServiceError) {
         if let code = Code(rawValue: error[.failure]) {
             self.init(code, operation: error[.operation], cause: error.cause)
@@ -60,13 +61,13 @@ extension ReaderError {
 }
 
 extension ServiceRefusal {
-    /// The refusals that concern the caller or its place, whatever it requests.
+    /// The refusals that concern the caller or its place, regardless of the request.
     private static let ofCallers: Set<String> = [
         "io.whorl.Connection.Confined", "io.whorl.Connection.NoAccount", "io.whorl.Connection.NotAtReader",
         "io.whorl.Connection.NotProven", LoginRefused.rootAlone,
     ]
 
-    /// The error that the refusal carries or means; never a success.
+    /// The error that the refusal contains or stands for, which is never `success`.
     fileprivate var failure: ServiceError {
         if name == ServiceError.name, let failure = failure(as: ServiceError.self) { return failure }
         let texts = details
@@ -84,14 +85,14 @@ extension ServiceRefusal {
 }
 
 extension Result {
-    /// Keeps the result of a call, for work that must precede returning or throwing it.
+    /// Creates the result of a call, for code that must do something else before it returns or throws the result.
     init(of body: @autoclosure () async throws(Failure) -> Success) async {
         do throws(Failure) { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }
 
 extension ServiceCallError {
-    /// Whether the service is an older version that does not have the method.
+    /// Whether the service is an older version without the called method.
     private var isOfOlderService: Bool {
         guard case .refused(let refusal) = self else { return false }
         return ["MethodNotFound", "InterfaceNotFound"].contains {
@@ -105,13 +106,13 @@ extension ServiceCallError {
         return error.isSwitchedOff
     }
 
-    /// Whether no answer came in time, as while the service cannot start.
+    /// Whether the service did not answer in time, for example because it cannot start.
     private var isUnanswered: Bool {
         guard case .connection(let error?) = self else { return false }
         return error.isUnanswered
     }
 
-    /// Two sentences for people: what happened, and what to do.
+    /// The explanation for the user: one sentence that says what happened, and one that says what to do.
     fileprivate var explanation: (message: String, recovery: String) {
         if isSwitchedOff {
             return (
@@ -140,7 +141,7 @@ extension ServiceCallError {
         )
     }
 
-    /// The reason, for the user.
+    /// The reason, as shown to the user.
     fileprivate var words: String {
         switch self {
         case .connection(nil): "it hung up"
