@@ -4,24 +4,26 @@ internal import Glibc
 internal import Synchronization
 internal import WhorlSupport
 
-/// Ends the calls of a service that cannot start.
+/// Ends calls to a service that cannot start.
 ///
-/// The service manager listens for the service. While the service fails at each start, connections are made, and no process
-/// takes them. An answer may also take long for a good reason, such as a person who is asked. So where the first answer does not come
-/// soon, the service is asked who it is on another connection: one that runs answers that at once.
+/// The service manager listens on behalf of the service. If the service fails each time it is started, connections are
+/// established, but no process accepts them. An answer can also take long for a good reason, such as a prompt. So if
+/// the first answer does not arrive soon, the service is asked for its name over another connection, which a running
+/// service answers immediately.
 ///
-/// Calls that are answered soon cost one timer for all that are made within ``Limits/first``.
+/// All calls made within ``Limits/first`` share one timer if they are answered soon.
 package final class AnswerWatch: Sendable {
-    /// The times for which an answer is waited.
+    /// The times to wait for an answer.
     package struct Limits: Sendable {
-        /// The time without an answer after which the service is asked on another connection.
+        /// The time without an answer after which the service is asked over another connection.
         package var first: Duration
-        /// The time within which it answers there.
+        /// The time within which the service must answer over that connection.
         package var second: Duration
-        /// The time after that for which calls fail without waiting: a program that makes several waits for one of them.
+        /// The time after that for which calls fail without waiting, so that a program that makes several calls waits
+        /// only once.
         package var rest: Duration
 
-        /// Makes the limits; by default those of programs.
+        /// Creates the limits; the defaults are those for programs.
         package init(
             first: Duration = .seconds(10),
             second: Duration = .seconds(20),
@@ -40,9 +42,9 @@ package final class AnswerWatch: Sendable {
 
     private struct State {
         var waiting: [ObjectIdentifier: Waiting] = [:]
-        /// Whether a timer runs, or the service is being asked.
+        /// Whether a timer is running or the service is being asked.
         var isBusy = false
-        /// The moment until which calls fail without waiting.
+        /// The time until which calls fail without waiting.
         var silentUntil: ContinuousClock.Instant?
     }
 
@@ -50,26 +52,26 @@ package final class AnswerWatch: Sendable {
     private let connect: @Sendable () throws(SystemCallError) -> Descriptor
     private let state = Mutex(State())
 
-    /// Describes a watch over a service.
+    /// Creates a watch for a service.
     ///
     /// - Parameters:
-    ///   - limits: The times for which an answer is waited.
-    ///   - connect: Connects to the service once more.
+    ///   - limits: The times to wait for an answer.
+    ///   - connect: Opens another connection to the service.
     package init(_ limits: Limits, connect: @escaping @Sendable () throws(SystemCallError) -> Descriptor) {
         self.limits = limits
         self.connect = connect
     }
 
-    /// The number of connections that have had no answer yet.
+    /// The number of connections that have not received an answer yet.
     var waitingCount: Int { state.withLock(\.waiting.count) }
 
-    /// The error of a call that is not made, since the service was found silent a moment ago; `nil` otherwise.
+    /// The error for a call that is not made because the service recently did not answer; otherwise `nil`.
     package var recentSilence: SystemCallError? {
         let isSilent = state.withLock { state in state.silentUntil.map { .now < $0 } ?? false }
         return isSilent ? SystemCallError(unanswered: "call") : nil
     }
 
-    /// Begins to wait for the first answer on a connection, to which a call was sent.
+    /// Starts waiting for the first answer on a connection over which a call was sent.
     func begin(_ connection: ServiceConnection) {
         let now = ContinuousClock.now
         let (isSilent, startsTimer) = state.withLock { state in
@@ -82,14 +84,14 @@ package final class AnswerWatch: Sendable {
         if startsTimer { lookLater(limits.first) }
     }
 
-    /// Ends the wait, since an answer has come, or none is waited for any longer.
+    /// Stops waiting, because an answer has arrived or is no longer expected.
     func end(_ connection: ServiceConnection) {
         _ = state.withLock { $0.waiting.removeValue(forKey: ObjectIdentifier(connection)) }
     }
 
     private func lookLater(_ time: Duration) { OffPoolTimer.run(after: time) { [self] in look() } }
 
-    /// Asks the service if a connection has waited for too long, or looks again when the next one will have.
+    /// Asks the service if a connection has waited too long; otherwise checks again when the next one will have.
     private func look() {
         let oldest = state.withLock { state in
             let oldest = state.waiting.values.map(\.since).min()
@@ -103,7 +105,7 @@ package final class AnswerWatch: Sendable {
         if !startThread("whorl.answers", { [self] in ask() }) { lookLater(limits.first) }
     }
 
-    /// Asks the service, and lets go of the connections that have waited for too long.
+    /// Asks the service; if it does not answer, gives up the connections that have waited too long.
     private func ask() {
         // Connections that begin to wait from now on are not meant by the answer.
         let asked = ContinuousClock.now
@@ -121,9 +123,9 @@ package final class AnswerWatch: Sendable {
         if answers == nil { lookLater(limits.first) } else { look() }
     }
 
-    /// Asks the service who it is.
+    /// Asks the service for its name.
     ///
-    /// - Returns: Whether it answers in time; `nil` where that cannot be told.
+    /// - Returns: Whether the service answered in time; `nil` if this is unknown.
     private func serviceAnswers() -> Bool? {
         let socket: Descriptor
         do throws(SystemCallError) {

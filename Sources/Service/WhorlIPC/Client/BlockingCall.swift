@@ -3,35 +3,35 @@
 internal import CWhorlSocket
 internal import Glibc
 
-/// A call that blocks its thread until the reply arrives, for callers that cannot wait in a task.
+/// A call that blocks its thread until the reply arrives, for callers that cannot use an asynchronous function.
 package struct BlockingCall: ~Copyable {
     let socket: Descriptor
-    /// The time for which a reply is waited, in milliseconds.
+    /// The maximum time to wait for a reply, in milliseconds.
     private let patience: Int32
     private var reader = FrameReader()
-    /// The messages that arrived together with an earlier one.
+    /// Messages that arrived together with an earlier one.
     private var waiting: [Frame] = []
 
     /// Takes over a connected socket.
     package init(_ socket: Descriptor) { self.init(socket, patience: 30_000) }
 
-    /// Takes over a connected socket, on which a reply is waited for `patience` milliseconds.
+    /// Takes over a connected socket; a call on it waits for a reply for at most `patience` milliseconds.
     init(_ socket: Descriptor, patience: Int32) {
         self.socket = socket
         self.patience = patience
     }
 
-    /// Calls a method, and waits for its reply.
+    /// Calls a method and waits for its reply.
     ///
     /// - Parameters:
-    ///   - method: The qualified name.
-    ///   - parameters: What the method takes.
-    ///   - descriptors: At most 8, such as secrets; parameters name them by their index.
-    ///   - type: What the reply's parameters become.
-    ///   - update: Is called for each update before the reply. Without it none is asked for.
+    ///   - method: The method's qualified name.
+    ///   - parameters: The method's parameters.
+    ///   - descriptors: At most 8 descriptors, such as secrets, which the parameters refer to by index.
+    ///   - type: The type of the reply's parameters.
+    ///   - update: Called for each update before the reply; `nil` to request no updates.
     /// - Returns: The reply.
-    /// - Throws: The service's refusal, or the reason for which there is no reply, also after 30 seconds without one; what
-    ///   `update` throws.
+    /// - Throws: The service's refusal, the reason why there is no reply (which includes a timeout of 30 seconds), or
+    ///   an error from `update`.
     package mutating func call<Parameters: Encodable & Sendable, Result: Decodable & Sendable>(
         _ method: String,
         _ parameters: Parameters,
@@ -57,16 +57,16 @@ package struct BlockingCall: ~Copyable {
         }
     }
 
-    /// Gives up the socket after a call that was answered.
+    /// Gives up the socket after a call has been answered.
     ///
-    /// - Returns: The socket; `nil` if more data than the answer has arrived.
+    /// - Returns: The socket; `nil` if data has arrived after the answer.
     package consuming func release() -> Descriptor? {
         waiting.isEmpty && reader.pending == 0 ? socket : nil
     }
 
-    /// Returns the reason that the service sent before it hung up.
+    /// Returns the reason that the service sent before it closed the connection.
     ///
-    /// The kernel keeps it even if the service closed the connection before reading the call.
+    /// The kernel preserves the reason even if the service closed the connection before reading the call.
     private mutating func refusal(after error: SystemCallError) -> ServiceCallError {
         guard error.number == EPIPE || error.number == ECONNRESET else { return .connection(error) }
         do throws(ServiceCallError) {

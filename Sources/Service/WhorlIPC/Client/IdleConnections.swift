@@ -4,10 +4,10 @@ internal import Glibc
 internal import Synchronization
 internal import WhorlSupport
 
-/// Keeps connections whose calls were answered, for calls that follow within a second.
+/// Stores connections whose calls have been answered, so that calls that follow within a second can reuse them.
 ///
-/// A service knows its caller by the connection. So a connection is not reused if another process made it before
-/// forking, or if this process has since changed its user.
+/// A service identifies its caller by the connection. So a connection is not reused if the process that created it has
+/// forked this one, or if this process has changed its user since then.
 package final class IdleConnections: Sendable {
     /// The process and the user that a connection represents.
     struct Owner: Sendable, Hashable {
@@ -22,7 +22,7 @@ package final class IdleConnections: Sendable {
     private struct Kept {
         let socket: Descriptor
         let owner: Owner
-        /// The round of ``closeOld()`` after which it was kept.
+        /// The round of ``closeOld()`` during which the connection was stored.
         let round: UInt64
     }
 
@@ -41,15 +41,15 @@ package final class IdleConnections: Sendable {
 
     package convenience init() { self.init(for: .milliseconds(500), owner: { .current }) }
 
-    /// Creates storage that keeps each connection for at least `time`, and at most twice as long.
+    /// Creates storage in which a connection stays for at least `time`, and at most twice as long.
     init(for time: Duration, owner: @escaping @Sendable () -> Owner) {
         self.time = time
         self.owner = owner
     }
 
-    /// Takes a connection that is open and has no unread data.
+    /// Removes and returns a connection that is open and has no unread data.
     ///
-    /// - Returns: The connection, which may end before the service reads from it; `nil` if none is kept.
+    /// - Returns: The connection, which may end before the service reads from it; `nil` if none is stored.
     package func take() -> Descriptor? {
         let owner = owner()
         while let kept = state.withLock({ $0.kept.popLast() }) {
@@ -58,7 +58,7 @@ package final class IdleConnections: Sendable {
         return nil
     }
 
-    /// Keeps a connection without a running call.
+    /// Stores a connection that has no call in progress.
     package func keep(_ socket: Descriptor) {
         let owner = owner()
         let startsTimer = state.withLock { state in
@@ -74,7 +74,7 @@ package final class IdleConnections: Sendable {
         OffPoolTimer.run(after: time) { [weak self] in self?.closeOld() }
     }
 
-    /// Closes connections kept before the round that ends now, and begins another round if any are left.
+    /// Closes connections stored before the round that is ending, and begins another round if any connections are left.
     private func closeOld() {
         let goesOn = state.withLock { state in
             state.kept.removeAll { $0.round < state.round }

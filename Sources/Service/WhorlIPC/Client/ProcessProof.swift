@@ -3,7 +3,7 @@
 internal import CWhorlSocket
 internal import Glibc
 
-/// The interface with which a process proves to a service that it is the one that connected.
+/// The interface by which a process proves to a service that it is the one that connected.
 private enum ProofInterface {
     static let challenge = "io.whorl.Connection.Challenge"
     static let prove = "io.whorl.Connection.Prove"
@@ -12,18 +12,18 @@ private enum ProofInterface {
     struct Answer: Encodable { let answer: String }
     struct None: Codable {}
 
-    /// Returns if the service continues with a process whose proof it did not accept.
+    /// Checks that the service continues to serve a process whose proof it did not accept.
     ///
-    /// - Throws: Any other refusal, such as for a user whose share is used up: the service hangs up after it, so the
-    ///   call itself would not get the reason.
+    /// - Throws: Any other refusal, for example because the user's share is used up. The service closes the connection
+    ///   after such a refusal, so the call itself would not receive the reason.
     static func goOn(after refusal: ServiceRefusal) throws(ServiceCallError) {
         guard refusal.name == "io.whorl.Connection.NotProven" else { throw .refused(refusal) }
     }
 }
 
 extension Descriptor {
-    /// Whether the kernel itself identifies the process at the other end (`SO_PEERPIDFD`, Linux 6.5), as it does for
-    /// the service.
+    /// Whether the kernel identifies the process at the other end (`SO_PEERPIDFD`, Linux 6.5), as it then does for the
+    /// service.
     fileprivate var kernelNamesProcess: Bool {
         var number: Int32 = -1
         var size = socklen_t(MemoryLayout<Int32>.size)
@@ -37,8 +37,8 @@ extension Descriptor {
 extension ServiceConnection {
     /// Proves this process's identity to the service, unless the kernel reports it.
     ///
-    /// If the service does not accept the proof, it continues without one: the process then has neither name nor
-    /// session there.
+    /// If the service does not accept the proof, it continues without one. It then does not know the process's name and
+    /// session.
     package func proveProcess() async throws(ServiceCallError) {
         guard !socket.kernelNamesProcess else { return }
         try await answerChallenge()

@@ -3,20 +3,20 @@
 internal import Glibc
 internal import Synchronization
 
-/// An error of a call without a reply.
+/// The error of a call that did not get a reply.
 package enum ServiceCallError: Error, Sendable, Hashable {
-    /// The service could not be reached, or hung up before it answered; it is then unknown whether it executed the
-    /// call.
+    /// The service could not be reached, or closed the connection before it answered. In the latter case, it is unknown
+    /// whether it executed the call.
     case connection(SystemCallError?)
     /// The answer is not a valid reply.
     case malformed
-    /// The service refused.
+    /// The service refused the call.
     case refused(ServiceRefusal)
-    /// The task was cancelled; the connection is closed, and the service ends the call.
+    /// The task was cancelled. The connection is closed, and the service ends the call.
     case cancelled
 }
 
-/// A reply's values, and the descriptors sent with it.
+/// The values of a reply, and the descriptors sent with it.
 package struct CallReply<Parameters: Sendable>: Sendable {
     package let parameters: Parameters
     package let descriptors: [Descriptor]
@@ -29,7 +29,7 @@ enum ReplyReader<Parameters: Decodable & Sendable> {
 
     /// Parses a message.
     ///
-    /// - Throws: `refused` for an error of the service; `malformed` if it is not a reply.
+    /// - Throws: `refused` if the message is an error from the service; `malformed` if it is not a reply.
     static func read(_ message: Frame, as: Parameters.Type) throws(ServiceCallError) -> ReplyReader {
         let bytes = message.bytes
         // An unreadable message is not a reply, for whatever reason.
@@ -47,14 +47,14 @@ enum ReplyReader<Parameters: Decodable & Sendable> {
 }
 
 extension CallMessage {
-    /// Encodes the call, and appends its secrets to the descriptors sent with it.
+    /// Encodes the call, and appends its secrets to the descriptors to send with it.
     func encoded(beside files: inout [Descriptor]) throws(ServiceCallError) -> [UInt8] {
         do { return try Wire.encode(self, beside: &files) } catch { throw ServiceCallError(encoding: error) }
     }
 }
 
 extension ServiceCallError {
-    /// Creates the error of a call that cannot be sent, because memory files cannot be created or the parameters cannot
+    /// Creates the error for a call that cannot be sent because memory files cannot be created or the parameters cannot
     /// be encoded.
     package init(encoding error: any Error) {
         // The encoder's message names only our own types: the caller's parameters are not valid JSON.
@@ -67,7 +67,7 @@ extension ServiceCallError {
 
 /// A connection to a service, for one call at a time.
 ///
-/// After an error other than a refusal, it is closed and no longer usable.
+/// After any error other than a refusal, the connection is closed and can no longer be used.
 package final class ServiceConnection: Sendable {
     package typealias Reply = CallReply
 
@@ -75,7 +75,7 @@ package final class ServiceConnection: Sendable {
     private let messages: AsyncStream<Frame>
     private let sink: AsyncStream<Frame>.Continuation
     private let watch: AnswerWatch?
-    /// Whether the service was found to be silent.
+    /// Whether the connection was closed because the service does not answer.
     private let hasGivenUp = Atomic(false)
     var socket: Descriptor { channel.socket }
 
@@ -83,8 +83,8 @@ package final class ServiceConnection: Sendable {
     ///
     /// - Parameters:
     ///   - socket: The socket.
-    ///   - watch: Ends calls that no one will answer; without it they wait for as long as the connection is open.
-    /// - Throws: the system's refusal to make it one that does not wait.
+    ///   - watch: Ends calls that the service will not answer; if `nil`, calls wait as long as the connection is open.
+    /// - Throws: The system's error if the socket cannot be made nonblocking.
     package init(_ socket: Descriptor, watch: AnswerWatch? = nil) throws(SystemCallError) {
         self.watch = watch
         try UnixSocket.adopt(socket)
@@ -103,10 +103,10 @@ package final class ServiceConnection: Sendable {
 
     /// Gives up the socket.
     ///
-    /// A waiting call receives the messages that have arrived, and fails with `connection(nil)`. The next owner of the
-    /// socket receives those that follow (``resume(update:)``).
+    /// A waiting call receives the messages that have already arrived, and fails with `connection(nil)`. The next owner
+    /// of the socket receives the messages that follow (``resume(update:)``).
     ///
-    /// - Returns: The socket; `nil` if the connection has ended, or half a message is on its way.
+    /// - Returns: The socket; `nil` if the connection has ended or a message is incomplete.
     package func release() -> Descriptor? {
         guard channel.release() else { return nil }
         sink.finish()
@@ -116,20 +116,21 @@ package final class ServiceConnection: Sendable {
     /// Closes the connection; a waiting call fails with `connection`.
     package func close() { channel.close() }
 
-    /// Closes the connection to a service that does not answer; a call that waits ends with `connection` (`ETIMEDOUT`).
+    /// Closes the connection to a service that does not answer; a waiting call fails with `connection` (`ETIMEDOUT`).
     func giveUp() {
         hasGivenUp.store(true, ordering: .relaxed)
         channel.close()
     }
 
-    /// Calls a method, and waits for its reply.
+    /// Calls a method and waits for its reply.
     ///
     /// - Parameters:
-    ///   - method: The qualified name.
-    ///   - parameters: What the method takes.
-    ///   - descriptors: At most 8, which parameters name by their index; secrets among the parameters follow them.
-    ///   - type: What the reply's parameters become.
-    ///   - update: Is called for each update before the reply. Without it none is asked for.
+    ///   - method: The method's qualified name.
+    ///   - parameters: The method's parameters.
+    ///   - descriptors: At most 8 descriptors, which the parameters refer to by index; secrets among the parameters are
+    ///     appended.
+    ///   - type: The type of the reply's parameters.
+    ///   - update: Called for each update before the reply; `nil` to request no updates.
     /// - Returns: The reply.
     /// - Throws: The service's refusal, or the reason for which there is no reply.
     package func call<Parameters: Encodable & Sendable, Result: Decodable & Sendable>(

@@ -3,47 +3,48 @@
 internal import Glibc
 internal import Synchronization
 
-/// The memory that is charged to this service and that only its clients can free.
+/// Monitors the memory that is charged to this service and that only its clients can free.
 ///
-/// The kernel charges a page to the process that wrote it, as long as any process holds it: a secret's file that a
-/// client keeps, data waiting in a socket that the client does not read, a page that the client has moved into a pipe
-/// (splice(2)). It does not report who holds a page, and the end of the connection frees none of them. But it reports
-/// the sum for the service's control group.
+/// The kernel charges a page to the process that wrote it as long as any process holds the page. Examples are a
+/// secret's memory file that a client keeps open, data waiting in a socket that the client does not read, and a page
+/// that the client has moved to a pipe (splice(2)). The kernel does not report who holds a page, and closing the
+/// connection does not free it. But it reports the sum for the service's control group.
 ///
-/// While the sum is large, a user who was sent more than an allowance gets nothing more, and all others are served. The
-/// allowance shrinks as the sum grows. Above one and a half times ``most``, the service exits (``onExcess(_:)``),
-/// because its next process is not charged for any of it.
+/// While the sum is large, users who have been sent more than an allowance are refused, and all others are served. The
+/// allowance shrinks as the sum grows. If the sum exceeds one and a half times ``most``, the service exits
+/// (``onExcess(_:)``), because its next process is not charged for this memory.
 package final class ClientMemory: Sendable {
     private struct State {
         /// The bytes sent since the last check.
         var unseen = 0
-        /// The sum at the last check.
+        /// The sum that the last check found.
         var sum = 0
-        /// Called once, if the sum is too large.
+        /// Called once when the sum is too large.
         var excess: (@Sendable () -> Void)?
-        /// The number of checks with a small sum.
+        /// The number of checks that found a small sum.
         var calms: UInt64 = 0
         var looked = ContinuousClock.now
     }
 
-    /// The largest sum, in bytes, at which every user is served.
+    /// The maximum sum, in bytes, up to which every user is served.
     let most: Int
-    /// The maximum number of bytes for a user who is still served when the sum has just exceeded ``most``.
+    /// The maximum number of bytes that a user may have been sent and still be served when the sum has just exceeded
+    /// ``most``.
     ///
-    /// It counts the bytes sent to the user since the sum was less than half of ``most``; 16 KiB of them are forgotten
-    /// each second.
+    /// The bytes count that were sent to the user since the sum was last less than half of ``most``; each second, 16
+    /// KiB of them stop counting.
     private let mostOfUser: Int
     private let read: @Sendable () -> Int?
-    /// The sum at the beginning, which the kernel needs for the process itself.
+    /// The initial sum, which the kernel needs for the process itself.
     private let first: Int
     private let state = Mutex(State())
 
-    /// Monitors a sum.
+    /// Creates a monitor for a sum.
     ///
     /// - Parameters:
-    ///   - most: The largest sum, in bytes, at which every user is served.
-    ///   - mostOfUser: The maximum number of bytes for a user who is served above that.
-    ///   - read: Returns the sum in bytes; `nil` if it is unknown, which counts as 0.
+    ///   - most: The maximum sum, in bytes, up to which every user is served.
+    ///   - mostOfUser: The maximum number of bytes that a user may have been sent and still be served above that sum.
+    ///   - read: Returns the sum in bytes; `nil`, which counts as 0, if it is unknown.
     package init(
         most: Int = 64 << 20,
         mostOfUser: Int = 12 << 20,
@@ -55,10 +56,12 @@ package final class ClientMemory: Sendable {
         first = read() ?? 0
     }
 
-    /// Whether clients hold so little that the service may exit; its next process is not charged for what they hold.
+    /// Whether clients hold so little that the service may exit.
+    ///
+    /// Its next process is not charged for the memory that they hold.
     package var isLittle: Bool { (read() ?? 0) - first < most / 8 }
 
-    /// Calls `body` once, as soon as the sum is more than one and a half times ``most``.
+    /// Calls `body` once, as soon as the sum exceeds one and a half times ``most``.
     package func onExcess(_ body: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.excess = body
@@ -66,10 +69,10 @@ package final class ClientMemory: Sendable {
         }
     }
 
-    /// The number of checks with a small sum; a user's bytes from before the last one no longer count.
+    /// The number of checks that found a small sum; bytes sent to a user before the last such check no longer count.
     var calms: UInt64 { state.withLock(\.calms) }
 
-    /// Counts the bytes sent to any user.
+    /// Counts bytes sent to any user.
     func count(_ bytes: Int) {
         state.withLock { state in
             state.unseen += bytes
@@ -77,8 +80,8 @@ package final class ClientMemory: Sendable {
         }
     }
 
-    /// The number of bytes that a user may have been sent and still be served, as of the last check; `nil` while the
-    /// sum is small.
+    /// The number of bytes that a user may have been sent and still be served, according to the last check; `nil` while
+    /// the sum is small.
     var allowance: Int? {
         state.withLock { state in
             if state.sum > most, ContinuousClock.now - state.looked > .milliseconds(200) { look(&state) }
@@ -107,11 +110,11 @@ package final class ClientMemory: Sendable {
 }
 
 extension ClientMemory {
-    /// The memory of this process's control group (cgroups version 2), without the process's own memory and cached
-    /// files.
+    /// Returns a monitor for the memory of this process's control group (cgroups version 2), excluding the process's
+    /// own memory and cached files.
     ///
-    /// The process must be alone in its group, as systemd arranges for a service. Without such a group, or without its
-    /// memory controller, nothing is monitored.
+    /// The process must be the only one in its group, as systemd arranges for a service. Returns `nil` if there is no
+    /// such group, or the group has no memory controller.
     package static func ofThisService() -> ClientMemory? {
         guard
             let own = text(of: "/proc/self/cgroup")?.split(separator: "\n").first(where: {
@@ -123,7 +126,8 @@ extension ClientMemory {
         return ClientMemory { held(in: folder) }
     }
 
-    /// Returns the bytes in a control group that the process does not hold itself (memory.stat in the kernel's cgroup-v2.rst).
+    /// Returns the number of bytes in a control group that the process does not hold itself (memory.stat in the
+    /// kernel's cgroup-v2.rst).
     static func held(in folder: String) -> Int? {
         guard let current = text(of: folder + "/memory.current").flatMap({ Int($0.dropLast()) }),
             let stat = text(of: folder + "/memory.stat")
@@ -131,9 +135,9 @@ extension ClientMemory {
         return held(of: current, stat)
     }
 
-    /// Computes the bytes from a group's total and its statistics.
+    /// Returns the number of bytes, computed from a group's total and its statistics.
     ///
-    /// Cached files and reclaimable slabs are left out, because the kernel frees them when memory is short.
+    /// Cached files and reclaimable slabs are excluded, because the kernel frees them when it runs short of memory.
     static func held(of current: Int, _ stat: String) -> Int? {
         var values: [Substring: Int] = [:]
         for line in stat.split(separator: "\n") {
@@ -147,7 +151,7 @@ extension ClientMemory {
         return max(0, current - anonymous - reclaimable)
     }
 
-    /// Returns the content of a kernel file of up to 16 KiB.
+    /// Returns the first 16 KiB of a kernel file.
     private static func text(of path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

@@ -3,35 +3,36 @@
 internal import Glibc
 internal import Synchronization
 
-/// The facts that the service found out about a connection's process, kept as long as the connection.
+/// The facts that the service has determined about a connection's process, which are stored as long as the connection
+/// exists.
 ///
-/// A process can change during its connection: it can execute a program that its security module does not confine. So
-/// its state at the time of connecting counts.
+/// A process can change while it is connected: for example, it can execute a program that its security module does not
+/// confine. So its state at the time of connecting is used.
 package final class ConnectionFindings: Sendable {
-    /// The label of the process when its connection was accepted; `none` if the socket itself has one.
+    /// The label that the process had when its connection was accepted; `none` if the socket itself has a label.
     package let label: PeerLabel
     private let kept = Mutex<(any Sendable)?>(nil)
 
-    /// Creates findings with only a label.
+    /// Creates findings that contain only a label.
     package init(label: PeerLabel = .none) { self.label = label }
 
-    /// Returns a kept finding; `nil` if there is none of this type.
+    /// Returns a stored finding; `nil` if there is none of this type.
     package func finding<Finding: Sendable>(as type: Finding.Type) -> Finding? {
         kept.withLock { $0 as? Finding }
     }
 
-    /// Keeps a finding, replacing the earlier one.
+    /// Stores a finding, replacing the previous one.
     package func keep(_ finding: some Sendable) { kept.withLock { $0 = finding } }
 }
 
 extension PeerLabel {
     /// Reads the current label of a process.
     ///
-    /// A process ID can be reused: check afterwards whether the process is still running.
+    /// Because a process ID can be reused, check afterwards that the process is still running.
     ///
     /// - Parameters:
     ///   - pid: The process ID.
-    ///   - folder: The kernel's folder of processes.
+    ///   - folder: The folder in which the kernel lists processes.
     package init(ofProcess pid: Int32, in folder: String = "/proc") {
         let descriptor = open("\(folder)/\(pid)/attr/current", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {

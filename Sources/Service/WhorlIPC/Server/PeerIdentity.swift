@@ -3,17 +3,17 @@
 internal import CWhorlSocket
 internal import Glibc
 
-/// The user at the other end of a connection, as reported by the kernel: the effective user at the time of
-/// `connect(2)`.
+/// The user at the other end of a connection, as reported by the kernel: the effective user of the process when it
+/// called `connect(2)`.
 ///
-/// Rights follow only from the user. It does not change when the process passes the descriptor on or changes its user
-/// ID.
+/// Only the user determines the rights. The user does not change if the process passes on the descriptor or changes its
+/// user ID.
 package struct PeerUser: Sendable, Hashable {
     /// The user ID.
     package let uid: UInt32
     /// The group ID.
     package let gid: UInt32
-    /// The ID of the process that connected; it may have been reused by now.
+    /// The ID of the process that connected, which may have been reused by now.
     package let pid: Int32
 
     package init(uid: UInt32, gid: UInt32, pid: Int32) {
@@ -33,21 +33,25 @@ package struct PeerUser: Sendable, Hashable {
     }
 }
 
-/// The process at the other end of a connection, held so that its ID cannot be reused unnoticed.
+/// The process at the other end of a connection.
 ///
-/// It identifies the requesting program in prompts and logs, and leads to its session and seat. It grants no rights.
+/// It is referenced in a way that reveals whether its ID may have been reused.
+///
+/// It identifies the requesting program in prompts and logs, and is used to find its session and seat. It does not
+/// grant any rights.
 package final class PeerProcess: Sendable {
-    /// The process ID, which belongs to this process as long as ``isRunning``.
+    /// The process ID, which belongs to this process as long as ``isRunning`` is `true`.
     package let pid: Int32
     private let handle: Descriptor
-    /// The number that the process must repeat to prove itself; `nil` if the kernel itself has identified it.
+    /// The number that the process must send back to prove its identity; `nil` if the kernel has identified the
+    /// process.
     private let challenge: UInt64?
 
-    /// Takes the process from the socket if the kernel supports `SO_PEERPIDFD` (6.5), and otherwise opens it by its ID.
+    /// Gets the process from the socket if the kernel supports `SO_PEERPIDFD` (6.5); otherwise opens it by its ID.
     ///
-    /// An ID proves nothing until ``isProven(by:from:)``.
+    /// An ID does not prove anything until ``isProven(by:from:)`` returns `true`.
     ///
-    /// - Returns: `nil` if the process has ended.
+    /// - Returns: The process; `nil` if it has ended.
     convenience init?(of socket: Descriptor, _ user: PeerUser) {
         var number: Int32 = -1
         var size = socklen_t(MemoryLayout<Int32>.size)
@@ -60,16 +64,19 @@ package final class PeerProcess: Sendable {
         }
     }
 
-    /// Opens the process by its ID; the peer must answer ``question`` first.
+    /// Opens the process by its ID.
+    ///
+    /// The peer must then answer ``question``.
     convenience init?(challenging user: PeerUser) {
         let number = whorl_pidfd_open(user.pid)
         guard number >= 0 else { return nil }
         self.init(pid: user.pid, handle: Descriptor(owning: number), challenge: .random(in: 1 ... .max))
     }
 
-    /// Takes a process passed by another one, as a descriptor (`pidfd_open(2)`).
+    /// Takes over a process that another process passed as a descriptor (`pidfd_open(2)`).
     ///
-    /// - Returns: `nil` for any other descriptor, and for a process that has ended or has no ID here.
+    /// - Returns: The process; `nil` if the descriptor is not one of a process, or the process has ended or has no ID
+    ///   in this PID namespace.
     convenience init?(passed descriptor: Descriptor) {
         guard let pid = descriptor.process else { return nil }
         self.init(pid: pid, handle: descriptor, challenge: nil)
@@ -90,13 +97,13 @@ package final class PeerProcess: Sendable {
         guard pid > 0, isRunning else { return nil }
     }
 
-    /// The number to send to the peer; `nil` if no answer is needed.
+    /// The number to send to the peer; `nil` if the peer does not need to answer.
     var question: UInt64? { challenge }
 
     /// Returns whether an answer proves that the peer is this process.
     ///
     /// The number was created after the process was opened, so the answer was sent later. The kernel reports which
-    /// process sent it, and that process is still running, so its ID was not reused in between.
+    /// process sent it, and that process is still running, so its ID has not been reused in the meantime.
     ///
     /// - Parameters:
     ///   - answer: The number that the peer returned.
@@ -107,9 +114,9 @@ package final class PeerProcess: Sendable {
         return answer == challenge && hasSent(sender)
     }
 
-    /// Returns whether a message was sent by this process; `sender` is reported by the kernel.
+    /// Returns whether this process sent a message, based on the sender that the kernel reports.
     ///
-    /// The ID alone is not enough: once the process has ended, it can be reused.
+    /// Comparing the ID is not enough, because it can be reused once the process has ended.
     func hasSent(_ sender: Int32) -> Bool { sender == pid && isRunning }
 
     /// Whether the process is still running.
@@ -122,7 +129,7 @@ package final class PeerProcess: Sendable {
 extension Descriptor {
     /// The ID of the process that a descriptor refers to; `nil` for any other descriptor.
     ///
-    /// Only the kernel gives files this name: a path begins with a slash, and so does the name of a memory file.
+    /// Only the kernel can assign this name, because paths and the names of memory files begin with a slash.
     fileprivate var process: Int32? {
         var name = [UInt8](repeating: 0, count: 64)
         let length = readlink("/proc/self/fd/\(number)", &name, name.count)
@@ -141,11 +148,11 @@ extension Descriptor {
     }
 }
 
-/// The security module's label of the connected process, such as an AppArmor profile.
+/// The security module's label for the connected process, such as an AppArmor profile.
 package enum PeerLabel: Sendable, Hashable {
     /// The kernel does not label such sockets.
     case none
-    /// The label at the time when the process connected.
+    /// The label that the process had when it connected.
     case text(String)
     /// The label cannot be read.
     case unreadable

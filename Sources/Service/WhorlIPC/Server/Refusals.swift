@@ -2,11 +2,11 @@
 
 internal import Synchronization
 
-/// Sends clients the reason why they are refused, at a limited rate.
+/// Sends refused clients the reason for the refusal, at a limited rate.
 ///
-/// A client can keep the received message as long as it likes, and it is charged to this service (``ClientMemory``). It
-/// costs the client only a refused connection, and there can be any number of those. So in a flood, most clients are
-/// disconnected without a reason.
+/// A client can leave the message unread as long as it likes, and its memory is charged to this service
+/// (``ClientMemory``). This costs the client only a refused connection, of which it can open any number. So if there
+/// are too many, most clients are disconnected without being sent a reason.
 final class Refusals: Sendable {
     private struct State {
         var left: Double
@@ -17,14 +17,16 @@ final class Refusals: Sendable {
     private let perSecond: Double
     private let state: Mutex<State>
 
-    /// Allows a number of refusals immediately, and more with each second.
+    /// Creates a limit that allows a number of refusals in a row, and further ones each second.
     init(most: Int, perSecond: Int = 16) {
         self.most = Double(most)
         self.perSecond = Double(perSecond)
         state = Mutex(State(left: Double(most)))
     }
 
-    /// Sends a refusal without waiting; a peer that cannot receive now gets none.
+    /// Sends a refusal without waiting.
+    ///
+    /// If the peer cannot receive it immediately, it is dropped.
     func say(_ refusal: ServiceRefusal, on socket: Descriptor) {
         if mayTell() { Channel.say(refusal, on: socket) }
     }

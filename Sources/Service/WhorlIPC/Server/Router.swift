@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One call, as seen by its handler.
+/// One call, as its handler sees it.
 package struct ServiceCall: Sendable {
     /// The user and process that made the call.
     package let client: ServiceClientIdentity
@@ -9,30 +9,31 @@ package struct ServiceCall: Sendable {
     let attached: CallDescriptors
     let contents: CallContents
     let send: @Sendable ([UInt8], [Descriptor]) -> Void
-    /// Waits until the caller has read all sent data.
+    /// Waits until the caller has read all data that was sent.
     var reading: @Sendable () async -> Void = {}
-    /// The turns that the call waits for; without them, it runs immediately.
+    /// The turns for which the call waits; if `nil`, the call runs immediately.
     var turns: UserTurns?
 
-    /// The descriptors sent with the call that the method accepts and that have not been read yet.
+    /// The descriptors that were sent with the call, that the method accepts, and that have not been read yet.
     package var descriptors: [Descriptor] { attached.all }
 
-    /// Takes a process that the caller passed with the call, as a descriptor.
+    /// Takes a process that the caller passed as a descriptor with the call.
     ///
     /// - Parameter place: The position of the descriptor.
-    /// - Returns: `nil` if it does not exist, or is not the descriptor of a running process.
+    /// - Returns: The process; `nil` if there is no such descriptor, or it does not refer to a running process.
     package func process(at place: Int) -> PeerProcess? {
         attached.take(place).flatMap(PeerProcess.init(passed:))
     }
 
-    /// Waits until the caller has read all sent data or has hung up, so that long answers need little memory.
+    /// Waits until the caller has read all data that was sent or has closed the connection, so that long answers need
+    /// little memory.
     package func untilRead() async { await reading() }
 
-    /// Sends an update before the reply; dropped if the caller accepts none.
+    /// Sends an update before the reply; does nothing if the caller does not accept updates.
     ///
     /// - Parameters:
     ///   - parameters: The update's values.
-    ///   - descriptors: At most 8, which the values refer to by index.
+    ///   - descriptors: At most 8 descriptors; the values refer to them by index.
     package func update(_ parameters: some Encodable & Sendable, descriptors: [Descriptor] = []) {
         guard wantsMore else { return }
         // If one of our values cannot be encoded, it is a bug in the service, which its tests find.
@@ -45,13 +46,13 @@ package struct ServiceCall: Sendable {
 
 /// The user and process at the other end of a connection.
 package struct ServiceClientIdentity: Sendable {
-    /// The user, who determines the rights.
+    /// The user, who determines the caller's rights.
     package let user: PeerUser
     /// The process, for prompts and logs; `nil` if it has ended or did not prove its identity.
     package let process: PeerProcess?
-    /// The security module's label of the peer.
+    /// The security module's label for the peer.
     package let label: PeerLabel
-    /// The facts found out about the process, kept as long as the connection.
+    /// The facts that were determined about the process, which are stored as long as the connection exists.
     package let findings: ConnectionFindings
 
     package init(
@@ -67,7 +68,7 @@ package struct ServiceClientIdentity: Sendable {
     }
 }
 
-/// A handler's answer: values, and the descriptors sent with them, such as secrets.
+/// A handler's answer: values, and the descriptors to send with them, such as secrets.
 package struct ServiceReply<Parameters: Encodable & Sendable>: Sendable {
     package let parameters: Parameters
     package let descriptors: [Descriptor]
@@ -80,7 +81,7 @@ package struct ServiceReply<Parameters: Encodable & Sendable>: Sendable {
 
 /// The methods of a service, by their qualified names.
 package struct Router: Sendable {
-    /// A complete reply in its transmitted form.
+    /// A complete reply, as it is sent.
     struct Answer: Sendable {
         var bytes: [UInt8]
         var descriptors: [Descriptor] = []
@@ -88,21 +89,21 @@ package struct Router: Sendable {
 
     typealias Handler = @Sendable (ServiceCall) async -> Result<Answer, ServiceRefusal>
 
-    /// Returns if the caller may call a method, and otherwise throws the refusal.
+    /// Checks that the caller may call a method; throws the refusal if not.
     package typealias Admission = @Sendable (ServiceCall) async throws(ServiceRefusal) -> Void
 
     /// Admits every caller.
     package static let everyCaller: Admission = { _ throws(ServiceRefusal) in }
 
     private var handlers: [String: Handler] = [:]
-    /// The methods that may prompt the user.
+    /// The names of the methods that may prompt the user.
     private var asking: Set<String> = []
-    /// The text of each interface, from its `.varlink` file.
+    /// The description of each interface, which is the text of its `.varlink` file.
     private var interfaces: [String: String] = [:]
 
-    /// Describes a service without any methods.
+    /// Creates a router without methods.
     ///
-    /// - Parameter about: The answer to `org.varlink.service.GetInfo`.
+    /// - Parameter about: The information that `org.varlink.service.GetInfo` returns.
     package init(_ about: ServiceInfo) {
         self.about = about
         addIntrospection()
@@ -110,7 +111,9 @@ package struct Router: Sendable {
 
     private let about: ServiceInfo
 
-    /// Adds an interface's description; its methods are added one by one.
+    /// Adds an interface's description.
+    ///
+    /// Its methods are added separately.
     package mutating func describe(_ interface: String, _ text: String) {
         interfaces[interface] = text
         addIntrospection()
@@ -119,13 +122,13 @@ package struct Router: Sendable {
     /// Adds a method.
     ///
     /// - Parameters:
-    ///   - method: Its qualified name, such as `io.whorl.Owner.Evaluate`.
-    ///   - admission: The rule for its callers, which is checked before the parameters are read.
+    ///   - method: The method's qualified name, such as `io.whorl.Owner.Evaluate`.
+    ///   - admission: The rule for the method's callers, which is checked before the parameters are read.
     ///   - asksOwner: Whether the call may prompt the user.
-    ///   - most: The maximum number of descriptors that the method accepts with a call; others are closed before it
-    ///     runs.
-    ///   - size: The maximum size of each memory file, in bytes; larger ones are closed too.
-    ///   - body: Receives the parameters, which have the declared types, and the call.
+    ///   - most: The maximum number of descriptors that the method accepts with a call; further ones are closed before
+    ///     it runs.
+    ///   - size: The maximum size of each memory file, in bytes; larger files are closed as well.
+    ///   - body: Called with the parameters, which have the declared types, and the call.
     package mutating func on<Parameters: Decodable & Sendable, Product: Encodable & Sendable>(
         _ method: String,
         admitting admission: @escaping Admission,
@@ -179,7 +182,7 @@ package struct Router: Sendable {
         }
     }
 
-    /// Returns whether a call of a method may prompt the user.
+    /// Returns whether a call to a method may prompt the user.
     func asksOwner(_ method: String) -> Bool { asking.contains(method) }
 
     /// The names of all methods.
@@ -216,7 +219,7 @@ package struct Router: Sendable {
         }
     }
 
-    /// Returns the member at which a decoder failed, such as `policy` or `request.reason`.
+    /// Returns the path of the member at which decoding failed, such as `policy` or `request.reason`.
     private static func place(of error: any Error) -> String {
         let path: [any CodingKey] =
             switch error {
@@ -255,7 +258,7 @@ package struct Router: Sendable {
     private struct InterfaceText: Encodable { let description: String }
 }
 
-/// The answer of `org.varlink.service.GetInfo`.
+/// The information that `org.varlink.service.GetInfo` returns.
 package struct ServiceInfo: Codable, Sendable, Hashable {
     package var vendor: String
     package var product: String
@@ -270,7 +273,7 @@ package struct ServiceInfo: Codable, Sendable, Hashable {
         self.url = url
     }
 
-    /// The interface provided by every Varlink service (varlink.org, "Service Interface").
+    /// The description of the interface that every Varlink service provides (varlink.org, "Service Interface").
     static let description = """
         # The interface that every Varlink service has.
         interface org.varlink.service

@@ -3,16 +3,16 @@
 internal import Dispatch
 internal import Synchronization
 
-/// One client's connection: its calls, one after another.
+/// The connection of one client, whose calls are answered one after another.
 ///
-/// Varlink answers the calls of a connection in order; a client that wants two calls at the same time opens two
-/// connections. If the client hangs up during a call, the call is cancelled.
+/// In Varlink, the calls on a connection are answered in order. A client that makes two calls at the same time opens
+/// two connections. If the client closes the connection during a call, the call is cancelled.
 final class ServerConnection: @unchecked Sendable {
     // Sendable: mutable state is accessed only in the channel's `perform`, except `isProven`, which belongs to the
     // current call.
 
     private static let endings = DispatchQueue(label: "whorl.endings")
-    /// The maximum number of values in the JSON of a call; a keychain row has about twenty.
+    /// The maximum number of values in a call's JSON; a keychain row has about twenty.
     private static let mostValues = 32_768
     /// The maximum length of a method's name, in bytes.
     private static let longestMethod = 256
@@ -60,7 +60,7 @@ final class ServerConnection: @unchecked Sendable {
         isProven = process.map { $0.question == nil } ?? false
     }
 
-    /// Begins to answer calls.
+    /// Starts answering calls.
     ///
     /// - Parameter onEnd: Called once, when the connection has ended.
     func start(onEnd: @escaping @Sendable (Channel.Ending) -> Void) {
@@ -125,7 +125,8 @@ final class ServerConnection: @unchecked Sendable {
 
     // MARK: - In the task of a call
 
-    /// Answers a message, with no bytes if the caller wants no answer; `nil` if it is not a call.
+    /// Returns the answer to a message; empty if the caller does not want an answer, and `nil` if the message is not a
+    /// call.
     private func answer(
         _ contents: CallContents,
         _ attached: CallDescriptors,
@@ -147,9 +148,9 @@ final class ServerConnection: @unchecked Sendable {
         return head.oneway == true ? Router.Answer(bytes: []) : answer
     }
 
-    /// Returns whether a process other than the connected one sent a message, or a part of it.
+    /// Returns whether a process other than the connected one sent a message or a part of it.
     ///
-    /// A process that has ended sends nothing more, even if another one holds its connection.
+    /// If the connected process has ended, its messages come from another process that holds the connection.
     private func isForeign(_ sender: Int32) -> Bool { process?.hasSent(sender) != true }
 
     private func handled(
@@ -204,10 +205,10 @@ final class ServerConnection: @unchecked Sendable {
     private struct Reply: Decodable { let answer: String }
     private struct Place: Decodable { let value: Int }
 
-    /// Answers the calls about connections.
+    /// Answers the calls that concern the connection itself.
     ///
-    /// Two of them are for proving the client's process; no handler may see another process do that. The third one
-    /// hands in a further connection.
+    /// Two of them prove the identity of the client's process, which no other process may do. The third one passes
+    /// another connection to the server.
     private func identification(
         _ head: CallHead,
         _ contents: CallContents,
@@ -239,7 +240,7 @@ final class ServerConnection: @unchecked Sendable {
 }
 
 extension ServiceRefusal {
-    /// The refusal of a message that arrived over another process's connection.
+    /// The refusal for a message that arrived over another process's connection.
     static let foreignConnection = ServiceRefusal(
         "io.whorl.Connection.NotProven",
         message: "This connection belongs to another process.",

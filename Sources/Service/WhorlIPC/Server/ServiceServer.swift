@@ -5,24 +5,24 @@ internal import Glibc
 internal import Synchronization
 internal import WhorlSupport
 
-/// Accepts connections, and limits each user to a share of them.
+/// Accepts connections, and limits each user to a share of the service.
 package final class ServiceServer: Sendable {
     /// The share of the service that one user may use.
     package struct Limits: Sendable {
-        /// The maximum number of connections of one user.
+        /// The maximum number of one user's connections.
         package var connectionsOfUser = 64
-        /// The maximum number of connections of all users.
+        /// The maximum number of all users' connections.
         package var connections = 4096
-        /// The maximum number of calls of one connection that wait for the current one.
+        /// The maximum number of calls on one connection that can wait for the current call.
         package var waitingCalls = 16
-        /// The maximum number of bytes held by one user's connections.
+        /// The maximum number of bytes that one user's connections can hold.
         ///
-        /// It counts messages that are incomplete, waiting or being answered, and answers that have not been read.
+        /// This includes messages that are incomplete, waiting or being answered, and answers that have not been read.
         package var bytesOfUser = 12 << 20
-        /// The maximum number of descriptors, received with messages, that one user's connections hold.
+        /// The maximum number of descriptors received with messages that one user's connections can hold.
         package var descriptorsOfUser = 256
         var channel = Channel.Limits()
-        /// The maximum number of clients that receive the reason for a refusal immediately.
+        /// The maximum number of refused clients in a row that are sent the reason.
         package var refusals = 512
 
         package init() {}
@@ -30,17 +30,18 @@ package final class ServiceServer: Sendable {
 
     private struct Connections {
         var next: UInt64 = 0
-        /// The users at their limit, and when their clients were last checked.
+        /// The users who have reached their limit, with the time when their clients were last checked.
         var crowded: [ShareOwner: ContinuousClock.Instant] = [:]
         var open: [UInt64: (owner: ShareOwner, connection: ServerConnection)] = [:]
         var ofUser: [ShareOwner: Int] = [:]
         var shares: [ShareOwner: UserShare] = [:]
         var isStopped = false
 
-        /// Returns the reason why a user may not have another connection; `nil` if it may.
+        /// Returns the reason why a user may not open another connection; `nil` if the user may.
         ///
-        /// A connection counts until its end was processed, which happens late on a busy machine. At the limit,
-        /// connections whose client is gone are therefore not counted, up to the same number again.
+        /// A connection counts until its end has been processed, which may take a while on a busy machine. So when the
+        /// limit has been reached, connections whose clients have closed them do not count, up to the same number
+        /// again.
         mutating func refusal(for owner: ShareOwner, _ limits: Limits) -> ServiceRefusal? {
             guard shares[owner]?.mayReceive != false else { return .keptMemory }
             let count = ofUser[owner] ?? 0
@@ -65,7 +66,7 @@ package final class ServiceServer: Sendable {
     private let router: Router
     private let limits: Limits
     private let connections = Mutex(Connections())
-    /// Held while connections are accepted.
+    /// The registration of the listening socket while connections are accepted.
     private let listening = Mutex<SocketWatch.Registration?>(nil)
 
     private let servesPairs: Bool
@@ -75,16 +76,16 @@ package final class ServiceServer: Sendable {
     private let turns = CallTurns()
     private let onCount: @Sendable (Int) -> Void
 
-    /// Creates a server that does not listen yet.
+    /// Creates a server that is not listening yet.
     ///
     /// - Parameters:
     ///   - router: The methods.
     ///   - limits: The share of each user.
-    ///   - servesPairs: Whether a client may hand in further connections (`io.whorl.Connection.Adopt`), like the
-    ///     program that started this process.
-    ///   - admission: Decides which users are served; by default every user is.
-    ///   - memory: Monitors the memory held by clients; by default it is not monitored.
-    ///   - onCount: Called with the number of open connections after each change, on any thread.
+    ///   - servesPairs: Whether a client may pass further connections to the server (`io.whorl.Connection.Adopt`), as
+    ///     the program that started this process does.
+    ///   - admission: Decides which users are served; by default, all users are.
+    ///   - memory: Monitors the memory that clients hold; by default, it is not monitored.
+    ///   - onCount: Called on any thread with the number of open connections after each change.
     package init(
         _ router: Router,
         limits: Limits = Limits(),
@@ -104,7 +105,7 @@ package final class ServiceServer: Sendable {
 
     /// Listens on a socket that is already bound and listening, such as one passed by systemd.
     ///
-    /// - Throws: The system's error from making it non-blocking.
+    /// - Throws: The system's error if the socket cannot be made nonblocking.
     package func listen(on listener: Descriptor) throws(SystemCallError) {
         try UnixSocket.adopt(listener)
         try UnixSocket.tellSenders(on: listener)
@@ -112,15 +113,17 @@ package final class ServiceServer: Sendable {
         listening.withLock { $0 = begun }
     }
 
-    /// Serves one existing connection, such as the other end of a pair.
+    /// Serves one existing connection, such as one end of a socket pair.
     ///
-    /// - Throws: The system's error if the user at the other end is unknown.
+    /// - Throws: The system's error if the user at the other end cannot be determined.
     package func serve(_ socket: Descriptor) throws(SystemCallError) {
         try UnixSocket.adopt(socket)
         try begin(socket)
     }
 
-    /// Stops listening; open connections keep working, and new ones wait in the socket.
+    /// Stops listening.
+    ///
+    /// Open connections keep working, and new ones wait on the socket.
     package func stopListening() {
         // A connection that is being accepted at this moment is open afterwards.
         listening.withLock { listening in
@@ -129,7 +132,7 @@ package final class ServiceServer: Sendable {
         }
     }
 
-    /// Stops listening and hangs up on all clients.
+    /// Stops listening and closes all connections.
     package func stop() {
         stopListening()
         let open = connections.withLock { connections in
@@ -142,7 +145,7 @@ package final class ServiceServer: Sendable {
     /// The number of open connections.
     package var connectionCount: Int { connections.withLock(\.open.count) }
 
-    /// Returns the number of bytes of messages held by a user's connections.
+    /// Returns the number of bytes that a user's connections hold in messages.
     func bytesHeld(of uid: UInt32) -> Int { sum(of: uid, \.bytesHeld) }
 
     /// Returns the number of a user's open connections.
@@ -150,11 +153,12 @@ package final class ServiceServer: Sendable {
         connections.withLock { $0.ofUser.reduce(0) { $0 + ($1.key.uid == uid ? $1.value : 0) } }
     }
 
-    /// Returns the number of descriptors held by a user's connections.
+    /// Returns the number of descriptors that a user's connections hold.
     func descriptorsHeld(of uid: UInt32) -> Int { sum(of: uid, \.descriptorsHeld) }
 
-    /// The users who sent a descriptor that is still being closed: the process cannot exit before, even if it is
-    /// killed.
+    /// The users who sent a descriptor that is still being closed.
+    ///
+    /// Until it is closed, the process cannot exit, even if it is killed.
     package var usersWhoseFilesClose: Set<UInt32> {
         connections.withLock { connections in
             Set(connections.shares.compactMap { $1.isClosing ? $0.uid : nil })
@@ -210,9 +214,9 @@ package final class ServiceServer: Sendable {
         place.connection.start { [weak self] _ in self?.remove(place.number, of: owner) }
     }
 
-    /// Makes room for a connection.
+    /// Reserves a place for a connection.
     ///
-    /// - Throws: The reason, if the user's share is used up.
+    /// - Throws: A refusal if the user's share is used up.
     private func admit(
         _ user: PeerUser,
         _ owner: ShareOwner,
@@ -247,7 +251,7 @@ package final class ServiceServer: Sendable {
         }
     }
 
-    /// Serves a connection that a client handed in; `false` if this fails.
+    /// Serves a connection that a client passed to the server; returns `false` if this fails.
     private func adopt(_ socket: Descriptor) -> Bool {
         do {
             try serve(socket)
@@ -269,11 +273,11 @@ package final class ServiceServer: Sendable {
     }
 }
 
-/// The number of a server's open connections, with a way to wait until there are none.
+/// The number of a server's open connections, which allows waiting until there are none.
 package final class ConnectionCount: Sendable {
     private struct State {
         var count = 0
-        /// The number of changes, so that a waiter notices any change in between.
+        /// The number of changes, which lets a waiter notice any change in the meantime.
         var changes = 0
     }
 
@@ -292,9 +296,11 @@ package final class ConnectionCount: Sendable {
         if count == 0 { sink.yield() }
     }
 
-    /// Waits until no connection has been open for as long as `wait` lasts; supports one waiter.
+    /// Waits until no connection has been open for as long as `wait` runs.
     ///
-    /// - Parameter wait: Returns after the time for which the server must be idle.
+    /// Only one task can wait at a time.
+    ///
+    /// - Parameter wait: Waits for the time for which the server must be idle.
     package func waitUntilIdle(for wait: () async -> Void) async {
         for await _ in ends {
             let before = state.withLock { ($0.count, $0.changes) }

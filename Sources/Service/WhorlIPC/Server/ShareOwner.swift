@@ -4,20 +4,20 @@ internal import Glibc
 
 /// The user to whose share of the service a connection is charged.
 ///
-/// A program with root's rights, such as `su`, connects as root, and the user who started it can stop it while it is
-/// connected. Root's connections are therefore counted by the account whose slice (`user-1000.slice`, systemd.slice(5))
-/// contains their process. Only root can change that. The system starts the helper of polkit 127 for any user who
-/// connects to its socket; its unit's name ends with that user's ID.
+/// A program with root privileges, such as `su`, connects as root, and the user who started it can stop it while it is
+/// connected. So a root process's connections are charged to the account whose slice (`user-1000.slice`,
+/// systemd.slice(5)) contains the process. Only root can move a process to another slice. The system starts polkit
+/// 127's helper for any user who connects to its socket; the name of the helper's unit ends with that user's ID.
 struct ShareOwner: Sendable, Hashable {
     /// The user who connected.
     let uid: UInt32
-    /// The slice of root's process; ``Slice/system`` for another user's.
+    /// The slice of a root process; ``Slice/system`` for the process of any other user.
     let slice: Slice
 
     enum Slice: Sendable, Hashable {
-        /// Not in any account's slice, like the system's own services.
+        /// The process is not in any account's slice, like the system's own services.
         case system
-        /// In the slice of this account.
+        /// The process is in the slice of this account.
         case user(UInt32)
         /// The slice is unknown.
         case unknown
@@ -30,7 +30,8 @@ struct ShareOwner: Sendable, Hashable {
 }
 
 extension ShareOwner.Slice {
-    /// Reads the control groups of a process (cgroups(7)) in a folder of all processes, which a test can replace.
+    /// Determines the slice from a process's control groups (cgroups(7)); tests can replace the folder with all
+    /// processes.
     init(ofProcess pid: Int32, in folder: String = "/proc") {
         let file = open("\(folder)/\(pid)/cgroup", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
@@ -48,7 +49,8 @@ extension ShareOwner.Slice {
         self.init(controlGroups: String(decoding: room[..<count], as: UTF8.self))
     }
 
-    /// Takes the first account slice on the path to a group; names after it may have been chosen by the account.
+    /// Determines the slice from control groups: the first account slice in the path, because the account may have
+    /// chosen the names after it.
     init(controlGroups text: String) {
         for part in text.split(whereSeparator: { $0 == "/" || $0 == "\n" }) {
             guard let number = Self.account(part) else { continue }

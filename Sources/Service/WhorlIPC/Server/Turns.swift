@@ -2,10 +2,10 @@
 
 internal import Synchronization
 
-/// Limits the concurrent calls of each user, or of each key; the others wait in order.
+/// Limits the number of concurrent calls for each key, such as a user; further calls wait in order.
 ///
-/// A user can have hundreds of connections. Without turns, their calls could fill the memory, and the queues shared by
-/// all users.
+/// A user can have hundreds of connections. Without turns, their calls could fill the memory and the queues that all
+/// users share.
 package final class Turns<Key: Hashable & Sendable>: Sendable {
     private struct Waiting {
         let size: Int
@@ -13,11 +13,11 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
     }
 
     private struct Calls {
-        /// The total size of the running calls.
+        /// The total size of the calls in progress.
         var running = 0
         var waiting: [Waiting] = []
 
-        /// Admits the first waiting calls for which there is room, and returns them.
+        /// Admits and returns the first waiting calls that fit within the limit.
         mutating func admit(most: Int) -> [Waiting] {
             var admitted: ArraySlice<Waiting> = []
             for next in waiting {
@@ -33,14 +33,14 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
     private let most: Int
     private let calls = Mutex<[Key: Calls]>([:])
 
-    /// Allows a number of concurrent calls for each key, or calls of this total size.
+    /// Creates turns that allow a number of concurrent calls for each key, or calls of this total size.
     package init(most: Int) { self.most = most }
 
     /// Runs `body` when it is the call's turn.
     ///
     /// - Parameters:
-    ///   - key: The key whose turn it is.
-    ///   - size: The size of the call, at least 1; a call that exceeds the allowed total runs alone.
+    ///   - key: The key to which the call belongs.
+    ///   - size: The size of the call, which is at least 1. A call that exceeds the allowed total runs alone.
     ///   - body: The call.
     /// - Returns: The result of `body`.
     /// - Throws: The error of `body`.
@@ -61,7 +61,7 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Passes the turn to the next calls.
+    /// Ends a call's turn, and admits the next calls.
     func end(_ key: Key, size: Int = 1) { change(key) { $0.running -= size } }
 
     private func change(_ key: Key, _ change: (inout Calls) -> Void) {
@@ -75,36 +75,37 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// The turns of the calls of a server.
+/// The turns in which a server's calls run.
 final class CallTurns: Sendable {
-    /// The size in bytes from which a user's messages are checked and decoded one at a time.
+    /// The size, in bytes, from which a user's messages are checked and decoded one at a time.
     ///
-    /// This takes so long that hundreds of them would keep the threads from others' calls.
+    /// Checking and decoding takes so long that hundreds of such messages would occupy the threads that other users'
+    /// calls need.
     static let largeMessage = 8 << 10
 
     let largeMessages = Turns<ShareOwner>(most: 1)
     let asking = Turns<ShareOwner>(most: 16)
-    /// Calls of one user with memory files, by their bytes.
+    /// The turns of calls with memory files, which are limited by the total size of one user's files.
     fileprivate let files = Turns<ShareOwner>(most: 2 << 20)
     fileprivate let largeOfAll = Turns<Bool>(most: 1)
 }
 
-/// The turns that one user's calls wait for.
+/// The turns for which one user's calls wait.
 struct UserTurns: Sendable {
-    /// The size in bytes up to which a call with memory files does not wait.
+    /// The size, in bytes, up to which a call with memory files does not wait.
     private static let smallFiles = 16 << 10
-    /// The size in bytes from which only one call of all users is answered at a time.
+    /// The size, in bytes, from which only one call is answered at a time, counting all users' calls.
     private static let largeFiles = 1 << 20
 
     let turns: CallTurns
     let owner: ShareOwner
 
-    /// Runs `body` when the user's other calls hold few bytes in memory files, and no other call has large files.
+    /// Runs `body` when the memory files of the user's other calls are small enough and no other call has large files.
     ///
     /// - Parameters:
     ///   - bytes: The size of the files that the method accepts.
-    ///   - asksOwner: Whether the call may prompt the user: such a call delays only calls of the same user.
-    ///   - body: Reads the files, and answers.
+    ///   - asksOwner: Whether the call may prompt the user. Such a call delays only calls of the same user.
+    ///   - body: Reads the files and answers the call.
     /// - Returns: The answer.
     /// - Throws: The error of `body`.
     func takeFiles<Value: Sendable>(

@@ -3,14 +3,14 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Decides which users a server serves, and caches the decisions for a while.
+/// Decides which users a server serves, and caches the decisions for a limited time.
 ///
-/// A lookup in the user database may take long, for example over a network. It runs on a separate queue, so that known
-/// users do not wait for it, and connections do not wait for each other in the thread that accepts them.
+/// A lookup in the user database may take a long time, for example over a network. It runs on a separate queue, so that
+/// known users do not have to wait for it, and it does not block the thread that accepts connections.
 package final class UserAdmission: Sendable {
     /// Returns the reason why a user is not served; `nil` if the user is served.
     ///
-    /// It may block.
+    /// The function may block.
     package typealias Rule = @Sendable (_ uid: UInt32) -> ServiceRefusal?
 
     private struct Verdict {
@@ -20,30 +20,31 @@ package final class UserAdmission: Sendable {
 
     private struct State {
         var verdicts: [UInt32: Verdict] = [:]
-        /// The connections that wait for a decision, by user.
+        /// The connections that are waiting for a decision, by user.
         var undecided: [UInt32: [@Sendable (ServiceRefusal?) -> Void]] = [:]
     }
 
     /// The time for which a decision is valid.
     private static let lifetime = Duration.seconds(30)
-    /// The maximum number of cached decisions, and of users waiting for one.
+    /// The maximum number of cached decisions, and of users waiting for a decision.
     private static let most = 1024
-    /// The maximum number of one user's connections that wait for a decision: as many as a user may have, so that none
-    /// is refused.
+    /// The maximum number of one user's connections that can wait for a decision.
+    ///
+    /// It is as high as the number that a user may have, so that no such connection is refused.
     private static let mostOfUser = 256
 
     private let rule: Rule
     private let queue = DispatchQueue(label: "whorl.users")
     private let state = Mutex(State())
 
-    /// Creates an admission with a rule.
+    /// Creates an admission that uses a rule.
     package init(_ rule: @escaping Rule) { self.rule = rule }
 
     /// Decides about a user.
     ///
     /// - Parameters:
     ///   - uid: The user ID.
-    ///   - done: Called once, on this thread if the decision is cached.
+    ///   - done: Called once with the reason for a refusal, or `nil`; on the current thread if the decision is cached.
     func decide(_ uid: UInt32, _ done: @escaping @Sendable (ServiceRefusal?) -> Void) {
         let now = ContinuousClock.now
         let kept: (verdict: Verdict?, isCrowded: Bool) = state.withLock { state in

@@ -5,23 +5,26 @@ internal import Synchronization
 internal import WhorlSecretMemory
 internal import WhorlSupport
 
-/// The memory and the descriptors held by all connections of one user, which share one limit.
+/// The memory and descriptors that all connections of one user hold, and that count toward a common limit.
 ///
-/// Messages count from their first byte until they have been answered, and answers until the client has read them. For
-/// memory that a client holds after that, which the kernel does not attribute to a user, see ``ClientMemory``.
+/// A message counts from its first byte until it has been answered, and an answer counts until the client has read it.
+/// A client can hold memory longer than that; because the kernel does not attribute it to a user, ``ClientMemory``
+/// monitors it.
 final class UserShare: Sendable {
     private struct Held {
         var bytes = 0
         var descriptors = 0
-        /// Descriptors waiting to be closed, beginning with the one being closed.
+        /// The descriptors waiting to be closed, beginning with the one that is being closed.
         var closing: [Int32] = []
-        /// The bytes sent since clients last held little.
+        /// The bytes sent since the memory that clients hold was last small.
         var sent = Sent()
     }
 
-    /// The bytes sent to a user since the last check with a small sum; they count less over time.
+    /// The bytes sent to a user since the last check that found a small sum.
+    ///
+    /// They count less over time.
     private struct Sent {
-        /// The number of bytes forgotten per second.
+        /// The number of bytes that stop counting each second.
         private static let forgotten = 16_384.0
 
         private var bytes = 0.0
@@ -42,7 +45,7 @@ final class UserShare: Sendable {
     let refusals: Refusals
     private let held = Mutex(Held())
 
-    /// Allows a number of bytes and descriptors.
+    /// Creates a share of a number of bytes and descriptors.
     init(
         mostBytes: Int,
         mostDescriptors: Int,
@@ -55,15 +58,15 @@ final class UserShare: Sendable {
         self.memory = memory
     }
 
-    /// Whether data may be sent to the user's programs; not if clients hold much of the sent data, and these may be
-    /// among them.
+    /// Whether data may be sent to the user's programs; `false` if clients hold much of the data sent to them and these
+    /// programs may be among those clients.
     var mayReceive: Bool {
         guard let memory, let allowance = memory.allowance else { return true }
         let calms = memory.calms
         return held.withLock { $0.sent.calms != calms || $0.sent.now < allowance }
     }
 
-    /// Counts an answer and the memory files sent with it.
+    /// Counts an answer and the memory files that were sent with it.
     func countSent(_ bytes: Int, _ files: [Descriptor]) {
         guard let memory else { return }
         // The kernel needs a few kilobytes for each message and each file.
@@ -73,27 +76,27 @@ final class UserShare: Sendable {
         held.withLock { $0.sent.add(size, calms) }
     }
 
-    /// The number of bytes currently held.
+    /// The number of bytes that the connections currently hold.
     var bytesHeld: Int { held.withLock(\.bytes) }
 
-    /// The number of descriptors currently held, including those waiting to be closed.
+    /// The number of descriptors that the connections currently hold, including those waiting to be closed.
     var descriptorsHeld: Int { held.withLock { $0.descriptors + $0.closing.count } }
 
     /// Whether a descriptor is waiting to be closed.
     var isClosing: Bool { held.withLock { !$0.closing.isEmpty } }
 
-    /// Whether nothing is held, and no sent data counts.
+    /// Whether the connections hold nothing and no sent data counts any longer.
     var isEmpty: Bool {
         held.withLock { $0.bytes == 0 && $0.descriptors == 0 && $0.closing.isEmpty && $0.sent.now == 0 }
     }
 
-    /// Whether a message with descriptors may be received; not while too many are waiting to be closed.
+    /// Whether a message with descriptors may be received; `false` while too many descriptors are waiting to be closed.
     var hasRoomForDescriptors: Bool { descriptorsHeld < mostDescriptors }
 
-    /// Closes a descriptor created by a client, on a thread of this user.
+    /// Closes a descriptor that a client created, on a thread that is used only for this user.
     ///
-    /// close(2) waits for a lingering socket, and for the process behind a user's file system (FUSE). So it delays only
-    /// other data sent by the same user.
+    /// close(2) can wait for a lingering socket, or for the process that implements a user's file system (FUSE). On a
+    /// separate thread, this delays only other data from the same user.
     func close(_ number: Int32) {
         let begins = held.withLock { held in
             held.closing.append(number)
@@ -116,9 +119,9 @@ final class UserShare: Sendable {
         if !isRunning { OffPoolTimer.run(after: .seconds(1)) { [self] in beginClosing() } }
     }
 
-    /// Counts added or removed bytes and descriptors.
+    /// Counts bytes and descriptors that were added or removed.
     ///
-    /// - Returns: `false` if more were added than allowed; they count anyway until they are removed.
+    /// - Returns: `false` if more were added than are allowed; they count anyway until they are removed.
     func change(bytes: Int, descriptors: Int) -> Bool {
         held.withLock { held in
             held.bytes += bytes
@@ -128,7 +131,7 @@ final class UserShare: Sendable {
         }
     }
 
-    /// Counts added or removed messages.
+    /// Counts messages that were added or removed.
     func change(by messages: [Frame], _ sign: Int) -> Bool {
         change(
             bytes: sign * messages.reduce(0) { $0 + $1.bytes.count },
@@ -138,7 +141,7 @@ final class UserShare: Sendable {
 }
 
 extension ServiceRefusal {
-    /// Returns the refusal of anything that exceeds a user's share of the service.
+    /// Returns the refusal for anything that exceeds a user's share of the service.
     ///
     /// - Parameter what: The share, such as `connections`.
     /// - Returns: The refusal, which names the share.
@@ -151,7 +154,7 @@ extension ServiceRefusal {
         )
     }
 
-    /// The refusal of a user whose programs may be keeping sent data, while much of it is kept.
+    /// The refusal for a user whose programs may be among those that hold too much of the data sent to them.
     static let keptMemory = ServiceRefusal(
         "io.whorl.Connection.QuotaReached",
         quota: "memory",
@@ -160,21 +163,21 @@ extension ServiceRefusal {
         recovery: "Quit the program that holds it; `journalctl -u whorld` lists callers."
     )
 
-    /// The refusal of a message that exceeds the maximum size.
+    /// The refusal for a message that exceeds the maximum size.
     static let largeMessage = ServiceRefusal(
         "io.whorl.Connection.MessageRefused",
         message: "The message is larger than 1 MiB.",
         recovery: "Send large values as file descriptors."
     )
 
-    /// The refusal of a message that is not completed in time.
+    /// The refusal for a message that was not completed in time.
     static let unfinishedMessage = ServiceRefusal(
         "io.whorl.Connection.MessageRefused",
         message: "The message was not completed in time.",
         recovery: "Connect again, and send the whole message."
     )
 
-    /// The refusal of a connection if the service has reached its limit for all users.
+    /// The refusal for a connection if the limit for all users has been reached.
     static let crowded = ServiceRefusal(
         "io.whorl.Connection.QuotaReached",
         quota: "all connections",
@@ -183,7 +186,7 @@ extension ServiceRefusal {
     )
 }
 
-/// The contents of a call, which its handler frees as soon as it has read them.
+/// The content of a call, which the call's handler frees as soon as it has read it.
 final class CallContents: Sendable {
     private struct Kept {
         var bytes: [UInt8]
@@ -192,16 +195,16 @@ final class CallContents: Sendable {
 
     private let kept: Mutex<Kept>
 
-    /// Keeps the JSON of a call.
+    /// Stores the JSON of a call.
     ///
     /// - Parameters:
     ///   - bytes: The JSON.
-    ///   - onLetGo: Called once, when the JSON was freed.
+    ///   - onLetGo: Called once, when the JSON has been freed.
     init(_ bytes: [UInt8], onLetGo: @escaping @Sendable () -> Void = {}) {
         kept = Mutex(Kept(bytes: bytes, onLetGo: onLetGo))
     }
 
-    /// The JSON of the call; empty after it was freed.
+    /// The JSON of the call; empty after it has been freed.
     var bytes: [UInt8] { kept.withLock(\.bytes) }
 
     /// Frees the memory.
@@ -214,8 +217,9 @@ final class CallContents: Sendable {
     }
 }
 
-/// The descriptors sent with a call; each is closed as soon as it is no longer needed, and counts for its user until
-/// then.
+/// The descriptors sent with a call.
+///
+/// Each is closed as soon as it is no longer needed, and counts toward its user's share until then.
 final class CallDescriptors: SecretAttachments {
     private let kept: Mutex<[Descriptor?]>
     private let share: UserShare?
@@ -225,7 +229,7 @@ final class CallDescriptors: SecretAttachments {
         self.share = share
     }
 
-    /// The number of bytes in the remaining memory files.
+    /// The total size of the remaining memory files, in bytes.
     var size: Int {
         all.reduce(0) { sum, file in
             // Other files, whose size may take long to read, are refused where they are read.
@@ -237,7 +241,7 @@ final class CallDescriptors: SecretAttachments {
     /// The remaining descriptors, in order.
     var all: [Descriptor] { kept.withLock { $0.compactMap(\.self) } }
 
-    /// Takes a descriptor out; `nil` if it was taken or closed before.
+    /// Removes and returns a descriptor; `nil` if it was already removed or closed.
     func take(_ place: Int) -> Descriptor? {
         let taken: Descriptor? = kept.withLock { kept in
             guard kept.indices.contains(place) else { return nil }
@@ -248,9 +252,9 @@ final class CallDescriptors: SecretAttachments {
         return taken
     }
 
-    /// Returns the secret at a position; its descriptor is closed after it was read.
+    /// Returns the secret at a position, and closes its descriptor after reading it.
     ///
-    /// - Throws: `InvalidParameter` for an unknown position, a secret that was already read, or a descriptor that is
+    /// - Throws: `InvalidParameter` if the position is unknown, the secret has already been read, or the descriptor is
     ///   not a sealed memory file.
     func secret(at place: Int) throws -> SecretBytes {
         // The caller's file is invalid, for whatever reason.
@@ -260,17 +264,19 @@ final class CallDescriptors: SecretAttachments {
         return secret
     }
 
-    /// No secret can be attached to a received message.
+    /// Always fails, because secrets cannot be attached to a received message.
     func attach(_ secret: SecretBox) throws -> Int { throw ServiceRefusal.invalidParameter("descriptor") }
 
-    /// Returns whether a memory file is too large or not sealed; other descriptors are refused where they are read.
+    /// Returns whether a memory file is too large or not sealed.
+    ///
+    /// Other kinds of descriptors are refused when they are read.
     private static func isRefused(_ file: Descriptor, most: Int) -> Bool {
         SecretDescriptor.isMemory(file) && (try? SecretDescriptor.size(of: file, most: most)) == nil
     }
 
-    /// Closes all but the first `count` descriptors, and the unsuitable ones of these.
+    /// Closes all but the first `count` descriptors, and those among the first that are unsuitable.
     ///
-    /// A descriptor is unsuitable if it is larger than `size` bytes or could still grow, because its size determines
+    /// A memory file is unsuitable if it is larger than `size` bytes or could still grow, because its size determines
     /// the turn of its call.
     func close(behind count: Int, largerThan size: Int = .max) {
         let closed = kept.withLock { kept in

@@ -6,49 +6,51 @@ internal import Glibc
 
 /// A connected socket that sends and receives whole messages, one after another.
 ///
-/// Nothing blocks: reading and writing continue when the kernel reports that they can. A peer that sends half a
-/// message, or does not read, is disconnected after a time limit.
+/// It never blocks: reading and writing continue when the kernel reports that they can. A peer that sends an incomplete
+/// message or does not read is disconnected after a time limit.
 ///
-/// Work is done on the calling thread, one piece at a time (``perform(_:)``): a message is written before
-/// ``send(_:_:)`` returns, if the socket accepts it.
+/// Work runs on the calling thread, one piece at a time (``perform(_:)``). If the socket accepts a message, it has been
+/// written when ``send(_:_:)`` returns.
 final class Channel: @unchecked Sendable {
     // Sendable: mutable state is accessed only in `perform`.
 
     /// The reason why a connection has ended.
     enum Ending: Sendable, Hashable {
-        /// This side closed it.
+        /// This side closed the connection.
         case closed
-        /// The other side closed it.
+        /// The other side closed the connection.
         case hungUp
         /// The other side sent data that is not a message, or a message that is too large.
         case malformed
-        /// The other side took too long to complete a message or to read.
+        /// The other side took too long to complete a message or to read data.
         case slow
-        /// The other side holds more memory than allowed.
+        /// The other side holds more memory than is allowed.
         case overBudget
         /// A system call failed.
         case failed(SystemCallError)
     }
 
-    /// The limits on the memory that a peer holds, and on the time that it can delay this side.
+    /// The limits on the memory that a peer can hold, and on the time for which it can delay this side.
     struct Limits: Sendable {
-        /// The maximum number of bytes waiting to be sent.
+        /// The maximum number of bytes that can wait to be sent.
         var mostUnsent = 4 << 20
-        /// The time within which the peer must read something if bytes are waiting.
+        /// The time within which the peer must read something while bytes are waiting.
         var reading: DispatchTimeInterval = .seconds(5)
-        /// The time within which the peer must read something if a sender waits for it (``Channel/untilRead()``).
+        /// The time within which the peer must read something while a sender is waiting for it
+        /// (``Channel/untilRead()``).
         var waiting = Duration.seconds(5)
-        /// The time within which a message must be complete after its first byte.
+        /// The time within which a message must be complete after its first byte has arrived.
         var message: DispatchTimeInterval = .seconds(10)
     }
 
     private static let isCurrent = DispatchSpecificKey<ObjectIdentifier>()
 
-    /// The queue for the time limits of all channels, on one thread, because many of them may expire at the same
-    /// moment.
+    /// The queue for the time limits of all channels.
+    ///
+    /// It uses one thread, because many limits may expire at the same moment.
     private static let deadlines = DispatchQueue(label: "whorl.deadlines")
 
-    /// Ensures that only one thing is done at a time.
+    /// The queue that ensures that only one piece of work runs at a time.
     private let queue = DispatchQueue(label: "whorl.channel")
     let socket: Descriptor
     let limits: Limits
@@ -60,9 +62,9 @@ final class Channel: @unchecked Sendable {
     private var isWaitingForRoom = false
     private var unsent: [Outgoing] = []
     private var unsentBytes = 0
-    /// Counts the writes, so that a deadline notices whether anything was written.
+    /// The number of writes, which lets a deadline notice whether anything has been written.
     private var progress = 0
-    /// Counts messages, so that a deadline notices whether its message has ended.
+    /// The number of messages, which lets a deadline notice whether its message has been completed.
     private var messages = 0
     private var held = (bytes: 0, descriptors: 0)
     /// Whether the peer no longer reads.
@@ -73,12 +75,13 @@ final class Channel: @unchecked Sendable {
         var descriptors: [Descriptor]
     }
 
-    /// Takes over a non-blocking socket (``UnixSocket``).
+    /// Takes over a nonblocking socket (``UnixSocket``).
     ///
     /// - Parameters:
     ///   - socket: The connected socket.
     ///   - limits: The limits for the peer.
-    ///   - share: Counts the memory and the descriptors that the peer holds, together with others of the same user.
+    ///   - share: Counts the memory and descriptors that the peer holds, together with those of the same user's other
+    ///     connections.
     init(_ socket: Descriptor, limits: Limits = Limits(), share: UserShare? = nil) {
         self.socket = socket
         self.limits = limits
@@ -88,12 +91,12 @@ final class Channel: @unchecked Sendable {
 
     deinit { registration?.cancel() }
 
-    /// Begins to read.
+    /// Starts reading.
     ///
     /// - Parameters:
     ///   - onMessage: Called for each message, in order. Both handlers are called in ``perform(_:)`` and must return
-    ///     soon, because other connections wait for them.
-    ///   - onEnd: Called once; no message follows.
+    ///     quickly, because other connections wait for them.
+    ///   - onEnd: Called once, when the connection has ended; no messages follow.
     func start(onMessage: @escaping @Sendable (Frame) -> Void, onEnd: @escaping @Sendable (Ending) -> Void) {
         perform {
             self.onMessage = onMessage
@@ -112,7 +115,7 @@ final class Channel: @unchecked Sendable {
         }
     }
 
-    /// Sends a message after those already waiting.
+    /// Sends a message after those that are already waiting.
     func send(_ bytes: [UInt8], _ descriptors: [Descriptor] = []) {
         perform {
             guard onEnd != nil, !hasPeerLeft else { return }
@@ -133,12 +136,12 @@ final class Channel: @unchecked Sendable {
         return unread
     }
 
-    /// Ends the connection; unsent data is dropped.
+    /// Ends the connection and drops unsent data.
     func close() {
         perform { end(.closed) }
     }
 
-    /// Ends the connection after sending a refusal, if the peer can receive it now.
+    /// Ends the connection after sending a refusal, provided that the peer can receive it immediately.
     func close(saying refusal: ServiceRefusal, _ ending: Ending = .overBudget) {
         perform {
             guard onEnd != nil else { return }
@@ -148,7 +151,9 @@ final class Channel: @unchecked Sendable {
         }
     }
 
-    /// Sends a refusal without waiting; a peer that cannot receive now gets none.
+    /// Sends a refusal without waiting.
+    ///
+    /// If the peer cannot receive it immediately, it is dropped.
     static func say(_ refusal: ServiceRefusal, on socket: Descriptor) {
         let bytes = refusal.message + [0]
         _ = bytes.withUnsafeBytes { whorl_send(socket.number, $0.baseAddress, $0.count, [], 0) }
@@ -156,15 +161,18 @@ final class Channel: @unchecked Sendable {
 
     /// Ends the connection as ``close()`` does, without waiting for it.
     ///
-    /// It is for cancellation handlers of tasks. They run while the task's state is locked, and a message that arrives
-    /// at the same moment resumes the task in this connection's turn: each would wait for the other forever.
+    /// Cancellation handlers of tasks use this function. They run while the task's state is locked, and a message that
+    /// arrives at the same moment resumes the task while this connection's work is locked. So both would wait for each
+    /// other forever.
     func closeSoon() {
         queue.async { self.end(.closed) }
     }
 
-    /// Gives up the socket without closing it; no handler is called from then on.
+    /// Gives up the socket without closing it.
     ///
-    /// - Returns: `false` if the connection has ended, or half a message is on its way.
+    /// No handler is called after that.
+    ///
+    /// - Returns: `false` if the connection has ended or a message is incomplete.
     func release() -> Bool {
         var isReleased = false
         perform {
@@ -178,9 +186,9 @@ final class Channel: @unchecked Sendable {
         return isReleased
     }
 
-    /// Performs work on the connection exclusively, on this thread.
+    /// Performs work on the current thread with exclusive access to the connection.
     ///
-    /// If a handler of the connection calls this, it already has its turn.
+    /// A handler of the connection may call this function, because it already has exclusive access.
     func perform(_ work: () -> Void) {
         if DispatchQueue.getSpecific(key: Self.isCurrent) == ObjectIdentifier(self) {
             work()
@@ -221,7 +229,7 @@ final class Channel: @unchecked Sendable {
         }
     }
 
-    /// Counts the data that the peer holds here: an incomplete message, and sent data that it has not read.
+    /// Counts the data that this side stores for the peer: an incomplete message, and data that the peer has not read.
     private func hold() -> Bool {
         let now = (bytes: reader.pending + unsentBytes, descriptors: reader.pendingDescriptors)
         defer { held = now }
@@ -229,7 +237,7 @@ final class Channel: @unchecked Sendable {
             ?? true
     }
 
-    /// Stops counting anything.
+    /// Stops counting data for the peer.
     private func forgetHeld() {
         _ = share?.change(bytes: -held.bytes, descriptors: -held.descriptors)
         held = (0, 0)
@@ -270,10 +278,10 @@ final class Channel: @unchecked Sendable {
         registration?.wait(for: .readable)
     }
 
-    /// Ends the connection of a peer that no longer reads, after everything that it wrote before has been read.
+    /// Ends the connection to a peer that no longer reads, after reading everything that the peer had written.
     ///
-    /// The kernel keeps the data that the peer wrote before it closed a Unix socket, even if the peer left bytes
-    /// unread. A service that refuses a call before reading all of it sends the reason in this way.
+    /// The kernel preserves the data that a peer wrote before it closed a Unix socket, even if the peer did not read
+    /// everything. A service relies on this to send the reason when it refuses a call before reading all of it.
     private func endAfterReading() {
         hasPeerLeft = true
         unsent = []
@@ -286,7 +294,7 @@ final class Channel: @unchecked Sendable {
         end(.hungUp)
     }
 
-    /// Returns whether there is data to read, or the peer has closed.
+    /// Returns whether there is data to read or the peer has closed the connection.
     private func hasArrived() -> Bool {
         var place = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
         return poll(&place, 1, 0) == 1 && place.revents & Int16(POLLIN) != 0
@@ -307,7 +315,7 @@ final class Channel: @unchecked Sendable {
         }
     }
 
-    /// Runs work in this channel's turn after a time, if the channel still exists.
+    /// Runs work with exclusive access after a given time, if the channel still exists.
     private func after(_ time: DispatchTimeInterval, _ work: @escaping @Sendable (Channel) -> Void) {
         Self.deadlines.asyncAfter(deadline: .now() + time) { [weak self] in
             guard let self else { return }
@@ -331,10 +339,11 @@ final class Channel: @unchecked Sendable {
 }
 
 extension Channel {
-    /// Waits until the peer has read all sent data or the connection has ended; a peer that reads nothing for too long
-    /// is disconnected.
+    /// Waits until the peer has read all sent data or the connection has ended.
     ///
-    /// The kernel does not notify when a peer reads, so it is polled at growing intervals.
+    /// A peer that does not read anything for too long is disconnected.
+    ///
+    /// The kernel does not send a notification when a peer reads, so it is polled at increasing intervals.
     func untilRead() async {
         var pause = Duration.microseconds(50)
         var last = Int.max

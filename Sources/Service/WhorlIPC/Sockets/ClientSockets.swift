@@ -7,8 +7,9 @@ internal import WhorlSupport
 
 /// Closes connections to clients.
 ///
-/// An unread message may contain a descriptor that lingers, and closing the connection closes it. To avoid blocking a
-/// thread of this process, a child process inherits such connections and closes them by exiting.
+/// An unread message may contain the descriptor of a lingering socket, and closing the connection also closes that
+/// socket. To avoid blocking a thread of this process, a child process inherits such connections and closes them by
+/// exiting.
 final class ClientSockets: Sendable {
     static let shared = ClientSockets()
 
@@ -17,7 +18,7 @@ final class ClientSockets: Sendable {
         var isClosing = false
     }
 
-    /// The maximum number of running children; none takes long.
+    /// The maximum number of child processes at a time; each runs only briefly.
     private static let mostChildren = 16
 
     private let state = Mutex(State())

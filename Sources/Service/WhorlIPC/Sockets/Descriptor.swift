@@ -5,18 +5,18 @@ internal import Glibc
 
 /// A file descriptor that is closed when its last owner releases it.
 package final class Descriptor: Sendable {
-    /// The descriptor's number, valid as long as this object exists.
+    /// The descriptor's number, which is valid as long as this object exists.
     package let number: Int32
 
     /// Closes the descriptor.
     ///
-    /// If another program created the file, close(2) may block as long as that program likes.
+    /// If another program created the file, that program can make close(2) block for any length of time.
     private let closing: @Sendable (Int32) -> Void
 
     /// Takes over an open descriptor.
     package convenience init(owning number: Int32) { self.init(owning: number) { _ = close($0) } }
 
-    /// Takes over an open descriptor that is closed by a custom function.
+    /// Takes over an open descriptor that a custom function closes.
     init(owning number: Int32, closing: @escaping @Sendable (Int32) -> Void) {
         precondition(number >= 0, "no open descriptor")
         self.number = number
@@ -25,11 +25,11 @@ package final class Descriptor: Sendable {
 
     deinit { closing(number) }
 
-    /// Takes over the descriptors that came with a message.
+    /// Takes over the descriptors that were received with a message.
     ///
     /// - Parameters:
-    ///   - control: The message's control part.
-    ///   - share: The share of the user who sent it; `nil` if the sender is trusted.
+    ///   - control: The message's control data.
+    ///   - share: The share of the user who sent the message; `nil` if the sender is trusted.
     /// - Returns: The descriptors, in order.
     static func received(with control: whorl_control, of share: UserShare?) -> [Descriptor] {
         withUnsafeBytes(of: control.descriptors) { room in
@@ -42,20 +42,20 @@ package final class Descriptor: Sendable {
     }
 }
 
-/// A system call that failed, with the name of the call and its `errno`.
+/// The error of a failed system call: the name of the call and its `errno`.
 package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The name of the call, such as `connect`.
     package let call: String
     /// The value of `errno` right after the call.
     package let number: Int32
 
-    /// Creates an error with the current `errno`.
+    /// Creates an error from the current `errno`.
     package init(_ call: String) {
         number = errno
         self.call = call
     }
 
-    /// Creates the error of a call whose other side is not trusted (`EACCES`).
+    /// Creates the error for a call whose other side is not trusted (`EACCES`).
     package init(refusing call: String) {
         self.call = call
         number = EACCES
@@ -67,22 +67,22 @@ package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertib
         number = ENOENT
     }
 
-    /// Creates the error of a call to a service that an administrator has disabled (`ESHUTDOWN`).
+    /// Creates the error for a call to a service that an administrator has disabled (`ESHUTDOWN`).
     package init(switchedOff call: String) {
         self.call = call
         number = ESHUTDOWN
     }
 
-    /// Makes the error of a call to a service that does not answer (`ETIMEDOUT`).
+    /// Creates the error for a call to a service that does not answer (`ETIMEDOUT`).
     init(unanswered call: String) {
         self.call = call
         number = ETIMEDOUT
     }
 
-    /// Whether no answer came in time.
+    /// Whether the service did not answer in time.
     package var isUnanswered: Bool { number == ETIMEDOUT }
 
-    /// Whether an administrator has switched the service off.
+    /// Whether an administrator has disabled the service.
     package var isSwitchedOff: Bool { number == ESHUTDOWN }
 
     package var description: String { "\(call): \(String(cString: strerror(number)))" }

@@ -5,41 +5,41 @@ internal import Glibc
 internal import Synchronization
 internal import WhorlSupport
 
-/// Reports when sockets can be read or written, on one thread for all of them.
+/// Reports when sockets can be read or written, using one thread for all sockets.
 ///
-/// It replaces Dispatch's sources. On Linux, these may crash the process if many of them are set up and cancelled on
-/// several threads (swift-corelibs-libdispatch, issue 949), and they use two threads for each event. A socket is
-/// identified by a number that is never reused. So an event that was on its way when the socket was removed is dropped,
-/// and does not reach another socket with the same descriptor.
+/// It replaces Dispatch's sources. On Linux, these can crash the process if several threads create and cancel many of
+/// them (swift-corelibs-libdispatch, issue 949), and they use two threads for each event. A socket is identified by a
+/// number that is never reused. So an event that is delivered after its socket was removed is dropped, and does not
+/// reach another socket with the same descriptor.
 final class SocketWatch: Sendable {
-    /// The events of a socket.
+    /// The events for which a socket can be watched.
     struct Events: OptionSet, Sendable {
         let rawValue: Int32
-        /// There are bytes to read, or the other side has hung up.
+        /// There are bytes to read, or the other side has closed the connection.
         static let readable = Events(rawValue: Int32(WHORL_READABLE))
-        /// There is room to write.
+        /// There is space to write.
         static let writable = Events(rawValue: Int32(WHORL_WRITABLE))
     }
 
-    /// A socket that is being watched; ``cancel()`` stops that.
+    /// A socket that is being watched until ``cancel()`` is called.
     struct Registration: Sendable {
         fileprivate let watch: SocketWatch
         fileprivate let number: UInt64
         fileprivate let socket: Descriptor
 
-        /// Watches for other events from now on.
+        /// Changes the events for which the socket is watched.
         func wait(for events: Events) {
             _ = whorl_watch_set(watch.descriptor.number, socket.number, 1, events.rawValue, number)
         }
 
         /// Stops watching the socket.
         ///
-        /// An event that is being delivered at this moment may still reach the handler.
+        /// An event that is currently being delivered may still reach the handler.
         func cancel() { watch.remove(self) }
     }
 
     private struct Watched {
-        /// Ensures that the descriptor's number is not reused for another socket.
+        /// The socket, which is referenced so that the descriptor's number is not reused for another one.
         let socket: Descriptor
         let handler: @Sendable (Events) -> Void
     }
@@ -54,7 +54,7 @@ final class SocketWatch: Sendable {
     private let descriptor: Descriptor
     private let state = Mutex(State())
 
-    /// Returns the watch of this process, which runs until the process exits.
+    /// Returns the watch that this process shares, which runs until the process exits.
     ///
     /// - Throws: The system's error if a descriptor or a thread cannot be created.
     static func shared() throws(SystemCallError) -> SocketWatch {
@@ -77,14 +77,14 @@ final class SocketWatch: Sendable {
         }
     }
 
-    /// Begins to watch a socket for bytes to read.
+    /// Starts watching a socket for bytes to read.
     ///
     /// - Parameters:
-    ///   - socket: The socket, which stays open until the registration is cancelled.
-    ///   - handler: Called on the watch's thread, repeatedly while there is something to read or write. It processes
-    ///     some of it and returns soon, because all other sockets wait for it.
-    /// - Returns: The registration, which its owner cancels.
-    /// - Throws: `epoll_ctl`.
+    ///   - socket: The socket, which must stay open until the registration is cancelled.
+    ///   - handler: Called on the watch's thread, repeatedly while there is something to read or write. It must handle
+    ///     some of it and return quickly, because all other sockets wait for it.
+    /// - Returns: The registration, which the caller must cancel.
+    /// - Throws: The system's error if `epoll_ctl` fails.
     func add(
         _ socket: Descriptor,
         _ handler: @escaping @Sendable (Events) -> Void

@@ -3,15 +3,15 @@
 internal import CWhorlSocket
 internal import Glibc
 
-/// Calls on Unix stream sockets, none of which blocks.
+/// Functions for nonblocking Unix stream sockets.
 package enum UnixSocket {
-    /// The longest path of a socket in bytes, without the terminating zero (`sockaddr_un.sun_path`).
+    /// The maximum length of a socket's path, in bytes, without the terminating zero (`sockaddr_un.sun_path`).
     static let longestPath = 107
 
-    /// Connects to a listening socket; if its backlog is full, waits up to 5 seconds.
+    /// Connects to a listening socket; waits up to 5 seconds if its backlog is full.
     ///
-    /// - Throws: `connect` with `ENOENT` or `ECONNREFUSED` if no service is listening, `EAGAIN` if its backlog stays
-    ///   full.
+    /// - Throws: An error of `connect`: `ENOENT` or `ECONNREFUSED` if no service is listening, `EAGAIN` if its backlog
+    ///   stays full.
     package static func connect(to path: String) throws(SystemCallError) -> Descriptor {
         let socket = try make(waits: true)
         // The kernel wakes waiting callers in order; a caller that retries repeatedly never gets through in a flood.
@@ -30,7 +30,9 @@ package enum UnixSocket {
         return socket
     }
 
-    /// Listens at a path, which must not exist yet; its permissions follow the process's umask.
+    /// Listens at a path, which must not exist yet.
+    ///
+    /// The socket's permissions depend on the process's umask.
     package static func listen(at path: String, backlog: Int32 = 128) throws(SystemCallError) -> Descriptor {
         let socket = try make()
         try withAddress(path) { address, size throws(SystemCallError) in
@@ -40,7 +42,7 @@ package enum UnixSocket {
         return socket
     }
 
-    /// Creates two connected sockets.
+    /// Creates a pair of connected sockets.
     package static func pair() throws(SystemCallError) -> (Descriptor, Descriptor) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw SystemCallError("socketpair") }
@@ -50,10 +52,11 @@ package enum UnixSocket {
         return pair
     }
 
-    /// Makes the kernel report the sending process with each message (`SO_PASSCRED`).
+    /// Makes the kernel report the sender of each message (`SO_PASSCRED`).
     ///
-    /// A connection inherits this from the listening socket, so that its first message has a sender too. One of two
-    /// connected sockets must have it when a message is sent, and the other one when it is read.
+    /// A connection inherits this option from the listening socket, so that the sender of the first message is known as
+    /// well. One of two connected sockets must have the option when a message is sent, and the other one when it is
+    /// read.
     static func tellSenders(on socket: Descriptor) throws(SystemCallError) {
         var on: Int32 = 1
         let size = socklen_t(MemoryLayout<Int32>.size)
@@ -62,7 +65,7 @@ package enum UnixSocket {
         }
     }
 
-    /// Accepts the next connection; `nil` if none is waiting.
+    /// Accepts the next connection; returns `nil` if none is waiting.
     package static func accept(from listener: Descriptor) throws(SystemCallError) -> Descriptor? {
         while true {
             let number = whorl_accept(listener.number)
@@ -90,13 +93,14 @@ package enum UnixSocket {
         return recv(socket.number, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
-    /// Returns whether a connection is open on both sides, and has no unread data.
+    /// Returns whether a connection is open on both sides and has no unread data.
     static func isQuiet(_ socket: Descriptor) -> Bool {
         var place = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
         return poll(&place, 1, 0) == 0
     }
 
-    /// Whether a descriptor is a Unix stream socket that is connected: none that listens, and no other kind.
+    /// Returns whether a descriptor is a connected Unix stream socket, as opposed to a listening one or any other kind
+    /// of file.
     package static func isConnectedStream(_ descriptor: Descriptor) -> Bool {
         func option(_ name: Int32) -> Int32? {
             var value: Int32 = -1
@@ -115,7 +119,7 @@ package enum UnixSocket {
         }
     }
 
-    /// Makes a descriptor that another program gave fit for use here: it does not wait and is not inherited.
+    /// Makes a descriptor from another program usable: nonblocking, and not inherited by child processes.
     package static func adopt(_ descriptor: Descriptor) throws(SystemCallError) {
         let flags = fcntl(descriptor.number, F_GETFL)
         guard flags >= 0, fcntl(descriptor.number, F_SETFL, flags | O_NONBLOCK) == 0,

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One message on a connection: JSON, and the descriptors that came with it.
+/// One message on a connection: the JSON, and the descriptors received with it.
 struct Frame: Sendable {
     /// The JSON, without the terminating zero byte.
     var bytes: [UInt8]
     /// The descriptors, in the order in which they were sent.
     var descriptors: [Descriptor] = []
-    /// The process that sent the message, as reported by the kernel; 0 if it is unknown, or several processes sent
-    /// parts of it.
+    /// The process that sent the message, as reported by the kernel; 0 if it is unknown or several processes sent parts
+    /// of the message.
     var sender: Int32 = 0
 }
 
 /// Splits a stream into messages, which end with a zero byte.
 ///
-/// It is total: for any bytes, it returns messages or the reason why it stops.
+/// It handles any input: for all possible bytes, it returns messages or the reason why it stops.
 struct FrameReader {
-    /// An error in a stream, which is not read any further.
+    /// An error in a stream, after which the stream is not read any further.
     enum Fault: Error, Hashable {
         /// A message exceeds ``FrameReader/largest``.
         case tooLarge
-        /// A message has no byte before its end.
+        /// A message is empty.
         case empty
         /// A message has more descriptors than ``FrameReader/mostDescriptors``.
         case tooManyDescriptors
@@ -35,13 +35,13 @@ struct FrameReader {
     /// The number of bytes of an incomplete message.
     var pending: Int { partial.bytes.count }
 
-    /// The number of descriptors received with that message.
+    /// The number of descriptors received with the incomplete message.
     var pendingDescriptors: Int { partial.descriptors.count }
 
-    /// Processes the result of one `recvmsg(2)`.
+    /// Processes the result of one call to `recvmsg(2)`.
     ///
-    /// The kernel ends a read after a part that came with descriptors. So these belong to the last message that begins
-    /// in `chunk`, or to the one that `chunk` continues.
+    /// The kernel ends a read after data that was sent with descriptors. So the descriptors belong to the last message
+    /// that begins in `chunk`, or to the message that `chunk` continues.
     ///
     /// - Returns: The messages that end in `chunk`.
     mutating func take(
@@ -51,7 +51,8 @@ struct FrameReader {
     ) throws(Fault) -> [Frame] {
         var messages: [Frame] = []
         var rest = chunk
-        /// The index of the last message that begins in the chunk: those that end here, then the partial one.
+        /// The index of the last message that begins in the chunk; the partial message comes after those that end in
+        /// the chunk.
         var owner = 0
         while !rest.isEmpty {
             if partial.bytes.isEmpty { owner = messages.count }

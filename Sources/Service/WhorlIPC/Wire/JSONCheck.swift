@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Checks JSON from untrusted sources before it is decoded: grammar (RFC 8259), UTF-8, depth, duplicate names.
+/// Checks JSON from untrusted sources before it is decoded: its grammar (RFC 8259), UTF-8, depth and duplicate names.
 ///
-/// It scans the bytes once, with an explicit stack, so that no input makes it recurse, trap or allocate more than the
-/// input's size.
+/// It scans the bytes once, with an explicit stack, so that no input can make it recurse, trap, or allocate more than
+/// the input's size.
 struct JSONCheck {
     /// An error in a text.
     enum Fault: Error, Hashable {
@@ -11,11 +11,11 @@ struct JSONCheck {
         case malformed
         /// Arrays and objects are nested deeper than ``JSONCheck/deepest``.
         case tooDeep
-        /// An object has a duplicate name; readers disagree on which value counts.
+        /// An object has a duplicate name; parsers disagree on which value counts.
         case doubleName
-        /// A text has more than ``JSONCheck/mostMarks`` combining marks in a row.
+        /// A string has more than ``JSONCheck/mostMarks`` combining marks in a row.
         case tooManyMarks
-        /// There are more values than the reader accepts.
+        /// There are more values than are accepted.
         case tooManyValues
     }
 
@@ -24,16 +24,16 @@ struct JSONCheck {
 
     /// The maximum number of combining marks in a row (Unicode Standard Annex #15, Stream-Safe Text Format).
     ///
-    /// To compare or hash strings, Swift sorts the marks of a row, in a time that grows with the square of their
-    /// number.
+    /// When Swift compares or hashes strings, it sorts the marks in each such sequence, which takes a time proportional
+    /// to the square of their number.
     static let mostMarks = 30
 
-    /// Checks that `bytes` are one JSON object.
+    /// Checks that `bytes` contain exactly one JSON object.
     ///
     /// - Parameters:
     ///   - bytes: The text.
-    ///   - mostValues: The maximum number of values, counting arrays, objects and their contents. A decoder creates an
-    ///     object of tens of bytes for each value, which may take only two bytes of JSON.
+    ///   - mostValues: The maximum number of values, including arrays, objects and their contents. For each value, a
+    ///     decoder creates an object of tens of bytes, although the value may need only two bytes of JSON.
     /// - Throws: The first error in the text.
     static func object(_ bytes: [UInt8], mostValues: Int = .max) throws(Fault) {
         guard bytes.first(where: { !isSpace($0) }) == UInt8(ascii: "{") else { throw .malformed }
@@ -42,7 +42,7 @@ struct JSONCheck {
     }
 
     private let bytes: [UInt8]
-    /// The number of values that may still follow.
+    /// The number of further values that are accepted.
     private var left: Int
     private var position = 0
     /// The names of each open object; `nil` for an array.
@@ -60,7 +60,7 @@ struct JSONCheck {
         guard position == bytes.count else { throw .malformed }
     }
 
-    /// Continues inside the innermost array or object: to its next value, or to its end.
+    /// Continues inside the innermost array or object, to its next value or to its end.
     private mutating func member() throws(Fault) {
         skipSpaces()
         let isObject = open[open.count - 1] != nil
@@ -82,7 +82,7 @@ struct JSONCheck {
         try value()
     }
 
-    /// Whether a value of the innermost array or object precedes this position, so that a comma must follow.
+    /// Whether a value in the innermost array or object precedes the current position, so that a comma must follow.
     private var follows = false
 
     private mutating func value() throws(Fault) {
@@ -141,9 +141,9 @@ struct JSONCheck {
 // MARK: - Texts
 
 extension JSONCheck {
-    /// Reads a string in quotes.
+    /// Reads a quoted string.
     ///
-    /// - Returns: Its bytes with all escapes resolved, so that `"a"` and `"\u0061"` are the same name.
+    /// - Returns: The string's bytes with all escapes resolved, so that `"a"` and `"\u0061"` are the same name.
     private mutating func text() throws(Fault) -> [UInt8] {
         guard take("\"") else { throw .malformed }
         var content: [UInt8] = []

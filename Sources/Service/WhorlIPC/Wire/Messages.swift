@@ -13,13 +13,16 @@ package struct NoParameters: Codable, Sendable, Hashable {
 package struct ServiceRefusal: Error, Sendable, Hashable {
     /// The error's qualified name, such as `io.whorl.Failed`.
     package let name: String
-    /// The whole message, which is parsed when its values are needed; never a secret.
+    /// The entire message, which never contains a secret.
+    ///
+    /// It is parsed when its values are needed.
     let message: [UInt8]
 
     /// Creates an error with names and texts.
     package init(_ name: String, _ details: [String: String] = [:]) { self.init(name, failure: details) }
 
-    /// Creates an error with two sentences: what happened and what to do; `quota` is the used-up share.
+    /// Creates an error with two sentences that say what happened and what to do; `quota` is the name of the share that
+    /// is used up.
     package init(_ name: String, quota: String? = nil, message: String, recovery: String) {
         var details = ["message": message, "recovery": recovery]
         details["quota"] = quota
@@ -45,7 +48,7 @@ package struct ServiceRefusal: Error, Sendable, Hashable {
         try? Wire.decode(CallParameters<Failure>.self, message).parameters
     }
 
-    /// The values as text, for display.
+    /// The error's values as text, for display.
     package var details: [String: String] { failure(as: [String: String].self) ?? [:] }
 
     /// Returns the error for an interface that does not exist (`org.varlink.service.InterfaceNotFound`).
@@ -58,7 +61,8 @@ package struct ServiceRefusal: Error, Sendable, Hashable {
         ServiceRefusal("org.varlink.service.MethodNotFound", ["method": method])
     }
 
-    /// Returns the error for a parameter that is missing or has another type (`org.varlink.service.InvalidParameter`).
+    /// Returns the error for a parameter that is missing or has the wrong type
+    /// (`org.varlink.service.InvalidParameter`).
     package static func invalidParameter(_ parameter: String) -> ServiceRefusal {
         ServiceRefusal("org.varlink.service.InvalidParameter", ["parameter": parameter])
     }
@@ -71,14 +75,14 @@ struct CallHead: Codable {
     var oneway: Bool?
 }
 
-/// A whole call, as it is sent.
+/// A complete call, as it is sent.
 struct CallMessage<Parameters: Encodable>: Encodable {
     var method: String
     var parameters: Parameters
     var more: Bool?
 }
 
-/// The parameters of a call or reply, parsed once its kind is known.
+/// The parameters of a call or reply, which are parsed once its kind is known.
 ///
 /// A message without parameters is parsed as `{}`.
 struct CallParameters<Parameters: Decodable>: Decodable {
@@ -102,19 +106,19 @@ struct ReplyHead: Codable {
     var error: String?
 }
 
-/// A whole reply, as it is sent.
+/// A complete reply, as it is sent.
 struct ReplyMessage<Parameters: Encodable>: Encodable {
     var parameters: Parameters
     var continues: Bool?
 }
 
-/// A whole error, as it is sent.
+/// A complete error, as it is sent.
 private struct ErrorMessage<Parameters: Encodable>: Encodable {
     var error: String
     var parameters: Parameters
 }
 
-/// Provides the decoder of `{}`.
+/// Provides a decoder for `{}`.
 private struct EmptyObject: Decodable {
     let decoder: any Decoder
 
@@ -131,7 +135,7 @@ enum Wire {
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - files: The descriptors sent with it; secrets are appended.
+    ///   - files: The descriptors to send with the message; secrets are appended.
     /// - Returns: The JSON.
     /// - Throws: `SecretDescriptor.Fault` if a secret cannot be attached, or the encoder's error.
     static func encode(_ message: some Encodable, beside files: inout [Descriptor]) throws -> [UInt8] {
@@ -151,7 +155,7 @@ enum Wire {
         return try encode(message, beside: &files)
     }
 
-    /// Decodes a message that passed ``JSONCheck``; unknown members are ignored.
+    /// Decodes a message that has passed ``JSONCheck``; ignores unknown members.
     static func decode<Value: Decodable>(
         _ type: Value.Type,
         _ bytes: [UInt8],

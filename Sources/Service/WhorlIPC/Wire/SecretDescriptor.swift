@@ -4,36 +4,36 @@ internal import CWhorlSocket
 internal import Glibc
 package import WhorlSecretMemory
 
-/// Secrets between two processes: bytes in a memory file of sealed size, sent as a descriptor along with the JSON.
+/// Passes secrets between two processes, as memory files of sealed size whose descriptors are sent along with the JSON.
 ///
-/// A message never contains a secret. The reader wipes the file after reading, unless the other side sealed it against
-/// writing; the kernel frees the pages when both sides have closed them. Until then, they may be written to swap:
-/// `mlock(2)` does not cover them.
+/// A message itself never contains a secret. The receiver wipes the file after reading it, unless the sender sealed it
+/// against writing; the kernel frees the pages when both sides have closed the file. Until then, the pages may be
+/// written to swap, because `mlock(2)` does not cover them.
 package enum SecretDescriptor {
     /// The maximum size of a file, in bytes.
     ///
-    /// It has room for an item's value of 1 MiB and the overhead of sealing. It also has room for a value that is too
-    /// large for an item, so that the vault can report that.
+    /// This is enough for an item's value of 1 MiB and the overhead of sealing. It is also enough for a value that is
+    /// too large for an item, so that the vault can report that error.
     package static let largest = 2 << 20
 
-    /// An error in creating or reading a secret's descriptor.
+    /// An error that occurred while creating or reading a secret's descriptor.
     package enum Fault: Error, Sendable, Hashable {
-        /// It is not a memory file, or its size is not sealed.
+        /// The descriptor is not a memory file, or its size is not sealed.
         case notSealed
-        /// It is larger than ``SecretDescriptor/largest``.
+        /// The file is larger than ``SecretDescriptor/largest``.
         case tooLarge
-        /// Some of its bytes have no memory: it was already read, or never written.
+        /// Some of the file's bytes have no memory, because it was already read or never written.
         case wiped
-        /// The system failed to create or read it.
+        /// The system failed to create or read the file.
         case system(SystemCallError)
     }
 
-    /// Puts a secret into a memory file.
+    /// Creates a memory file with a secret.
     package static func make(_ secret: borrowing SecretBytes) throws(Fault) -> Descriptor {
         try secret.withUnsafeBytes { bytes throws(Fault) in try make(bytes) }
     }
 
-    /// Puts bytes from ordinary memory into a memory file.
+    /// Creates a memory file with bytes from ordinary memory.
     package static func make(_ bytes: [UInt8]) throws(Fault) -> Descriptor {
         let result = bytes.withUnsafeBytes { bytes in Result { () throws(Fault) in try make(bytes) } }
         return try result.get()
@@ -52,8 +52,8 @@ package enum SecretDescriptor {
 
     /// Reads a secret from a memory file directly into locked memory, and wipes the file.
     ///
-    /// The file is read, never mapped: if the other side changes it at the same time, the only effect is that the bytes
-    /// differ.
+    /// The file is read instead of being mapped, so if the other side changes it at the same time, the only effect is
+    /// that the bytes differ.
     package static func read(_ file: Descriptor) throws(Fault) -> SecretBytes {
         try SecretBytes(count: try size(of: file, most: largest)) { room throws(Fault) in
             try fill(room, from: file)
@@ -66,7 +66,7 @@ package enum SecretDescriptor {
     ///   - file: The memory file.
     ///   - most: The maximum size, in bytes.
     /// - Returns: The bytes.
-    /// - Throws: The reason why it is not read.
+    /// - Throws: A fault if the file cannot be read.
     package static func readOrdinary(_ file: Descriptor, most: Int) throws(Fault) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: try size(of: file, most: most))
         let result = bytes.withUnsafeMutableBytes { room in
@@ -76,7 +76,7 @@ package enum SecretDescriptor {
         return bytes
     }
 
-    /// Returns the size of a memory file, which is sealed and therefore fixed.
+    /// Returns the size of a memory file, which cannot change because it is sealed.
     ///
     /// - Parameters:
     ///   - file: The memory file.
@@ -92,7 +92,7 @@ package enum SecretDescriptor {
         return Int(status.st_size)
     }
 
-    /// Returns whether a descriptor refers to a memory file, sealed or not; makes no call that may block.
+    /// Returns whether a descriptor refers to a memory file, sealed or not, without making a call that could block.
     static func isMemory(_ file: Descriptor) -> Bool { whorl_seals(file.number) >= 0 }
 
     private static func fill(_ room: UnsafeMutableRawBufferPointer, from file: Descriptor) throws(Fault) {
@@ -109,10 +109,10 @@ package enum SecretDescriptor {
         return fstat(file.number, &status) == 0 ? Int(status.st_blocks) * 512 : 0
     }
 
-    /// Overwrites the bytes, and frees their memory.
+    /// Overwrites the file's bytes and frees their memory.
     ///
-    /// Holes are left alone: a page written here would be charged to this process as long as the other side keeps the
-    /// file.
+    /// Holes in the file are not overwritten, because a page written here would be charged to this process as long as
+    /// the other side has the file open.
     private static func wipe(_ file: Descriptor, count: Int) {
         let zeros = [UInt8](repeating: 0, count: min(count, 65_536))
         var position = lseek(file.number, 0, Int32(WHORL_SEEK_DATA))
