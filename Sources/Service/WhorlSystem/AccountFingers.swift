@@ -5,17 +5,17 @@ internal import WhorlEnrollment
 package import WhorlFingerprint
 package import WhorlService
 
-/// The fingers of one account on one reader, for programs that the system's rules know and that cannot show Whorl's
+/// One account's fingers on one reader, for programs that the system's rules cover and that cannot show Whorl's
 /// prompts.
 ///
-/// A match opens nothing here; it only means that the account's owner touched the reader.
+/// A match does not unlock anything; it only means that the account's owner touched the reader.
 package struct AccountFingers: Sendable {
-    /// The time within which a touch must come.
+    /// The time within which the user must touch the reader.
     package static let patience = Duration.seconds(60)
-    /// The name of the programs in the log.
+    /// The name under which these programs appear in the log.
     private static let application = ApplicationID(rawValue: "net.reactivated.Fprint")
 
-    /// The consent to a change, bound to the fingers as they were before anyone was asked.
+    /// The consent to a change, which is bound to the set of fingers before anyone was asked.
     package struct Consent: Sendable {
         fileprivate let owner: OwnerConsent?
     }
@@ -27,20 +27,20 @@ package struct AccountFingers: Sendable {
 
     /// Returns the fingers enrolled on this reader, in the order of their numbers.
     ///
-    /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, a storage error.
+    /// - Throws: `enrollmentTampered`, `enrollmentRolledBack` or a storage error.
     package func enrolled() async throws(ServiceError) -> [EnrolledFinger] {
         let id = await reader.info.id
         let here = try await fingers.list(ListFingers()).filter { $0.reader == id }
         return here.sorted { $0.finger.number < $1.finger.number }
     }
 
-    /// Waits for one touch, which is charged as an attempt.
+    /// Waits for one touch, which counts as an attempt.
     ///
     /// - Parameters:
-    ///   - finger: The only finger that counts; `nil` for any enrolled one.
-    ///   - presenter: Receives the updates; nothing that it reports makes a match.
-    /// - Throws: The errors of `AuthenticationEngine.evaluate(_:presenter:)`; `authenticationFailed` for a finger that
-    ///   did not match.
+    ///   - finger: The only finger to accept; `nil` for any enrolled finger.
+    ///   - presenter: Receives the updates; nothing that it reports can cause a match.
+    /// - Throws: The errors of `AuthenticationEngine.evaluate(_:presenter:)`, including `authenticationFailed` if the
+    ///   finger did not match.
     package func verify(
         _ finger: Finger?,
         _ presenter: some PromptPresenter
@@ -48,7 +48,7 @@ package struct AccountFingers: Sendable {
         var request = EvaluationRequest(
             policy: .biometrics,
             purpose: .yes,
-            reason: "touch the reader, as another program asks",
+            reason: "verify your finger for another program",
             application: Self.application,
             fallbackTitle: "",
             timeout: Self.patience
@@ -62,13 +62,15 @@ package struct AccountFingers: Sendable {
         else { throw ServiceError(.authenticationFailed, cause: "no such finger was touched") }
     }
 
-    /// Asks the system's rules whether a change is allowed.
+    /// Checks whether the system's rules allow a change.
     ///
     /// - Parameters:
     ///   - change: The change.
-    ///   - isAllowed: Returns whether the rules allow it; its argument is whether the owner cannot be recognized yet.
+    ///   - isAllowed: Returns whether the rules allow the change; the argument says whether the owner cannot be
+    ///     recognized yet.
     /// - Returns: The consent.
-    /// - Throws: `authenticationFailed` if they do not; `enrollmentTampered`, `enrollmentRolledBack`, `storeFailed`.
+    /// - Throws: `authenticationFailed` if they do not allow it; `enrollmentTampered`, `enrollmentRolledBack` or
+    ///   `storeFailed`.
     package func consent(
         to change: FingerChange,
         _ isAllowed: @Sendable (_ isFirst: Bool) async -> Bool
@@ -95,9 +97,9 @@ package struct AccountFingers: Sendable {
         )
     }
 
-    /// Removes fingers from this reader, one by one; the rules have already allowed it.
+    /// Removes fingers from this reader, one by one, after the rules have allowed it.
     ///
-    /// - Throws: The errors of ``RemoveFingers``, if some were not removed.
+    /// - Throws: The errors of ``RemoveFingers`` if some fingers were not removed.
     package func remove(_ those: [Finger]) async throws(ServiceError) {
         let id = await reader.info.id
         for finger in those {

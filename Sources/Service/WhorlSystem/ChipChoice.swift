@@ -4,14 +4,14 @@ internal import WhorlTPM
 internal import WhorlVault
 internal import WhorlService
 
-/// The selected TPM, which is not opened before an operation needs it.
+/// The selected TPM, which is opened only when an operation needs it.
 ///
-/// A simulated TPM must be named explicitly, and is refused if the configuration does not allow it. If a TPM is named
-/// and fails, that is an error. The kernel's resource manager may be missing unless it was named.
+/// A simulated TPM must be selected explicitly, and is refused if the configuration does not allow it. If a selected
+/// TPM is not available, this is an error. The kernel's resource manager may be missing unless it was selected.
 final class ChipChoice: Sendable {
-    /// The TPM; if the selection is refused, a device that is always missing.
+    /// The TPM; if the selection is refused, a device that never exists.
     let device: TPMDevice
-    /// Whether an option or a variable names a TPM; `none` does not count.
+    /// Whether an option or a variable selects a TPM; `none` does not count.
     let isNamed: Bool
     /// The reason why the selection is refused; `nil` if it is valid.
     private let refusal: ServiceError?
@@ -50,7 +50,7 @@ final class ChipChoice: Sendable {
         try await device.run { _ throws(TPMError) in }
     }
 
-    /// Whether a simulated TPM has responded.
+    /// Whether a simulated TPM has been used and has responded.
     var usedSimulated: Bool { device.address.isSimulated && device.hasAnswered }
 
     /// Whether the selected TPM is a real one.
@@ -58,7 +58,8 @@ final class ChipChoice: Sendable {
 }
 
 extension TPMAddress {
-    /// The name for a kind of TPM that a program with more rights than its caller refuses; `nil` for a real one.
+    /// The name for the kind of TPM, which a program with more privileges than its caller refuses; `nil` for a real
+    /// TPM.
     fileprivate var kindForPeople: String? {
         // A recorded TPM would write to a file chosen by the caller's variable.
         isSimulated ? "simulated" : isRecorded ? "recorded" : nil

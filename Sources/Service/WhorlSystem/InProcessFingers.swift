@@ -6,7 +6,7 @@ import WhorlFingerprint
 import FoundationEssentials
 import WhorlService
 
-/// The enrolled fingers of a profile, in the state of this process.
+/// The enrolled fingers of a profile, which are stored in this process's state.
 struct InProcessFingers: Sendable {
     let engine: AuthenticationEngine
     let application: ApplicationID
@@ -58,7 +58,7 @@ struct InProcessFingers: Sendable {
         return try await enroll(finger, enroller, on: reader, consent, request.timeout, prompter.observer)
     }
 
-    /// Enrolls a finger after the owner has agreed, if that is required.
+    /// Enrolls a finger, after the owner has consented if that is required.
     func enroll(
         _ finger: NewFinger,
         _ enroller: FingerEnroller,
@@ -146,7 +146,7 @@ struct InProcessFingers: Sendable {
     }
 }
 
-/// Shared parts of the operations.
+/// Parts that several operations share.
 extension InProcessFingers {
     func existingEnroller(
         for application: ApplicationID
@@ -169,7 +169,7 @@ extension InProcessFingers {
         try await engine.consent(to: change, request, presenter: prompter.presenter)
     }
 
-    /// Runs an enrollment, which ends if the machine goes to sleep or the service exits.
+    /// Runs an enrollment, and ends it if the machine goes to sleep or the service exits.
     private func interruptible<Value: Sendable>(
         _ body: @escaping @Sendable () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {

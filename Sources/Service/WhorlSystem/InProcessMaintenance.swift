@@ -108,8 +108,9 @@ struct InProcessMaintenance: StateUpkeep {
 
     private func lockFileFault(_: ReadLockFileFault) async -> ServiceError? { await engine.turnsFault() }
 
-    /// The kernel flushes everything that a program has loaded when the program closes `/dev/tpmrm0`; other TPMs keep
-    /// it.
+    /// When a program closes `/dev/tpmrm0`, the kernel flushes everything that the program has loaded.
+    ///
+    /// With other TPMs, it stays loaded.
     func close() async { await chip.device.close() }
 
     private func maintenance() throws(ServiceError) -> VaultMaintenance {

@@ -8,21 +8,21 @@ internal import WhorlLibfprint
 package import WhorlService
 
 extension InProcessRoot {
-    /// The name of the program in the log.
+    /// The name under which the importing program appears in the log.
     private static let importer = ApplicationID(rawValue: "whorl import-fprintd")
 
-    /// Imports prints created by another program for the profile, on behalf of the administrator.
+    /// Imports prints that another program created into the profile, on behalf of the administrator.
     ///
-    /// Only a profile without a finger and without a passcode can import prints, because its owner cannot be recognized
-    /// yet. Prints that are not imported stay where they are.
+    /// Prints can be imported only into a profile without fingers and a passcode, whose owner cannot be recognized yet.
+    /// Prints that are not imported are not changed.
     ///
     /// - Parameters:
     ///   - prints: The prints.
     ///   - isTrial: Whether this is a dry run that changes nothing.
-    ///   - readersWereClosed: Whether the administrator vouches that only root could open the readers until now.
+    ///   - readersWereClosed: Whether the administrator confirms that only root could open the readers until now.
     /// - Returns: The result for each print, in the same order.
     /// - Throws: `ownerNeeded` if a finger is enrolled or a passcode is set; `enrollmentTampered`,
-    ///   `enrollmentRolledBack`, a storage error.
+    ///   `enrollmentRolledBack` or a storage error.
     package func takeOver(
         _ prints: [ForeignPrint],
         isTrial: Bool,

@@ -10,14 +10,16 @@ public import WhorlService
 internal import WhorlSupport
 import WhorlVault
 
-/// The root of services in this process, for one configuration; the only type that knows every part.
+/// The root of the services in this process, for one configuration.
 ///
-/// The initializer opens nothing. Readers are searched for, and the store is opened, when they are first needed.
+/// It is the only type that knows all parts.
+///
+/// The initializer does not open anything. Readers and the database are opened when they are first needed.
 public final class InProcessRoot: Sendable {
-    /// The shared root, configured from this process's environment.
+    /// The shared root, which is configured from this process's environment.
     public static let shared = InProcessRoot(SystemConfiguration())
 
-    /// The profile that holds the fingers.
+    /// The profile to which the fingers belong.
     public let profile: String
     /// The requesting program.
     public let application: ApplicationID
@@ -25,7 +27,7 @@ public final class InProcessRoot: Sendable {
     public let accessGroups: [String]
     /// The state directory.
     package let stateDirectory: StateDirectory
-    /// The engine used by the services.
+    /// The engine that the services use.
     package let engine: AuthenticationEngine
 
     let choice: ReaderChoice
@@ -37,12 +39,12 @@ public final class InProcessRoot: Sendable {
     private let keychain: KeychainRows
     package let handlers: HandlerTable
 
-    /// Creates the services of a configuration.
+    /// Creates the services for a configuration.
     public convenience init(_ configuration: SystemConfiguration) {
         self.init(configuration, sessions: LoginManager())
     }
 
-    /// Creates the services of a configuration, for a process in a login session of a manager.
+    /// Creates the services for a configuration, for a process whose login session a session manager knows.
     package convenience init(_ configuration: SystemConfiguration, sessions: any SessionManager) {
         let interruptions = Interruptions()
         let own = LoginSessionWatch(sessions, interruptions)
@@ -54,14 +56,15 @@ public final class InProcessRoot: Sendable {
         ) { await own.name }
     }
 
-    /// Creates the services of a configuration, as one of several in a service.
+    /// Creates the services for a configuration, as one of several roots in a service.
     ///
     /// - Parameters:
     ///   - configuration: The configuration.
     ///   - trust: The account to which the state belongs.
-    ///   - interruptions: The events that end the evaluations of all of them.
-    ///   - reach: The readers that can currently be touched.
-    ///   - ownStay: Returns the stay of this process in its login session; a service is in no login session.
+    ///   - interruptions: The events that end the evaluations of all roots.
+    ///   - reach: Determines which readers can currently be touched.
+    ///   - ownStay: Returns the stay of this process in its login session; a service does not belong to a login
+    ///     session.
     package init(
         _ configuration: SystemConfiguration,
         of trust: AccountTrust,
@@ -128,7 +131,9 @@ public final class InProcessRoot: Sendable {
         handlers = Self.handlers(of: engine, application, choice, chip, state)
     }
 
-    /// Returns the handlers of all operations, which retain the parts that they need, and not the root.
+    /// Returns the handlers of all operations.
+    ///
+    /// They retain the parts that they need, but not the root.
     private static func handlers(
         of engine: AuthenticationEngine,
         _ application: ApplicationID,
@@ -145,14 +150,14 @@ public final class InProcessRoot: Sendable {
         return handlers
     }
 
-    /// The reason why this process cannot distinguish two boots of the machine; `nil` if it can.
+    /// The reason why this process cannot tell two boots of the machine apart; `nil` if it can.
     package static var clockFault: String? {
         MachineTime.system.now().bootID.isEmpty
             ? "Cannot read the boot ID, so touches are not reused: neither /proc/sys/kernel/random/boot_id nor the "
                 + "credential whorl.boot-id is readable." : nil
     }
 
-    /// All services for programs.
+    /// All services that programs use.
     public var services: Services {
         Services(
             profile: profile,
@@ -164,7 +169,7 @@ public final class InProcessRoot: Sendable {
         )
     }
 
-    /// Returns the enrolled fingers, with an engine that asks their owner.
+    /// Returns the enrolled fingers, with the engine that prompts their owner.
     private func fingers(by engine: AuthenticationEngine) -> InProcessFingers {
         InProcessFingers(
             engine: engine,
@@ -173,7 +178,7 @@ public final class InProcessRoot: Sendable {
         )
     }
 
-    /// Returns the reason why a finger cannot be used, if no data was ever stored for the user; otherwise `nil`.
+    /// Returns the reason why fingers cannot be used if no data was ever stored for the user; otherwise `nil`.
     package func obstacleWithoutState() async -> ServiceError? {
         do throws(ServiceError) {
             guard try await state.existing() == nil else { return nil }
@@ -184,20 +189,20 @@ public final class InProcessRoot: Sendable {
         return await engine.obstacleWithoutState()
     }
 
-    /// The login's access to the keyring.
+    /// The keyring, as logins use it.
     package var loginKeyring: any LoginKeyring { InProcessKeyring(engine: engine, state: state) }
 
-    /// The failed attempts of all logins at this machine, which are counted in this root's state.
+    /// The counter of failed attempts of all logins on this machine, which is stored in this root's state.
     package var loginPlace: any PlaceTries { LoginPlaceTries(of: engine) }
 
-    /// Lifts the lock on the profile's fingers, on behalf of the system's administrator.
+    /// Ends the lockout of the profile's fingers on behalf of an administrator.
     ///
-    /// - Returns: Whether they were locked.
+    /// - Returns: Whether the fingers were locked out.
     package func unlock(by asker: Asker?) async throws(ServiceError) -> Bool {
         try await engine.unlock(by: asker)
     }
 
-    /// Returns the profile's fingers on one reader, for programs that the system's rules know.
+    /// Returns the profile's fingers on one reader, for programs that the system's rules cover.
     package func account(on reader: any FingerprintReader) -> AccountFingers {
         let engine = engine.with(reader: { [choice] () async throws(ServiceError) in
             try await choice.reachable(reader)
@@ -205,7 +210,9 @@ public final class InProcessRoot: Sendable {
         return AccountFingers(engine: engine, fingers: fingers(by: engine), reader: reader)
     }
 
-    /// Identifies which of several people is touching the reader; attempts are counted in this root's state.
+    /// Identifies which of several users is touching the reader.
+    ///
+    /// Attempts are counted in this root's state.
     package func identify(
         _ people: [(user: UInt32, root: InProcessRoot)],
         _ rules: GroupRules,
@@ -219,7 +226,7 @@ public final class InProcessRoot: Sendable {
         ).identify(request, presenter: presenter)
     }
 
-    /// Returns the keychain rows in access groups other than this program's, as a service does for its callers.
+    /// Returns the keychain rows in any access groups, as a service provides them to its callers.
     package func keychain(in groups: [String]) -> any KeychainPages {
         let state = state
         return KeychainRows(of: profile, in: groups) { creating async throws(ServiceError) in

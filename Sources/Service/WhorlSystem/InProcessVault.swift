@@ -75,7 +75,8 @@ struct InProcessItems: Sendable {
 }
 
 extension VaultItem {
-    /// Whether the owner must agree before the item is deleted, because it requires its owner and may still be opened.
+    /// Whether the owner must consent before the item is deleted, because the item requires its owner and may still be
+    /// usable.
     fileprivate var needsOwnerToDelete: Bool {
         switch standing {
         case .valid, .unknown: access.asking() != .nothing

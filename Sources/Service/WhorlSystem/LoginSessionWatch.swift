@@ -3,17 +3,18 @@
 import WhorlGLib
 import WhorlService
 
-/// The stay of this process in its login session, which monitors its end from the first request on.
+/// The stay of this process in its login session. From the first request on, it monitors when the stay ends.
 ///
-/// A lock also ends the evaluations in progress, and refuses new ones until the screen is unlocked. Without a login
-/// manager, without its bus, or outside any session, there is no screen that could be locked.
+/// If the screen is locked, evaluations in progress end, and new ones are refused until it is unlocked. If there is no
+/// login manager, its bus is not available, or the process is outside any session, there is no screen that could be
+/// locked.
 actor LoginSessionWatch {
     private enum Place: Sendable {
-        /// A login session, which is monitored.
+        /// The process is in a login session, which is monitored.
         case session(String)
-        /// No login session.
+        /// The process is not in a login session.
         case none
-        /// The login manager did not answer.
+        /// The login manager did not respond.
         case unknown
     }
 
@@ -27,7 +28,7 @@ actor LoginSessionWatch {
         self.interruptions = interruptions
     }
 
-    /// The name of the stay; `nil` if screen locks cannot be noticed although they may occur.
+    /// The name of the stay; `nil` if the screen may be locked but this process cannot notice it.
     var name: String? {
         get async {
             if place == nil { place = Task { await follow() } }
@@ -39,7 +40,7 @@ actor LoginSessionWatch {
         }
     }
 
-    /// Finds the session, and monitors its changes until the process exits.
+    /// Finds the session, and monitors changes to it until the process exits.
     private func follow() async -> Place {
         // Monitor the changes before reading anything, so that no lock is missed in between. This fails only without a
         // bus.

@@ -6,9 +6,9 @@ package import WhorlFingerprint
 package import WhorlService
 internal import WhorlSupport
 
-/// Prepares the readers of this process for the sleep of the machine.
+/// Prepares this process's readers for when the machine goes to sleep.
 package enum MachineReaders {
-    /// Ends the evaluations of all users, and closes the readers.
+    /// Ends all users' evaluations and closes the readers.
     ///
     /// It returns within 4 seconds, because the login manager waits for it.
     package static func letGo(_ interruptions: Interruptions) async {
@@ -16,7 +16,7 @@ package enum MachineReaders {
         await LibfprintSource.shared.suspendReaders(patience: .seconds(1))
     }
 
-    /// Takes back the readers that are connected after the sleep, and allows evaluations again.
+    /// Takes over the readers that are connected after the machine wakes up, and allows evaluations again.
     package static func takeBack(_ interruptions: Interruptions) async {
         // A driver that hangs blocks only its own reader, and not the passcode and the other readers.
         await OffPoolTimer.wait(atMost: .seconds(5)) { end in
@@ -30,10 +30,10 @@ package enum MachineReaders {
 }
 
 extension InProcessRoot {
-    /// Returns after the essential parts have done some work: the thread of the readers, the queue of the state, and
-    /// Swift's shared pool.
+    /// Waits until the essential parts have done some work: the readers' thread, the state's queue, and Swift's shared
+    /// pool.
     ///
-    /// If one of them is stuck, it does not return.
+    /// If one of them is stuck, this function does not return.
     package func pulse() async {
         await LibfprintSource.shared.answer()
         await state.answer()
@@ -41,25 +41,26 @@ extension InProcessRoot {
     }
 }
 
-/// Determines whether the user can touch a reader: a built-in one cannot be touched under a closed lid.
+/// Determines whether the user can touch a reader, because a built-in reader cannot be touched while the lid is closed.
 package struct ReaderReachability: Sendable {
-    /// The reach of a program that does not check the lid: every reader can be touched.
+    /// The reachability in a program that does not check the lid, in which every reader counts as reachable.
     static let everywhere = ReaderReachability(lid: nil)
 
     private let lid: (any LidManager)?
     private let builtIn: Set<ReaderID>
 
-    /// Describes the reach of a machine's readers.
+    /// Creates the reachability of a machine's readers.
     ///
     /// - Parameters:
-    ///   - lid: The part of the system that knows the state of the lid.
-    ///   - builtIn: Readers that the administrator declares as built in, if the firmware does not report it.
+    ///   - lid: The part of the system that reports the state of the lid; `nil` to not check it.
+    ///   - builtIn: The readers that the administrator declares as built in because the firmware does not report it.
     package init(lid: (any LidManager)?, builtIn: Set<ReaderID> = []) {
         self.lid = lid
         self.builtIn = builtIn
     }
 
-    /// Returns the reason why a reader cannot be touched now; `nil` if it can, or if the state of the lid is unknown.
+    /// Returns the reason why a reader cannot be touched now; `nil` if it can be touched or the state of the lid is
+    /// unknown.
     package func obstacle(to reader: any FingerprintReader) async -> ServiceError? {
         guard let lid, await placement(of: reader) == .builtIn else { return nil }
         // Without a login manager, nothing is known about a lid.
@@ -69,9 +70,9 @@ package struct ReaderReachability: Sendable {
 
     /// Waits until a reader can no longer be touched, and returns the reason.
     ///
-    /// The login manager sends no signal when the lid moves, so it is polled every half second.
+    /// The login manager does not send a signal when the lid moves, so it is polled every half second.
     ///
-    /// - Returns: `nil` immediately if no lid can cover the reader, or when the task is cancelled.
+    /// - Returns: The reason; `nil` immediately if a lid cannot cover the reader, or when the task is cancelled.
     package func untilObstructed(_ reader: any FingerprintReader) async -> ServiceError? {
         guard lid != nil, await placement(of: reader) == .builtIn else { return nil }
         while await OffPoolTimer.wait(.milliseconds(500)) {
@@ -80,7 +81,7 @@ package struct ReaderReachability: Sendable {
         return nil
     }
 
-    /// Returns the reason why a reader in a position cannot be touched; `nil` if it can.
+    /// Returns the reason why a reader at a given position cannot be touched; `nil` if it can be.
     package static func obstacle(to placement: ReaderPlacement, under lid: Lid) -> ServiceError? {
         guard placement == .builtIn, lid.isShut else { return nil }
         return ServiceError(

@@ -5,14 +5,17 @@ import Synchronization
 import WhorlFingerprint
 import WhorlService
 
-/// The service's record of readers that others could open, and when this was last observed.
+/// The service's record of readers that others could open, with the time when this was last observed.
 ///
-/// The service updates it before using such a reader. Prints that were enrolled earlier are not trusted afterwards.
+/// The service updates the record before it uses such a reader. Prints that were enrolled before that time are no
+/// longer trusted.
 package final class OpenReaders: Sendable {
     private let path: String
     private let seen: Mutex<[String: Date]?>
 
-    /// Reads the record from a file; if it cannot be read, every reader counts as open until now.
+    /// Reads the record from a file.
+    ///
+    /// If it cannot be read, every reader is treated as having been open until now.
     package init(path: String) {
         self.path = path
         guard FileManager.default.fileExists(atPath: path) else {
@@ -26,7 +29,7 @@ package final class OpenReaders: Sendable {
 
     /// Records that others can currently open a reader.
     ///
-    /// - Throws: `readerNotPermitted` with the reason, always: the reader is not used.
+    /// - Throws: Always `readerNotPermitted` with the reason, because the reader must not be used.
     func refuse(_ reader: ReaderInfo) throws(ServiceError) {
         let cause: String = seen.withLock { seen in
             var all = seen ?? [:]
@@ -47,7 +50,7 @@ package final class OpenReaders: Sendable {
         )
     }
 
-    /// Returns whether a reader was found open after a finger was enrolled on it.
+    /// Returns whether a finger's reader was found open after the finger was enrolled.
     func wereFound(after finger: EnrolledFinger) -> Bool {
         seen.withLock { seen in
             guard let seen else { return true }

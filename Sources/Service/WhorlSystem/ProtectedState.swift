@@ -8,24 +8,25 @@ internal import WhorlService
 internal import WhorlSupport
 internal import WhorlVault
 
-/// The protected state directory, which is opened at the first use, and needs the TPM only if the TPM protects the key.
+/// The protected state directory, which is opened when it is first used. It requires the TPM only if the TPM protects
+/// its key.
 ///
-/// A new directory gets its key from the TPM if there is one. An existing directory stays as it is: only its owner can
-/// protect its key with the TPM (`whorl vault provision`).
+/// If there is a TPM, it protects the key of a new directory. An existing directory is not changed, because only its
+/// owner can have the TPM protect its key (`whorl vault provision`).
 actor ProtectedState: VaultSource {
     let directory: StateDirectory
     let chip: ChipChoice
     /// The account that will own a new directory.
     private let trust: AccountTrust
 
-    /// A separate queue, not the shared pool: all threads of the pool may be blocked in calls that wait for the state
-    /// opened here.
+    /// A separate queue is used, because all threads of the shared pool may be blocked in calls that wait for this
+    /// state to be opened.
     private nonisolated let executor = QueueExecutor()
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private var database: StateDatabase?
     private var vault: Vault?
-    /// The current opening, for which the next one waits.
+    /// The task that is opening the database; the next one waits for it.
     private var opening: Task<Result<StateDatabase?, ServiceError>, Never>?
 
     init(_ directory: StateDirectory, _ chip: ChipChoice, of trust: AccountTrust) {
@@ -39,7 +40,7 @@ actor ProtectedState: VaultSource {
         try await opened { state async throws(ServiceError) in try await state.openExisting() }
     }
 
-    /// Returns the database, which is created if nothing was ever stored.
+    /// Returns the database, and creates it if nothing was ever stored.
     func created() async throws(ServiceError) -> StateDatabase {
         let database = try await opened { state async throws(ServiceError) in try await state.create() }
         guard let database else { throw ServiceError(.storeFailed, directory.path) }
@@ -51,10 +52,10 @@ actor ProtectedState: VaultSource {
         try await existing().map(vault(on:))
     }
 
-    /// Returns the vault for an item, if there is a TPM or the vault was provisioned with one.
+    /// Returns the vault for an item if there is a TPM or the vault was provisioned with one.
     ///
-    /// - Returns: The vault; `nil` if nothing was ever stored and there is a TPM.
-    /// - Throws: `noChip`; a storage error.
+    /// - Returns: The vault; `nil` if there is a TPM but nothing was ever stored.
+    /// - Throws: `noChip` or a storage error.
     func vaultInChip() async throws(ServiceError) -> Vault? {
         let existing = try await existingVault()
         if let existing, try existing.isProvisioned { return existing }
@@ -62,15 +63,15 @@ actor ProtectedState: VaultSource {
         return existing
     }
 
-    /// Returns the vault for an item as `vaultInChip()` does, and creates it if nothing was ever stored.
+    /// Returns the vault for an item like `vaultInChip()`, and creates it if nothing was ever stored.
     ///
-    /// - Throws: `noChip`, in which case no vault was created; a storage error.
+    /// - Throws: `noChip`, in which case a vault was not created, or a storage error.
     func createdVault() async throws(ServiceError) -> Vault {
         if let existing = try await vaultInChip() { return existing }
         return vault(on: try await created())
     }
 
-    /// Returns when it is its turn, which proves that no one blocks the state.
+    /// Returns when the actor runs it, which shows that nothing blocks the state.
     func answer() {}
 
     private func vault(on database: StateDatabase) -> Vault {
@@ -80,7 +81,9 @@ actor ProtectedState: VaultSource {
         return made
     }
 
-    /// Opens the database, one opening at a time, which is not ended by a caller's cancellation.
+    /// Opens the database, one opening at a time.
+    ///
+    /// Opening continues even if a caller is cancelled.
     private func opened(
         _ open: @escaping @Sendable (isolated ProtectedState) async throws(ServiceError) -> StateDatabase?
     ) async throws(ServiceError) -> StateDatabase? {
@@ -158,7 +161,7 @@ actor ProtectedState: VaultSource {
     }
 }
 
-/// A serial queue that gets a thread even if every thread of the shared pool is blocked.
+/// A serial queue that gets a thread even if all threads of the shared pool are blocked.
 private final class QueueExecutor: SerialExecutor {
     private let queue = DispatchQueue(label: "whorl.state")
 
@@ -169,7 +172,7 @@ private final class QueueExecutor: SerialExecutor {
 }
 
 extension ServiceError {
-    /// Creates the state's error for a failure of the vault that protects it.
+    /// Creates the state directory's error for a failure of the vault that protects it.
     init(_ error: ServiceError, in directory: StateDirectory) {
         // A cancelled caller learns nothing about the TPM.
         if error.category == .storage || error.category == .cancelled {
@@ -186,8 +189,9 @@ extension ServiceError {
     }
 }
 
-/// The generation counter of the enrolled fingers, in the TPM once the vault is provisioned; before that, only the
-/// database's own number counts.
+/// The generation counter of the enrolled fingers.
+///
+/// Once the vault is provisioned, the counter is in the TPM; before that, only the number in the database is used.
 struct VaultGenerations: GenerationCounter {
     let state: ProtectedState
 

@@ -11,18 +11,18 @@ internal import WhorlSupport
 
 /// The selected reader.
 ///
-/// A mock must be named explicitly, and a virtual reader appears only if its variable names a socket. Both are refused
-/// if the configuration does not allow them.
+/// A mock reader must be selected explicitly, and a virtual reader exists only if its variable specifies a socket. Both
+/// are refused if the configuration does not allow them.
 final class ReaderChoice: ReaderService {
     private let wanted: String?
-    /// The file that names the reader, if one does.
+    /// The file that specifies the reader; `nil` if no file does.
     private let namedIn: String?
-    /// Whether virtual readers and mocks may be used.
+    /// Whether virtual readers and mock readers may be used.
     let allowsPretended: Bool
     private let reach: ReaderReachability
-    /// The record of open readers, in the service that owns the readers.
+    /// The record of readers that others could open, in the service that owns the readers.
     private let openReaders: OpenReaders?
-    /// The mock keeps its position in its script as long as the process runs.
+    /// The mock reader, which keeps its position in its script until the process exits.
     private let mock = Mutex<MockReaderSource?>(nil)
 
     init(
@@ -39,7 +39,7 @@ final class ReaderChoice: ReaderService {
         self.allowsPretended = allowsPretended
     }
 
-    /// Returns the source of readers: libfprint, or the named mock.
+    /// Returns the source of readers: libfprint, or the selected mock reader.
     func source() throws(ServiceError) -> any ReaderSource {
         guard let script = mockScript else { return LibfprintSource.shared }
         guard allowsPretended else {
@@ -104,10 +104,10 @@ final class ReaderChoice: ReaderService {
         return near
     }
 
-    /// Returns a reader that can be touched and that this process may use.
+    /// Returns a reader that can be touched and that this process can use.
     ///
-    /// - Throws: `biometryNotAvailable` for a built-in reader under a closed lid, a reader that belongs to the service,
-    ///   and, in the service, a match-in-reader device that others can open.
+    /// - Throws: `biometryNotAvailable` if the reader is built in and the lid is closed, or it belongs to the service,
+    ///   or this is the service and the reader stores prints but others can open it.
     func reachable(
         _ reader: any FingerprintReader
     ) async throws(ServiceError) -> any FingerprintReader {
@@ -115,9 +115,9 @@ final class ReaderChoice: ReaderService {
         return reader
     }
 
-    /// Returns the only reader that can be touched; `nil` if there are several, or no readers at all.
+    /// Returns the only reader that can be touched; `nil` if several can be touched or there are no readers.
     ///
-    /// - Throws: The obstacle to the last of the readers, if none can be touched.
+    /// - Throws: The reason why the last of the readers cannot be touched, if none can be.
     private func reachable(
         among readers: [any FingerprintReader]
     ) async throws(ServiceError) -> (any FingerprintReader)? {
@@ -144,7 +144,7 @@ final class ReaderChoice: ReaderService {
         return await reach.obstacle(to: reader)
     }
 
-    /// Returns the only real reader for root, who may use it in addition to the service.
+    /// Returns the only real reader for root, which may use it even though it belongs to the service.
     ///
     /// - Throws: The errors of ``chosenReader()``.
     func chosenReaderOfRoot() async throws(ServiceError) -> any FingerprintReader {
@@ -158,7 +158,7 @@ final class ReaderChoice: ReaderService {
         return try await chosenReader()
     }
 
-    /// The way to select another reader.
+    /// The sentence that explains how to select another reader.
     private var wayToNameOne: String {
         namedIn.map { "\($0) allows the other one alone ([Reader] Id)." }
             ?? "Choose one with `--reader` or WHORL_READER."
@@ -174,7 +174,7 @@ final class ReaderChoice: ReaderService {
 
     var readerLockTrouble: ReaderError? { LibfprintSource.lockTrouble }
 
-    /// Returns an event for each reader that is connected or disconnected; no events without a source.
+    /// Returns an event for each reader that is connected or disconnected; no events if there is no source of readers.
     func readerEvents() async -> AsyncStream<Void> {
         // Without a source, there are no readers and no events.
         guard let changes = try? await source().changes() else { return AsyncStream { _ in } }
@@ -186,7 +186,7 @@ final class ReaderChoice: ReaderService {
         return events
     }
 
-    /// The text after `mock:`; `nil` if no mock is named.
+    /// The text after `mock:`; `nil` if no mock reader is selected.
     private var mockScript: String? {
         guard let wanted, wanted == "mock" || wanted.hasPrefix("mock:") else { return nil }
         return String(wanted.dropFirst("mock:".count))

@@ -9,16 +9,16 @@ internal import WhorlUSB
 
 /// The rule that a real reader belongs to the system service.
 ///
-/// Mocks and virtual or emulated readers belong to the program that names them.
+/// Mock, virtual and emulated readers belong to the program that selects them.
 enum ReaderOwnership {
-    /// Refuses a real reader that this process cannot use.
+    /// Throws if a reader is a real one that this process cannot use.
     static func refuse(_ reader: any FingerprintReader) async throws(ServiceError) {
         guard let reader = reader as? LibfprintReader, let node = await reader.node else { return }
         guard !ServiceInstallation().isInstalled else { throw .readerIsTheServices }
         guard access(node.path, R_OK | W_OK) == 0 else { throw .readerNeedsService }
     }
 
-    /// Throws if a reader is connected that libfprint does not list because this process cannot open it.
+    /// Throws if a connected reader is missing from libfprint's list because this process cannot open it.
     static func refuseUnlisted(isService: Bool) throws(ServiceError) {
         guard !isService, let device = USBReaders.connected().first, !device.isAccessible else { return }
         throw ServiceInstallation().isInstalled ? .readerIsTheServices : .readerNeedsService

@@ -4,9 +4,9 @@ package import WhorlRemote
 package import WhorlService
 
 extension ServicePlace {
-    /// The services selected by this process's environment, for programs that do not select them.
+    /// The services that this process's environment selects, for programs that do not select any themselves.
     ///
-    /// An invalid selection makes each call fail, without a fallback to another place.
+    /// If the selection is invalid, each call fails instead of falling back to another place.
     package static let ofProcess: Services = {
         let choices = ServiceChoices(SystemConfiguration.processEnvironment)
         do throws(Fault) {

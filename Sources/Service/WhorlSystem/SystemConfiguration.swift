@@ -5,18 +5,18 @@ internal import WhorlTPM
 public import WhorlService
 internal import WhorlSupport
 
-/// A user's or a program's settings before Whorl starts; every setting has a default.
+/// The settings that a user or a program makes before Whorl starts, each of which has a default.
 public struct SystemConfiguration: Sendable {
-    /// The directory of prints and the audit log; `nil` means `StateDirectory.standard(environment:)`.
+    /// The directory that stores the prints and the audit log; `nil` means `StateDirectory.standard(environment:)`.
     public var stateDirectory: String?
-    /// The profile that holds the fingers; `nil` means the user name.
+    /// The profile to which the fingers belong; `nil` means the user name.
     public var profile: String?
-    /// The reader, as an ID or `mock:SCRIPT`; `nil` means the only connected one.
+    /// The reader, as an ID or `mock:SCRIPT`; `nil` means the only connected reader.
     public var reader: String?
-    /// The file that names the reader, if the requesting user cannot name another one.
+    /// The file that specifies the reader, if the requesting user cannot choose a different one.
     package var readerIsNamedIn: String?
-    /// The record of readers that were found open, in the system service, which owns the readers; `nil` in all other
-    /// processes.
+    /// The system service's record of readers that others could open; `nil` in all other processes, because they do not
+    /// own the readers.
     package var openReaders: OpenReaders?
     /// The machine's rules for failed attempts.
     package var attemptRules = AttemptRules.standard
@@ -26,24 +26,27 @@ public struct SystemConfiguration: Sendable {
     package var strength = TouchStrength.any
     /// The TPM, as a TCTI string or `none`; `nil` means `device:/dev/tpmrm0`.
     public var tpm: String?
-    /// The requesting program; `nil` means the name of its file.
+    /// The requesting program; `nil` means the program's file name.
     public var application: ApplicationID?
-    /// The additional keychain access groups that the program may use; its own group has the program's name.
+    /// The keychain access groups that the program may use in addition to its own group, which has the program's name.
     public var accessGroups: [String]
-    /// Whether a mock or one of libfprint's virtual readers may replace a real one if it is named.
+    /// Whether a mock reader or one of libfprint's virtual readers may replace a real one if the user selects it.
     ///
-    /// A privileged program sets it to `false`: otherwise, a user who can set its environment could supply a finger.
+    /// A privileged program sets this to `false`, because otherwise, a user who controls the program's environment
+    /// could supply a finger.
     public var allowsTestReaders = true
-    /// Whether a simulated TPM may replace a real one if it is named; a privileged program does not allow it, as with
-    /// readers.
+    /// Whether a simulated TPM may replace a real one if the user selects it.
+    ///
+    /// As with readers, a privileged program sets this to `false`.
     public var allowsSimulatedTPM = true
-    /// The variables for the settings above that are `nil`, and for the location of the state directory.
+    /// The environment variables that apply to the settings above that are `nil`, and to the location of the state
+    /// directory.
     public var environment: [String: String]
 
     /// Creates a configuration from the variables `WHORL_STATE_DIR`, `WHORL_PROFILE`, `WHORL_READER`, `WHORL_TCTI` and
     /// `WHORL_ACCESS_GROUPS` (comma-separated names) of an environment.
     ///
-    /// - Parameter environment: Usually ``processEnvironment``.
+    /// - Parameter environment: The environment, which is usually ``processEnvironment``.
     public init(environment: [String: String] = SystemConfiguration.processEnvironment) {
         self.environment = environment
         stateDirectory = environment["WHORL_STATE_DIR"].nonEmpty
@@ -55,7 +58,7 @@ public struct SystemConfiguration: Sendable {
         allowsSimulatedTPM = !ThisProcess.isElevated
     }
 
-    /// The selected profile.
+    /// The profile that applies.
     var chosenProfile: String { profile ?? ThisProcess.userName }
 
     /// The requesting program.
@@ -65,14 +68,14 @@ public struct SystemConfiguration: Sendable {
 
     /// This process's environment.
     ///
-    /// It is empty if the process has more rights than the user who started it (set-user-ID, file capabilities),
-    /// because that user chose the variables.
+    /// It is empty if the process has more privileges than the user who started it (set-user-ID, file capabilities),
+    /// because that user can set the variables.
     public static var processEnvironment: [String: String] {
         ThisProcess.trustedEnvironment
     }
 }
 
 extension Optional where Wrapped == String {
-    /// The text, or `nil` if it is empty, because an empty variable counts as unset.
+    /// The text; `nil` if it is empty, because an empty variable counts as unset.
     fileprivate var nonEmpty: String? { self?.isEmpty ?? true ? nil : self }
 }

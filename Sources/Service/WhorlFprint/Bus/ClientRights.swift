@@ -4,37 +4,37 @@ internal import WhorlGLib
 internal import WhorlCallers
 internal import WhorlSupport
 
-/// The rights of a client: its user, as reported by the bus, and the actions that polkit allows it.
+/// The rights of a client: its user, as reported by the bus, and the actions that polkit allows.
 package protocol ClientRights: Sendable {
-    /// Returns the name of the user who owns a bus name; `nil` if it is gone.
+    /// Returns the name of the user who owns a bus name; `nil` if the client has left the bus.
     func user(of client: String) async -> String?
-    /// Returns whether a client may perform an action, without a dialog.
+    /// Returns whether a client may perform an action, without opening a dialog.
     func answer(_ action: FprintAction, to client: String) async -> RightsAnswer
-    /// Asks someone whether a client may perform an action.
+    /// Opens a dialog that asks for a password, and returns whether a client may perform an action.
     func ask(_ action: FprintAction, for client: String) async -> Bool
-    /// Returns whether a client may currently make no requests, because the screen of its login session is locked.
+    /// Returns whether a client currently may not make requests because the screen of its login session is locked.
     func isBehindLock(_ client: String) async -> Bool
-    /// Returns the login session whose lock ends a client's operations; `nil` if none does.
+    /// Returns the login session whose lock ends a client's operations; `nil` if there is none.
     ///
-    /// - Throws: `permissionDenied` if the login manager does not answer.
+    /// - Throws: `permissionDenied` if the login manager does not respond.
     func session(of client: String) async throws(FprintError) -> String?
 }
 
-/// The decision of the system's rules about a client.
+/// The decision that the system's rules make about a client.
 package enum RightsAnswer: Sendable, Hashable {
     case yes
     case no
-    /// Someone must be asked.
+    /// The decision requires someone's password.
     case person
 }
 
 /// The open dialogs, at most one for each client.
 ///
-/// A client that starts the same action several times gets the answer of the one dialog; another action is refused
-/// while a dialog of the client is open.
+/// If a client starts the same action several times, all calls get the answer from one dialog. A different action is
+/// refused while the client's dialog is open.
 package actor ClientDialogs {
     private struct Dialog {
-        /// The client's user; `nil` if it is gone.
+        /// The client's user; `nil` if the client has left the bus.
         let user: String?
         let action: FprintAction
         let answer: Task<Bool, Never>
@@ -43,7 +43,7 @@ package actor ClientDialogs {
     }
 
     private let rights: any ClientRights
-    /// The maximum number of open dialogs of one user, so that unanswered ones leave room for other users.
+    /// The maximum number of one user's open dialogs, so that unanswered ones do not block other users.
     private static let mostDialogs = 4
 
     private var open: [String: Dialog] = [:]
@@ -53,7 +53,7 @@ package actor ClientDialogs {
     /// Returns the number of a client's calls that wait for its dialog.
     func waiting(for client: String) -> Int { open[client]?.calls ?? 0 }
 
-    /// Opens a dialog, or waits for the answer of the dialog that the client has already opened for the same action.
+    /// Opens a dialog, or waits for the answer from a dialog that the client has already opened for the same action.
     package func ask(_ action: FprintAction, for client: String) async -> Bool {
         let user = await rights.user(of: client)
         if let dialog = open[client] {
@@ -69,27 +69,27 @@ package actor ClientDialogs {
     }
 }
 
-/// The polkit actions that bus clients need: those of fprintd, and additional ones for the enrollment set.
+/// The polkit actions for clients on the bus: fprintd's, and additional ones for changing the enrolled fingers.
 package enum FprintAction: String, Sendable, CaseIterable {
     case verify = "net.reactivated.fprint.device.verify"
     case enroll = "net.reactivated.fprint.device.enroll"
     case setUserName = "net.reactivated.fprint.device.setusername"
     /// Enrolling the first finger while no passcode is set.
     case enrollFirst = "io.whorl.enroll"
-    /// Adding or removing a finger of an owner.
+    /// Adding or removing a finger when the owner can be recognized.
     case changeFingers = "io.whorl.change-fingers"
 }
 
-/// The rights as reported by the bus and polkit.
+/// The rights, as reported by the bus and polkit.
 package struct SystemRights: ClientRights {
     private static let authority = SystemBus.Target(
         "org.freedesktop.PolicyKit1",
         "/org/freedesktop/PolicyKit1/Authority"
     )
     private static let bus = SystemBus.Target("org.freedesktop.DBus", "/org/freedesktop/DBus")
-    /// The time for typing a password, in seconds.
+    /// The maximum time for the user to enter a password, in seconds.
     private static let patience: Int32 = 120
-    /// The time for an answer without a dialog, in seconds.
+    /// The maximum time to wait for an answer without a dialog, in seconds.
     private static let moment: Int32 = 10
 
     private let lock: LockRule
@@ -165,7 +165,7 @@ package struct SystemRights: ClientRights {
         return (answer?[0]?[0]?.flag ?? false, answer?[0]?[1]?.flag ?? false)
     }
 
-    /// Returns whether a name is one assigned by the bus: digits and dots after a colon.
+    /// Returns whether the bus has assigned a name, in which case it consists of a colon followed by digits and dots.
     private static func isUnique(_ client: String) -> Bool {
         client.first == ":" && client.dropFirst().allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
     }

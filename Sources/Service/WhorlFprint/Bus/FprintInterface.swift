@@ -2,7 +2,7 @@
 
 internal import WhorlGLib
 
-/// fprintd's interfaces, in D-Bus introspection form.
+/// fprintd's interfaces, in the D-Bus introspection format.
 enum FprintInterface {
     static let name = "net.reactivated.Fprint"
     static let manager = "net.reactivated.Fprint.Manager"
@@ -44,7 +44,7 @@ enum FprintInterface {
         ]
     )
 
-    /// Creates a description; an argument is its signature, a space and its name.
+    /// Returns an interface's description; each argument is written as its signature, a space and its name.
     private static func description(
         of name: String,
         methods: [(String, [String], [String])],

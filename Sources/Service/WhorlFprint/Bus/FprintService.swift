@@ -7,29 +7,29 @@ package import WhorlFingerprint
 internal import WhorlSupport
 internal import WhorlSystem
 
-/// fprintd's service on the bus: its manager and the readers.
+/// fprintd's service on the bus, with its manager and the readers.
 package actor FprintService {
     private let bus: BusServer
     private let rights: any ClientRights
     private let dialogs: ClientDialogs
-    /// Returns the work of a reader; `nil` if it is not served.
+    /// Returns the work for a reader; `nil` if the reader is not served.
     private let work: @Sendable (LibfprintReader) async -> (any DeviceWork)?
     private let report: @Sendable (String) -> Void
     private var devices: [(device: FprintDevice, registration: UInt32)] = []
     private var nextNumber = 0
 
-    /// The GLib thread.
+    /// The executor of the GLib thread.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// Creates a service with the fingers of the accounts; it serves nothing yet.
+    /// Creates a service for the accounts' fingers, which does not serve anything yet.
     ///
-    /// Attempts are charged, and the set of enrolled fingers changes with each finger.
+    /// Attempts are counted, and the set of enrolled fingers changes with each finger.
     ///
     /// - Parameters:
     ///   - bus: The bus.
-    ///   - accounts: Returns the fingers of the user with a name on a reader; `nil` if the user does not exist.
+    ///   - accounts: Returns the fingers that the user with a name has on a reader; `nil` if the user does not exist.
     ///   - isServed: Returns whether a reader may be used.
     ///   - rights: The rights of clients.
     ///   - report: Receives sentences for the log.
@@ -46,13 +46,13 @@ package actor FprintService {
         }
     }
 
-    /// Creates a service with any work for the readers; it serves nothing yet.
+    /// Creates a service with custom work for the readers, which does not serve anything yet.
     ///
     /// - Parameters:
     ///   - bus: The bus.
     ///   - rights: The rights of clients.
     ///   - report: Receives sentences for the log.
-    ///   - work: Returns the work of a reader; `nil` if it is not served.
+    ///   - work: Returns the work for a reader; `nil` if the reader is not served.
     package init(
         on bus: BusServer,
         rights: any ClientRights,
@@ -66,11 +66,11 @@ package actor FprintService {
         self.work = work
     }
 
-    /// Finds readers, serves them, and then claims the bus name, so that a client that sees the name also sees the
+    /// Finds and serves the readers, and then claims the bus name, so that a client that sees the name also sees the
     /// readers.
     ///
-    /// - Parameter lost: Called if another process has the name, or the bus has disconnected.
-    /// - Throws: The reason why there are no readers or no connection to the bus.
+    /// - Parameter lost: Called if another process owns the name, or the bus has disconnected.
+    /// - Throws: An error if the readers cannot be found or the bus is not available.
     package func begin(lost: @escaping @Sendable () -> Void) async throws {
         let changes = await LibfprintSource.shared.changes()
         for reader in try await LibfprintSource.shared.libfprintReaders() { try await add(reader) }
@@ -90,7 +90,7 @@ package actor FprintService {
         bus.own(FprintInterface.name, lost: lost)
     }
 
-    /// Ends the operations of clients in a login session, because it was locked or is no longer active.
+    /// Ends the operations of clients in a login session that was locked or is no longer active.
     package func end(in session: String) async {
         for (device, _) in devices { await device.end(in: session) }
     }

@@ -3,15 +3,17 @@
 package import WhorlCallers
 internal import WhorlIPC
 
-/// The rule for clients behind a locked screen: only root's are served there, because PAM modules for lockers run as
-/// root.
+/// The rule for clients in a session with a locked screen.
 ///
-/// A locker that runs PAM as its user cannot be distinguished from the user's other programs, and is not served either.
+/// Only root's clients are served there, because PAM modules for lockers run as root.
+///
+/// A locker that runs PAM as its user is not served either, because it cannot be distinguished from the user's other
+/// programs.
 package struct LockRule: Sendable {
     private let sessions: any LoginSessions
     private let hasEnded: @Sendable (Int32) -> Bool
 
-    /// Creates the rule for the login sessions of a machine.
+    /// Creates the rule for a machine's login sessions.
     ///
     /// - Parameters:
     ///   - sessions: The login sessions.
@@ -24,12 +26,13 @@ package struct LockRule: Sendable {
         self.hasEnded = hasEnded
     }
 
-    /// Returns whether a client may make no requests, because the screen of its login session is locked.
+    /// Returns whether a client may not make requests because the screen of its login session is locked.
     ///
     /// - Parameters:
     ///   - user: The user of the client; `nil` if the client is gone.
     ///   - process: The process of the client; `nil` if it is unknown.
-    /// - Returns: `true` also if this cannot be determined; `false` outside any session, where only polkit decides.
+    /// - Returns: Whether requests are refused: `true` if this cannot be determined, `false` outside any session, where
+    ///   only polkit decides.
     package func refuses(user: UInt32?, process: Int32?) async -> Bool {
         guard user != 0 else { return false }
         guard user != nil, let process else { return true }
@@ -42,13 +45,13 @@ package struct LockRule: Sendable {
         }
     }
 
-    /// Returns the login session with which a client's claim ends.
+    /// Returns the login session whose lock ends a client's claim.
     ///
     /// - Parameters:
     ///   - user: The user of the client; `nil` if the client is gone.
     ///   - process: The process of the client; `nil` if it is unknown.
-    /// - Returns: The session's name; `nil` outside any session, and for root's clients.
-    /// - Throws: The reason why it is unknown: a claim that no lock could end must not begin.
+    /// - Returns: The session's name; `nil` outside any session and for root's clients.
+    /// - Throws: A fault if the session is unknown, because a claim that a lock could not end must not begin.
     package func session(user: UInt32?, process: Int32?) async throws(LoginSessionsFault) -> String? {
         guard let user, user != 0, let process else { return nil }
         return try await sessions.session(ofProcess: process)?.id

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The claim on one reader and its holder's operations, which determine the allowed calls and their effects.
+/// The claim on one reader and the operations of the client that holds it.
 ///
-/// It knows neither the bus nor the reader: its caller does the work between two of its steps.
+/// They determine which calls are allowed and what they do.
+///
+/// It does not use the bus or the reader: the caller does the work between its steps.
 package struct ClaimState: Sendable, Hashable {
-    /// The work that a client starts and stops.
+    /// An action that a client starts and stops.
     package enum Action: Sendable, Hashable {
         case verify
         case enroll
-        /// A deletion begins and ends with one call; no call stops it.
+        /// A deletion. It begins and ends with one call, and no call stops it.
         case delete
     }
 
-    /// The phases of a claim: opening the reader, holding it, closing it.
+    /// The phases of a claim: the reader is being opened, held or closed.
     package enum Phase: Sendable, Hashable {
         case opening
         case held
         case closing
     }
 
-    /// The client that holds the claim, and the user for whom it was made.
+    /// The client that holds the claim, and the user for whom the reader was claimed.
     package struct Holder: Sendable, Hashable {
         package let client: String
         package let user: String
@@ -28,59 +30,59 @@ package struct ClaimState: Sendable, Hashable {
         package fileprivate(set) var hasLeft = false
     }
 
-    /// The claim; `nil` if the reader is free.
+    /// The holder of the claim; `nil` if the reader is not claimed.
     package private(set) var holder: Holder?
-    /// The current action; a finished one that was not stopped counts too.
+    /// The current action, which may have finished but not been stopped yet.
     package private(set) var action: Action?
-    /// Whether a call is waiting for the end of the action.
+    /// Whether a call is waiting for the action to end.
     package private(set) var isStopping = false
 
     package init() {}
 
-    /// Whether no client needs the reader.
+    /// Whether no client currently needs the reader.
     package var isFree: Bool { holder == nil && action == nil }
 
     // MARK: - Claim and Release
 
-    /// Throws unless the reader can be claimed.
+    /// Checks that the reader can be claimed; throws if not.
     package func requireFree() throws(FprintError) {
         guard isFree else { throw .alreadyInUse }
     }
 
-    /// Begins a claim, whose reader is then opened.
+    /// Begins a claim; the caller then opens the reader.
     package mutating func beginOpening(_ client: String, user: String) throws(FprintError) {
         try requireFree()
         holder = Holder(client: client, user: user, phase: .opening)
     }
 
-    /// Ends the opening.
+    /// Records that the reader has been opened.
     ///
-    /// - Returns: Whether the client is still waiting; otherwise the reader must be closed.
+    /// - Returns: Whether the client is still on the bus; if not, the reader must be closed.
     package mutating func endOpening() -> Bool {
         holder?.phase = .held
         return holder?.hasLeft == false
     }
 
-    /// Throws unless a client holds the claim, and neither Claim nor Release is in progress.
+    /// Checks that a client holds the claim and neither Claim nor Release is in progress; throws if not.
     package func requireHeld(by client: String) throws(FprintError) {
         guard let holder else { throw .claimDevice }
         guard holder.client == client, holder.phase == .held else { throw .alreadyInUse }
     }
 
-    /// Throws if another client holds the claim.
+    /// Checks that no other client holds the claim; throws if one does.
     package func requireFreeOrHeld(by client: String) throws(FprintError) {
         if holder != nil { try requireHeld(by: client) }
     }
 
-    /// Begins the release.
+    /// Begins releasing the reader.
     package mutating func beginClosing(_ client: String) throws(FprintError) {
         try requireHeld(by: client)
         holder?.phase = .closing
     }
 
-    /// Records that a client left the bus.
+    /// Records that a client has left the bus.
     ///
-    /// - Returns: Whether its claim must be released now.
+    /// - Returns: Whether the client's claim must be released now.
     package mutating func left(_ client: String) -> Bool {
         guard holder?.client == client else { return false }
         switch holder?.phase {
@@ -97,7 +99,7 @@ package struct ClaimState: Sendable, Hashable {
 
     // MARK: - Actions
 
-    /// Throws if there is a current action.
+    /// Checks that there is no current action; throws if there is one.
     package func requireIdle() throws(FprintError) {
         guard action == nil else { throw .alreadyInUse }
     }
@@ -115,7 +117,7 @@ package struct ClaimState: Sendable, Hashable {
         isStopping = true
     }
 
-    /// Ends an action, if it is still the current one.
+    /// Ends an action if it is still the current one.
     package mutating func end(_ action: Action) {
         guard self.action == action else { return }
         self.action = nil
@@ -125,12 +127,12 @@ package struct ClaimState: Sendable, Hashable {
 
 /// An error that is returned to a client of the interface.
 package struct FprintError: Error, Sendable, Hashable {
-    /// The last part of the name on the bus, by which programs distinguish errors.
+    /// The last part of the error's name on the bus, by which programs distinguish errors.
     package let name: String
-    /// The cause, for the user.
+    /// The cause, as shown to the user.
     package let message: String
 
-    /// The whole name on the bus.
+    /// The full name on the bus.
     package var busName: String { "net.reactivated.Fprint.Error.\(name)" }
 
     private init(_ name: String, _ message: String) {

@@ -25,14 +25,14 @@ extension FprintDevice: ServedObject {
         defer { callsUnderWay -= 1 }
         do throws(FprintError) {
             // Swift compares strings with many combining marks slowly, and no name is longer.
-            guard argument.utf8.count <= 256 else { throw .internal("A name has at most 256 bytes.") }
+            guard argument.utf8.count <= 256 else { throw .internal("A name has more than 256 bytes.") }
             if let parts = try await value(of: method, argument, client, reply) { reply.answer(parts) }
         } catch {
             reply.refuse(error.busName, error.message)
         }
     }
 
-    /// Executes the call, and returns the values of its reply; `nil` if the reply is sent during the work.
+    /// Executes the call and returns the values of its reply; `nil` if the reply is sent during the work.
     private func value(
         of method: String,
         _ argument: String,
@@ -56,13 +56,13 @@ extension FprintDevice: ServedObject {
             try await startVerification(client, argument, reply)
             return nil
         case "VerifyStop": try await stop(.verify, client)
-        default: throw .internal("There is no method \(method).")
+        default: throw .internal("Unknown method \(method).")
         }
         return []
     }
 }
 
-/// The actions of a client, after its claim and its rights were checked.
+/// A client's actions, after its claim and its rights have been checked.
 extension FprintDevice {
     func list(_ client: String, _ name: String) async throws(FprintError) -> [Finger] {
         let user = try await user(named: name, by: client)
@@ -145,7 +145,7 @@ extension FprintDevice {
         try await deletion()
     }
 
-    /// Returns the user for whom a client has claimed the reader, if it may enroll.
+    /// Returns the user for whom a client has claimed the reader; throws if the client may not enroll.
     private func userOfHolder(_ client: String) async throws(FprintError) -> String {
         try state.requireHeld(by: client)
         try await require(.enroll, client)

@@ -9,7 +9,7 @@ internal import WhorlSystem
 
 /// One reader on the bus.
 ///
-/// It runs on the GLib thread, like the reader, so both are consistent between two suspension points.
+/// It runs on the GLib thread like the reader, so that both are consistent between two suspension points.
 actor FprintDevice {
     nonisolated let path: String
     nonisolated var reader: LibfprintReader { work.reader }
@@ -18,24 +18,24 @@ actor FprintDevice {
     nonisolated let rights: any ClientRights
     private let dialogs: ClientDialogs
     nonisolated let report: @Sendable (String) -> Void
-    /// Called after the reader was unplugged and no client needs it.
+    /// Called after the reader has been unplugged and no client needs it any longer.
     private let gone: @Sendable (FprintDevice) -> Void
 
     var state = ClaimState()
-    /// The verification or enrollment that was started and not stopped.
+    /// The verification or enrollment that was started and has not been stopped.
     var operation = Operation()
-    /// The number of unanswered calls.
+    /// The number of calls that have not been answered.
     var callsUnderWay = 0
-    /// The number of calls that wait for a password dialog; they do not keep anything from ending.
+    /// The number of calls that wait for a password dialog, which do not prevent the service from exiting.
     private var callsAtDialogs = 0
     private var watch: ClientWatch?
-    /// The login session whose lock ends the claim; `nil` without a claim, and for one that no lock ends.
+    /// The login session whose lock ends the claim; `nil` if there is no claim, or no lock ends it.
     private var session: String?
     private var changes: PropertyChanges?
     private var told: [String: BusContent] = [:]
     private var isUnplugged = false
 
-    /// The work of an action, and its statuses.
+    /// The work for an action, and its statuses.
     struct Operation: Sendable {
         var task: Task<Void, Never>?
         var report: StatusReport?
@@ -64,7 +64,7 @@ actor FprintDevice {
         self.gone = gone
     }
 
-    /// The GLib thread.
+    /// The executor of the GLib thread.
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
@@ -108,7 +108,7 @@ actor FprintDevice {
         try await work.close()
     }
 
-    /// Frees the reader after its client is gone.
+    /// Releases the reader after its client has left the bus.
     private func left(_ client: String) async {
         guard state.left(client) else { return }
         do throws(FprintError) {
@@ -118,7 +118,7 @@ actor FprintDevice {
         }
     }
 
-    /// Cancels the current operation, and waits for its end.
+    /// Cancels the current operation and waits for it to end.
     private func endOperation() async {
         operation.cancel()
         await operation.task?.value
@@ -155,11 +155,11 @@ actor FprintDevice {
 
     // MARK: - Rights
 
-    /// Returns the user for whom a client makes a request.
+    /// Returns the name of the user for whom a client makes a request.
     func user(named name: String, by client: String) async throws(FprintError) -> String {
         let own = await rights.user(of: client)
         guard let user = name.isEmpty ? own : name else { throw .permissionDenied("the client is gone") }
-        guard PrintFolder.isPlain(user) else { throw .permissionDenied("“\(user)” is no user's name") }
+        guard PrintFolder.isPlain(user) else { throw .permissionDenied("“\(user)” is not a user name") }
         if user != own { try await require(.setUserName, client) }
         return user
     }
@@ -168,9 +168,9 @@ actor FprintDevice {
         guard await allow(action, client) else { throw .permissionDenied(action.rawValue) }
     }
 
-    /// Returns whether a client may perform an action; someone may be asked.
+    /// Returns whether a client may perform an action; a dialog may ask for a password.
     ///
-    /// Behind a locked screen, only the program that unlocks it is served.
+    /// While the screen is locked, only the program that unlocks it is served.
     func allow(_ action: FprintAction, _ client: String) async -> Bool {
         guard await !rights.isBehindLock(client) else { return false }
         switch await rights.answer(action, to: client) {
@@ -184,19 +184,19 @@ actor FprintDevice {
         }
     }
 
-    /// Ends a client's operations if the screen of its login session is locked; the client gets an error.
+    /// Ends a client's operations with an error if the screen of its login session is locked.
     func endBehindLock() async {
         guard let client = state.holder?.client, await rights.isBehindLock(client) else { return }
         await endClaim(of: client)
     }
 
-    /// Ends the claim of a client whose login session was locked or is no longer active.
+    /// Ends the claim of a client in a login session that was locked or is no longer active.
     func end(in session: String) async {
         guard let client = state.holder?.client, self.session == session else { return }
         await endClaim(of: client)
     }
 
-    /// Ends a client's operations with an error, and frees the reader; a deletion runs to its end.
+    /// Ends a client's operations with an error and releases the reader; a deletion is completed first.
     private func endClaim(of client: String) async {
         guard state.holder?.client == client else { return }
         switch state.action {
@@ -209,7 +209,7 @@ actor FprintDevice {
 
     // MARK: - Properties
 
-    /// Monitors the reader's properties, and notifies clients of changes.
+    /// Starts monitoring the reader's properties, and notifies clients of changes.
     func begin() {
         told = properties()
         changes = reader.assumeIsolated { reader in
@@ -217,7 +217,7 @@ actor FprintDevice {
         }
     }
 
-    /// Returns the values of the properties by name.
+    /// Returns the values of the properties, by name.
     func properties() -> [String: BusContent] {
         let info = reader.assumeIsolated { $0.info }
         let finger = reader.assumeIsolated { $0.fingerStatus }
@@ -251,7 +251,7 @@ actor FprintDevice {
         leaveIfUnplugged()
     }
 
-    /// Leaves the bus if the reader was unplugged and no client needs it.
+    /// Removes the reader from the bus if it was unplugged and no client needs it any longer.
     func leaveIfUnplugged() {
         if isUnplugged, state.isFree { gone(self) }
     }

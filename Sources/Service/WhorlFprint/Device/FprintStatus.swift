@@ -3,9 +3,9 @@
 internal import Synchronization
 package import WhorlFingerprint
 
-/// A status of the running enrollment or verification, for clients.
+/// A status of the enrollment or verification in progress, which is sent to clients.
 package struct FprintStatus: Sendable, Hashable {
-    /// The status name, with the prefix `verify-` or `enroll-`.
+    /// The name of the status, with the prefix `verify-` or `enroll-`.
     package let word: String
     /// Whether the operation has ended.
     package let isDone: Bool
@@ -28,12 +28,12 @@ package struct FprintStatus: Sendable, Hashable {
     package static let enrollFailure = FprintStatus("enroll-unknown-error", done: true)
     package static let readerFull = FprintStatus("enroll-data-full", done: true)
 
-    /// Returns the status of a verification after an unreadable touch.
+    /// Returns a verification's status after an unreadable touch.
     package static func verifyRetry(_ reason: ScanRetry) -> FprintStatus {
         FprintStatus("verify-\(word(of: reason))", done: false)
     }
 
-    /// Returns the status of an enrollment after an unreadable touch.
+    /// Returns an enrollment's status after an unreadable touch.
     package static func enrollRetry(_ reason: ScanRetry) -> FprintStatus {
         FprintStatus("enroll-\(word(of: reason))", done: false)
     }
@@ -49,7 +49,7 @@ package struct FprintStatus: Sendable, Hashable {
     }
 }
 
-/// The statuses of one enrollment or verification; after the final status, no other is sent.
+/// Sends the statuses of one enrollment or verification; nothing is sent after the final status.
 package final class StatusReport: Sendable {
     private struct State {
         var hasEnded = false
@@ -59,10 +59,10 @@ package final class StatusReport: Sendable {
     private let state = Mutex(State())
     private let send: @Sendable (FprintStatus) -> Void
 
-    /// Creates a report that sends statuses with a function.
+    /// Creates a report that uses a function to send statuses.
     init(_ send: @escaping @Sendable (FprintStatus) -> Void) { self.send = send }
 
-    /// Sends a status, unless the final one was already sent.
+    /// Sends a status unless the final one has already been sent.
     package func tell(_ status: FprintStatus) {
         let isLate = state.withLock { state in
             defer { state.hasEnded = state.hasEnded || status.isDone }
@@ -71,10 +71,10 @@ package final class StatusReport: Sendable {
         if !isLate { send(status) }
     }
 
-    /// Records that the client has stopped the operation; later results of the reader are ignored.
+    /// Records that the client has stopped the operation; later results from the reader are ignored.
     func cancel() { state.withLock { $0.isCancelled = true } }
 
-    /// Whether the final status was sent.
+    /// Whether the final status has been sent.
     package var hasEnded: Bool { state.withLock(\.hasEnded) }
 
     /// Whether the client has stopped the operation.

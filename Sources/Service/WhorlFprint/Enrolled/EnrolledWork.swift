@@ -7,17 +7,18 @@ package import WhorlFingerprint
 internal import WhorlService
 package import WhorlSystem
 
-/// Returns the fingers of the user with a name on a reader; `nil` if the user does not exist.
+/// Returns the fingers that the user with a name has on a reader; `nil` if the user does not exist.
 package typealias FingersOfAccount = @Sendable (String, any FingerprintReader) -> AccountFingers?
 
-/// The work on the fingers of accounts: attempts are charged, prints are sealed, and the set changes with each finger.
+/// The work on the accounts' fingers. Attempts are counted, prints are sealed, and the set of fingers changes with each
+/// finger.
 ///
-/// The reader is opened for each touch, not for a claim: until a client starts an operation, other programs may prompt
-/// for a finger.
+/// The reader is opened for each touch instead of for a claim, so that other programs can prompt for a finger until a
+/// client starts an operation.
 actor EnrolledWork: DeviceWork {
     nonisolated let reader: LibfprintReader
     private let accounts: FingersOfAccount
-    /// Receives sentences for the log.
+    /// Writes a sentence to the log.
     private let log: @Sendable (String) -> Void
 
     init(
@@ -30,12 +31,12 @@ actor EnrolledWork: DeviceWork {
         self.log = log
     }
 
-    /// The GLib thread.
+    /// The executor of the GLib thread.
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// libfprint's stages, plus the touch that confirms them.
+    /// The number of libfprint's stages, plus one for the touch that confirms them.
     nonisolated var stages: Int { reader.assumeIsolated { $0.info }.enrollStages + 1 }
 
     var isBusyWhileDeleting: Bool { true }
@@ -68,9 +69,9 @@ actor EnrolledWork: DeviceWork {
         return (finger?.rawValue ?? "any", { await self.verify(finger, account, $0) })
     }
 
-    /// Returns the finger to compare, which is reported to the client; `nil` for all.
+    /// Returns the finger to compare with, which is reported to the client; `nil` for all fingers.
     ///
-    /// A reader that cannot search its prints compares with the one that matched last.
+    /// With a reader that cannot search its prints, this is the finger that matched last.
     private func finger(
         _ wanted: Finger?,
         among enrolled: [EnrolledFinger]
@@ -138,7 +139,7 @@ actor EnrolledWork: DeviceWork {
     }
 
     private func account(of user: String) throws(FprintError) -> AccountFingers {
-        guard let account = accounts(user, reader) else { throw .permissionDenied("there is no such user") }
+        guard let account = accounts(user, reader) else { throw .permissionDenied("no such user") }
         return account
     }
 

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import WhorlFingerprint
 internal import WhorlService
 
-/// The presenter of a verification: it sends the statuses to the client, and accepts nothing from it.
+/// The presenter for a verification, which sends statuses to the client and does not accept anything from it.
 struct VerificationReporter: PromptPresenter {
     private let report: StatusReport
 
@@ -30,7 +30,7 @@ struct VerificationReporter: PromptPresenter {
 final class EnrollmentReporter: Sendable {
     private let report: StatusReport
     private let begun: @Sendable () -> Void
-    /// Whether the finger is being compared with its new print, in the touch after the last stage.
+    /// Whether the finger is being compared with its new print, which happens with the touch after the last stage.
     private let isConfirming = Mutex(false)
 
     init(_ report: StatusReport, _ begun: @escaping @Sendable () -> Void) {
@@ -57,9 +57,9 @@ final class EnrollmentReporter: Sendable {
 }
 
 extension FprintStatus {
-    /// Returns the status of a verification that ended without a match.
+    /// Returns the status for a verification that ended without a match.
     ///
-    /// A lockout is an error, not a failed attempt: clients then use the password immediately.
+    /// A lockout is reported as an error instead of a failed attempt, so that clients immediately use the password.
     static func verify(_ error: ServiceError) -> FprintStatus {
         switch error.code {
         case .authenticationFailed, .appCancel, .userCancel, .userFallback: .noMatch
@@ -68,7 +68,7 @@ extension FprintStatus {
         }
     }
 
-    /// Returns the status of a failed enrollment.
+    /// Returns the status for a failed enrollment.
     static func enroll(_ error: ServiceError) -> FprintStatus {
         switch error.code {
         case .fingerExists, .duplicate: .duplicate
@@ -81,7 +81,7 @@ extension FprintStatus {
 }
 
 extension ServiceError {
-    /// Whether the reader may still hold a print that was deleted here.
+    /// Whether the reader may still contain a print that was deleted here.
     var isOfReader: Bool {
         category == .readerUnavailable || code == .printNotFound
     }

@@ -26,7 +26,7 @@ final class Refusals: Sendable {
 
     /// Sends a refusal without waiting.
     ///
-    /// If the peer cannot receive it immediately, it is dropped.
+    /// If the peer cannot receive it immediately, the refusal is dropped.
     func say(_ refusal: ServiceRefusal, on socket: Descriptor) {
         if mayTell() { Channel.say(refusal, on: socket) }
     }

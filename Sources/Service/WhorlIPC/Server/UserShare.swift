@@ -149,7 +149,7 @@ extension ServiceRefusal {
         ServiceRefusal(
             "io.whorl.Connection.QuotaReached",
             quota: what,
-            message: "This user's programs reached the service's limit of \(what).",
+            message: "This user's programs have reached the service's limit of \(what).",
             recovery: "Quit the program that holds them; `journalctl -u whorld` lists callers."
         )
     }
@@ -159,8 +159,8 @@ extension ServiceRefusal {
         "io.whorl.Connection.QuotaReached",
         quota: "memory",
         message:
-            "This user's programs keep too many memory files that the service has sent.",
-        recovery: "Quit the program that holds it; `journalctl -u whorld` lists callers."
+            "This user's programs keep too many memory files that the service has sent them.",
+        recovery: "Quit the program that holds them; `journalctl -u whorld` lists callers."
     )
 
     /// The refusal for a message that exceeds the maximum size.
@@ -181,7 +181,7 @@ extension ServiceRefusal {
     static let crowded = ServiceRefusal(
         "io.whorl.Connection.QuotaReached",
         quota: "all connections",
-        message: "The service's connection limit for all users is reached.",
+        message: "The service's connection limit for all users has been reached.",
         recovery: "Try again in a moment."
     )
 }

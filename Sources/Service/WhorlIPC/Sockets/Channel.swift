@@ -153,7 +153,7 @@ final class Channel: @unchecked Sendable {
 
     /// Sends a refusal without waiting.
     ///
-    /// If the peer cannot receive it immediately, it is dropped.
+    /// If the peer cannot receive it immediately, the refusal is dropped.
     static func say(_ refusal: ServiceRefusal, on socket: Descriptor) {
         let bytes = refusal.message + [0]
         _ = bytes.withUnsafeBytes { whorl_send(socket.number, $0.baseAddress, $0.count, [], 0) }

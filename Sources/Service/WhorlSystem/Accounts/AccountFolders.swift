@@ -5,10 +5,10 @@ package import WhorlStateStore
 package import WhorlService
 package import WhorlSupport
 
-/// The state folders of all accounts, each named by its account's user ID, inside the folder of the service.
+/// The state folders of all accounts, which are stored in the service's folder and named after the accounts' user IDs.
 ///
-/// An account is identified by more than its user ID or its name alone: see ``AccountMark``. Nothing is created or
-/// deleted while the user database does not answer.
+/// Neither a user ID nor a name is enough to identify an account (see ``AccountMark``). If the user database does not
+/// respond, nothing is created or deleted.
 package struct AccountFolders: Sendable {
     private let root: String
     private let lookup: @Sendable (UInt32) -> AccountLookup
@@ -22,11 +22,11 @@ package struct AccountFolders: Sendable {
         package let isRenamed: Bool
     }
 
-    /// Creates access to the folder of the service.
+    /// Creates access to the service's folder.
     ///
     /// - Parameters:
     ///   - root: The folder of the service.
-    ///   - lookup: Returns the account with a user ID; a test passes its own.
+    ///   - lookup: Returns the account with a user ID; tests pass their own function.
     package init(
         _ root: String,
         lookup: @escaping @Sendable (UInt32) -> AccountLookup = { ThisProcess.account(of: $0) }
@@ -41,14 +41,14 @@ package struct AccountFolders: Sendable {
     /// Returns the path of the state folder of the account with a user ID.
     package func path(of number: UInt32) -> String { directory(of: number).path }
 
-    /// Returns the trust in an account, whose folder is named by its user ID.
+    /// Returns the trust for an account's folder, which is named after the user ID.
     package func trust(in account: SystemAccount) -> AccountTrust {
         AccountTrust(account, in: directory(of: account.number))
     }
 
-    /// Returns the account that may use the folder with a user ID.
+    /// Returns the account that may use the folder for a user ID.
     ///
-    /// - Throws: The reason why there is no such account.
+    /// - Throws: An error if there is no such account.
     package func resident(_ number: UInt32) throws(ServiceError) -> Resident {
         let folder = directory(of: number)
         guard !isSpooled(number) else { throw .beingRemoved(folder.path) }
@@ -80,7 +80,7 @@ package struct AccountFolders: Sendable {
 
     /// Returns information about each folder, in the order of the user IDs.
     ///
-    /// - Throws: `notWritable`, `failed` if the service's folder cannot be listed.
+    /// - Throws: `notWritable` or `failed` if the service's folder cannot be listed.
     package func all() throws(ServiceError) -> [StoredAccount] {
         try names().compactMap { UInt32($0) }.sorted().map(described)
     }
@@ -103,9 +103,9 @@ package struct AccountFolders: Sendable {
         return StoredAccount(number: number, name: mark?.name, current: current, state: state)
     }
 
-    /// Returns the account with a user ID, whose folder root is about to confirm or remove.
+    /// Returns the account with a user ID; root is about to confirm or remove the account's folder.
     ///
-    /// - Throws: The reason why it is unknown.
+    /// - Throws: An error if the user database does not respond.
     package func account(_ number: UInt32) throws(ServiceError) -> SystemAccount? {
         switch lookup(number) {
         case .found(let account): account
@@ -114,19 +114,19 @@ package struct AccountFolders: Sendable {
         }
     }
 
-    /// An account that no longer exists, and whose folder is being removed.
+    /// An account that no longer exists and whose folder is being removed.
     package struct Former: Sendable, Hashable {
         package let account: SystemAccount
         /// The name under which the folder's rows are stored.
         package let profile: String
-        /// The reason why the name is unknown, so that no rows can be found by it; `nil` if it is known.
+        /// The reason why the name is unknown, which means that rows cannot be found by it; `nil` if it is known.
         package let doubt: String?
     }
 
-    /// Returns the account for which a folder was created; `nil` if the folder has neither a mark nor a database.
+    /// Returns the account for which a folder was created; `nil` if the folder contains neither a mark nor a database.
     ///
-    /// An account without a readable mark is not found by its name. The TPM's counters belong to the whole folder, and
-    /// are found anyway.
+    /// If the mark cannot be read, rows cannot be found by the account's name. The TPM's counters belong to the entire
+    /// folder and are found anyway.
     package func former(_ number: UInt32) -> Former? {
         let folder = directory(of: number)
         let doubt: String
@@ -149,12 +149,12 @@ package struct AccountFolders: Sendable {
         return Former(account: account, profile: account.name, doubt: doubt)
     }
 
-    /// Returns the mark of the folder with a user ID.
+    /// Returns the mark in the folder for a user ID.
     package func mark(_ number: UInt32) throws(ServiceError) -> AccountMark? {
         try AccountMark.read(in: directory(of: number))
     }
 
-    /// Throws if the account whose state is in a folder still exists.
+    /// Checks that the account whose state is stored in a folder no longer exists; throws if it does.
     package func requireFormer(_ number: UInt32) throws(ServiceError) {
         guard let account = try account(number), let mark = try mark(number),
             mark.standing(of: account) == .same
@@ -184,19 +184,19 @@ package struct AccountFolders: Sendable {
     }
 }
 
-/// Removing the state of accounts that no longer exist.
+/// The functions that remove the state of accounts that no longer exist.
 extension AccountFolders {
-    /// The prefix of the symbolic links created by userdel's hook, followed by the user ID of the deleted account.
+    /// The prefix of the symbolic links that userdel's hook creates; the user ID of the deleted account follows it.
     private static let spool = "removed-"
-    /// The prefix of folders that are being deleted.
+    /// The prefix for the names of folders that are being deleted.
     private static let trash = ".removing-"
 
-    /// Returns the user IDs of the accounts that userdel has deleted and whose state has not been removed yet.
+    /// Returns the user IDs of accounts that userdel has deleted and whose state has not been removed yet.
     package func spooled() throws(ServiceError) -> [UInt32] {
         try names().filter { $0.hasPrefix(Self.spool) }.compactMap { UInt32($0.dropFirst(Self.spool.count)) }
     }
 
-    /// Returns whether userdel has deleted the account with a user ID, and its state has not been removed yet.
+    /// Returns whether userdel has deleted the account with a user ID while its state has not been removed yet.
     package func isSpooled(_ number: UInt32) -> Bool {
         var found = stat()
         return lstat(spoolPath(number), &found) == 0
@@ -204,9 +204,9 @@ extension AccountFolders {
 
     private func spoolPath(_ number: UInt32) -> String { "\(root)/\(Self.spool)\(number)" }
 
-    /// Deletes the folder of a user ID, then the link created by userdel's hook.
+    /// Deletes the folder for a user ID, and then the link that userdel's hook created.
     ///
-    /// The folder is renamed first, so that a half-deleted one is never found.
+    /// The folder is renamed first, so that a partially deleted folder is never found.
     package func discard(_ number: UInt32) throws(ServiceError) {
         let path = directory(of: number).path
         let aside = "\(root)/\(Self.trash)\(number)-\(UInt64.random(in: .min ... .max))"
@@ -221,7 +221,7 @@ extension AccountFolders {
         try PrivateFiles.syncDirectory(root)
     }
 
-    /// Deletes folders whose deletion has begun, for example before a crash.
+    /// Deletes folders whose deletion was begun but not completed, for example because of a crash.
     package func emptyTrash() {
         // Anything that cannot be listed or deleted now is deleted at the next start of the service.
         for name in (try? names()) ?? [] where name.hasPrefix(Self.trash) {
@@ -231,7 +231,7 @@ extension AccountFolders {
         }
     }
 
-    /// Returns the names of the files in a folder; a state folder has no subfolders.
+    /// Returns the names of the files in a state folder, which does not have subfolders.
     private static func files(in folder: String) -> [String] {
         (try? AccountFolders(folder).names()) ?? []  // a folder that cannot be listed stays
     }

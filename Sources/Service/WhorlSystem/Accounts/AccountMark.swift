@@ -6,13 +6,13 @@ package import WhorlStateStore
 package import WhorlService
 package import WhorlSupport
 
-/// The account to which a state folder belongs, with its entry in the user database when the folder was created or last
+/// The account to which a state folder belongs, as it was in the user database when the folder was created or last
 /// confirmed.
 ///
-/// The folder is named by the account's user ID, and user IDs are reused. The mark distinguishes the folder's account
-/// from a later one with the same user ID.
+/// The folder is named after the account's user ID, but user IDs are reused. The mark distinguishes the folder's
+/// account from a later account with the same user ID.
 package struct AccountMark: Sendable, Hashable {
-    /// The name under which the rows of the database are stored: the account's original name.
+    /// The name under which the database's rows are stored, which is the account's original name.
     package let profile: String
     /// The account's last confirmed name.
     package let name: String
@@ -21,7 +21,7 @@ package struct AccountMark: Sendable, Hashable {
     /// The path of the account's home folder.
     package let home: String
 
-    /// Creates the mark for a new folder of an account.
+    /// Creates the mark for an account's new folder.
     package init(_ account: SystemAccount) { self.init(account, profile: account.name) }
 
     private init(_ account: SystemAccount, profile: String) {
@@ -31,19 +31,19 @@ package struct AccountMark: Sendable, Hashable {
         home = account.home
     }
 
-    /// Returns the mark after someone confirmed that an account is still the same.
+    /// Returns the mark after it was confirmed that an account is still the same.
     package func confirmed(as account: SystemAccount) -> AccountMark {
         AccountMark(account, profile: profile)
     }
 
-    /// Returns how an account relates to the one of this mark.
+    /// Returns how an account relates to this mark's account.
     package func standing(of account: SystemAccount) -> AccountStanding {
         if account.name == name { return .same }
         let keptItsHome = home == account.home && group == account.group && !Self.shared.contains(home)
         return keptItsHome ? .renamed : .other
     }
 
-    /// Home folders that many accounts share, and that therefore do not identify an account.
+    /// The home folders that many accounts share, so that they do not identify an account.
     private static let shared: Set = [
         "", "/", "/bin", "/dev/null", "/home", "/nonexistent", "/root", "/run", "/tmp", "/usr/sbin", "/var",
         "/var/empty",
@@ -54,13 +54,13 @@ package struct AccountMark: Sendable, Hashable {
 package enum AccountStanding: Sendable, Hashable {
     /// The name is the same.
     case same
-    /// The name changed, but the home folder and group did not, as after `usermod --login`.
+    /// The name has changed, but the home folder and group have not, as after `usermod --login`.
     case renamed
-    /// The name and the home folder or group changed: it may be another account with the same user ID.
+    /// The name has changed, and so has the home folder or the group. It may be another account with the same user ID.
     case other
 }
 
-/// The mark's format on disk: one line in the style of passwd(5), whose fields contain neither colons nor line breaks.
+/// The mark's format on disk: one line in the style of passwd(5) whose fields do not contain colons or line breaks.
 extension AccountMark {
     private static let file = "account"
     private static let largest = 65_536
@@ -75,9 +75,9 @@ extension AccountMark {
         (profile, name, self.group, home) = (fields[0], fields[1], group, fields[3])
     }
 
-    /// Reads the mark of a state folder; `nil` if it has none.
+    /// Reads the mark in a state folder; returns `nil` if there is none.
     ///
-    /// - Throws: `damaged` if the mark is invalid; `notWritable`, `tooOpen`, `failed`.
+    /// - Throws: `damaged` if the mark is invalid; `notWritable`, `tooOpen` or `failed` if it cannot be read.
     package static func read(in folder: StateDirectory) throws(ServiceError) -> AccountMark? {
         let path = folder.file(file)
         guard let bytes = try PrivateFiles.read(path, atMost: largest) else { return nil }
@@ -88,9 +88,9 @@ extension AccountMark {
         return mark
     }
 
-    /// Writes the mark into a state folder, replacing the earlier one.
+    /// Writes the mark to a state folder, replacing the previous one.
     ///
-    /// - Throws: `notWritable`, `diskFull`, `failed`.
+    /// - Throws: `notWritable`, `diskFull` or `failed` if the mark cannot be written.
     package func write(in folder: StateDirectory) throws(ServiceError) {
         let path = folder.file(Self.file)
         let draft = PrivateFiles.temporaryName(beside: path)

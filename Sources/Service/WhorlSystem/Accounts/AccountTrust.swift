@@ -6,21 +6,21 @@ import WhorlEnrollment
 package import WhorlService
 package import WhorlSupport
 
-/// A service's knowledge of whether a state folder still belongs to its account, and whether the account was renamed.
+/// Records for a service whether a state folder still belongs to its account, and whether the account was renamed.
 ///
-/// In a program's own process, the user owns the folder, and there is nothing to distinguish.
+/// In a program's own process, the user owns the folder, so there is nothing to check.
 package final class AccountTrust: Sendable {
     private let folder: StateDirectory?
     private let account: Mutex<SystemAccount?>
     private let renamed = Mutex(false)
 
-    /// Creates the trust in a folder without accounts.
+    /// Creates the trust for a folder that is not tied to an account.
     package init() {
         folder = nil
         account = Mutex(nil)
     }
 
-    /// Creates the trust in the folder of an account.
+    /// Creates the trust for an account's folder.
     package init(_ account: SystemAccount, in folder: StateDirectory) {
         self.folder = folder
         self.account = Mutex(account)
@@ -35,14 +35,14 @@ package final class AccountTrust: Sendable {
         renamed.withLock { $0 = isRenamed }
     }
 
-    /// Marks a newly created folder as the account's.
+    /// Marks a newly created folder as belonging to the account.
     func begin() throws(ServiceError) {
         guard let folder, let account = account.withLock(\.self), try AccountMark.read(in: folder) == nil
         else { return }
         try AccountMark(account).write(in: folder)
     }
 
-    /// Confirms that the state belongs to this user, who entered the passcode or was confirmed by root.
+    /// Records that the state belongs to this user, who entered the passcode or was confirmed by root.
     package func confirm() throws(ServiceError) {
         guard let folder, let account = account.withLock(\.self) else { return }
         let mark = try AccountMark.read(in: folder)?.confirmed(as: account) ?? AccountMark(account)
@@ -51,7 +51,7 @@ package final class AccountTrust: Sendable {
     }
 }
 
-/// The generation counter of a profile, which trusts no set of fingers of a renamed account.
+/// The generation counter of a profile, which does not trust the fingers of a renamed account.
 struct AccountGenerations: GenerationCounter {
     let counter: any GenerationCounter
     let trust: AccountTrust
@@ -69,7 +69,7 @@ struct AccountGenerations: GenerationCounter {
         try await counter.hasCounter(profile)
     }
 
-    /// Returns the counter's value after the owner accepted the fingers with the passcode, or gave up all of them.
+    /// Returns the counter's value after the owner has accepted the fingers with the passcode or removed all of them.
     func restart(_ profile: String, stored: UInt64) async throws(ServiceError) -> UInt64 {
         let generation = try await counter.restart(profile, stored: stored)
         try trust.confirm()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The objects that a service holds for its users, by user ID, and the time when each was last used.
+/// The objects that a service stores for its users, by user ID, with the time when each was last used.
 package struct ActiveUsers<Held: Sendable>: Sendable {
     private struct Entry {
         var held: Held
@@ -11,26 +11,26 @@ package struct ActiveUsers<Held: Sendable>: Sendable {
 
     package init() {}
 
-    /// The objects held for all users.
+    /// The objects of all users.
     package var all: [Held] { entries.values.map(\.held) }
 
-    /// Returns the object held for a user, which counts as used now.
+    /// Returns a user's object, and records that it was used now.
     package mutating func use(of uid: UInt32, at now: ContinuousClock.Instant = .now) -> Held? {
         entries[uid]?.lastUse = now
         return entries[uid]?.held
     }
 
-    /// Holds an object for a user, replacing the earlier one.
+    /// Stores an object for a user, replacing the previous one.
     package mutating func hold(_ held: Held, for uid: UInt32, at now: ContinuousClock.Instant = .now) {
         entries[uid] = Entry(held: held, lastUse: now)
     }
 
-    /// Removes the object held for a user, and returns it.
+    /// Removes a user's object, and returns it.
     package mutating func remove(_ uid: UInt32) -> Held? { entries.removeValue(forKey: uid)?.held }
 
-    /// Removes the objects of users without a connection who have made no calls for a given time.
+    /// Removes the objects of users who are not connected and have not made a call for a given time.
     ///
-    /// - Returns: The removed objects, which their owner frees outside of any lock.
+    /// - Returns: The removed objects, which the caller must release outside any lock.
     package mutating func removeIdle(
         for time: Duration,
         at now: ContinuousClock.Instant = .now,

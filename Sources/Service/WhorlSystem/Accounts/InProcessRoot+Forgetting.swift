@@ -5,13 +5,13 @@ import WhorlEnrollment
 import WhorlService
 
 extension InProcessRoot {
-    /// The name of the program in the log of reader operations.
+    /// The name under which this program appears in the log of reader operations.
     private static let remover = ApplicationID(rawValue: "whorl account remove")
 
-    /// Removes an account's data outside of its state folder: prints in readers, and counters in the TPM.
+    /// Removes an account's data that is stored outside its state folder: prints in readers and counters in the TPM.
     ///
-    /// A disconnected reader or TPM keeps its data; without the folder, this data unlocks nothing and belongs to no
-    /// one.
+    /// A disconnected reader or TPM keeps its data. Without the folder, this data cannot unlock anything and does not
+    /// belong to anyone.
     ///
     /// - Returns: A sentence for each remaining piece of data.
     package func forgetOwner() async -> [String] {
